@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import Added, Citation, Document
+from knowledge.documents import READER, Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.given_values import is_amount, is_count, is_text, require
 from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
@@ -97,7 +97,7 @@ class KnowledgeStore:
         """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
         parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
-        state = hashlib.sha256(b"\0".join(parts)).hexdigest()
+        state = hashlib.sha256(b"\0".join([str(READER).encode(), *parts])).hexdigest()
         with self._tables.reading() as db:
             if tables.get_meta(db, "shipped") == state:
                 return []
@@ -144,7 +144,7 @@ class KnowledgeStore:
             if not allowed.any() or not terms:
                 return []
             depth = min(max(DEPTH, 2 * k), facts.living)
-            ranked = postings.rank(db, terms, facts, allowed, depth)
+            ranked = postings.favour(db, terms, facts, postings.rank(db, terms, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
                     ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, depth), self.weight)

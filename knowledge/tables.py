@@ -27,7 +27,7 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS documents("
     "number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,"
     " title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,"
-    " body BLOB NOT NULL, added_at TEXT NOT NULL)",
+    " body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '')",
     "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
     "CREATE TABLE IF NOT EXISTS chunks("
     "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,"
@@ -189,12 +189,12 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
 
 def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
     """Insert or update one document by its id; its number."""
-    columns = ("sha256", "title", "source", "licence", "arch", "tags", "body", "added_at")
-    rest = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), _packed(text.body), added_at)
+    columns = ("sha256", "title", "source", "licence", "arch", "tags", "asks", "body", "added_at")
+    said = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), "\n".join(text.asks))
     row = db.execute(
         f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
         f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
-        (identity, text.uri, text.sha256, *rest),
+        (identity, text.uri, text.sha256, *said, _packed(text.body), added_at),
     ).fetchone()
     return int(row[0])
 
@@ -221,7 +221,7 @@ def derive(db: sqlite3.Connection) -> int:
     while some := rows.fetchmany(_BATCH):
         added: dict[int, list[str]] = {}
         for number, title, tags, body in some:
-            text = Text("", "", title, "", "", "", tuple(tags.split()), _unpacked(body))
+            text = Text("", "", title, "", "", "", tuple(tags.split()), (), _unpacked(body))
             added |= put_chunks(db, number, Cut.of(text))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
@@ -247,6 +247,7 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
         db.execute(f"DROP TABLE IF EXISTS {table}")
     if version in (2, 3):
         db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+        db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
     for statement in _SCHEMA:
         db.execute(statement)
     if copied:
@@ -254,7 +255,7 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
         db.create_function("named", 3, Chunk.name)
         db.execute(
             "INSERT INTO documents SELECT number, id, uri, sha256, title, source, licence, arch, tags, packed(body),"
-            " added_at FROM old_documents"
+            " added_at, '' FROM old_documents"
         )
         db.execute(
             "INSERT OR IGNORE INTO vectors SELECT v.embedder, named(d.title, c.section, c.text), v.vector"

@@ -60,6 +60,7 @@ def test_a_store_of_the_third_version_keeps_its_passages_and_their_places_among_
     filled(tmp_path, WordEmbedder()).close()
     with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db, db:
         db.execute("ALTER TABLE chunks ADD COLUMN ordinal INTEGER NOT NULL DEFAULT 0")
+        db.execute("ALTER TABLE documents DROP COLUMN asks")
         db.execute("CREATE TABLE placed(embedder TEXT, chunk INTEGER)")
         db.execute("PRAGMA user_version = 3")
         before = db.execute("SELECT number, id FROM chunks").fetchall()

@@ -15,11 +15,12 @@ def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
     """A database to which each text was added by itself."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
-    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT)")
+    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT, title TEXT, asks TEXT)")
     db.execute(postings.SCHEMA)
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
-        db.execute("INSERT INTO documents VALUES(?, ?, ?)", (number, arch if number == 1 else "", f"/d/{number}"))
+        row = (number, arch if number == 1 else "", f"/d/{number}", f"Text {number}", "")
+        db.execute("INSERT INTO documents VALUES(?, ?, ?, ?, ?)", row)
         postings.add(db, {number: tokens(text)})
     return db
 
@@ -98,6 +99,21 @@ def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
     db.execute("UPDATE documents SET uri = '/src/CHANGELOG.md' WHERE number = 1")
     db.execute("UPDATE documents SET uri = 'shipped:lds.md' WHERE number = 3")
     assert [n for n, _ in ranked(db, "lds padding")] == [3, 2, 1]
+
+
+def test_a_passage_rises_by_the_share_of_its_title_or_of_what_it_answers_that_is_asked() -> None:
+    db = made({n: "padding of lds rows" for n in range(1, 5)})
+    titles = {1: "rows of a table in general", 2: "rows in lds", 3: "other", 4: "text"}
+    db.executemany("UPDATE documents SET title = ? WHERE number = ?", [(t, n) for n, t in titles.items()])
+    db.execute("UPDATE documents SET asks = 'nothing of this' || char(10) || 'why is lds padded' WHERE number = 4")
+    facts, terms = postings.read_facts(db, ""), tokens("which padding have rows in the lds?")
+    ranking = postings.rank(db, terms, facts, facts.allowed(""), 10)
+    score = ranking[0][1]
+    assert {s for _, s in ranking} == {score}
+    raised = dict(postings.favour(db, terms, facts, ranking))
+    assert list(raised) == [2, 4, 1, 3]
+    assert np.allclose([raised[2], raised[4], raised[3]], [score * (1 + postings.ASKED)] * 2 + [score])
+    assert score < raised[1] < raised[2]
 
 
 def test_passages_of_stop_words_alone_are_kept_and_not_found() -> None:
