@@ -46,7 +46,7 @@ class DenseIndex:
         name = hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
         self.folder = tables.folder / "chroma" / name
         self._mark = self.folder.with_suffix(".writing")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
         self._state, self._seen = f"placed by {embedder.id}", ""  # the store's epoch then, and when it was opened
@@ -92,10 +92,12 @@ class DenseIndex:
         """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
         with self._lock, self._tables.changing() as db:
             epoch, is_whole = get_meta(db, "epoch"), self.folder.exists() and not self._mark.exists()
-            wanted = {number for (number,) in db.execute(f"SELECT c.number {_POINTING}", (self.embedder.id,))}
-            if (is_whole and get_meta(db, self._state) == epoch) or not (wanted or self.folder.exists()):
+            if is_whole and get_meta(db, self._state) == epoch:
                 return
-            self._close()
+            wanted = {number for (number,) in db.execute(f"SELECT c.number {_POINTING}", (self.embedder.id,))}
+            if not (wanted or self.folder.exists()):
+                return
+            self.close()
             if not is_whole:
                 shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -131,12 +133,9 @@ class DenseIndex:
     def close(self) -> None:
         """Close Chroma's files."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._client is not None:
-            self._client.close()  # type: ignore[attr-defined]
-        self._client = self._collection = None
+            if self._client is not None:
+                self._client.close()  # type: ignore[attr-defined]
+            self._client = self._collection = None
 
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
         query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
@@ -145,7 +144,7 @@ class DenseIndex:
             raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
 
     def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[Near]:
-        """None where it is being written, was left half written or cannot be read: the exact search serves then."""
+        """Nothing where it is being written, was left half written or cannot be read: the exact search serves then."""
         with self._lock:
             try:
                 collection = self._opened(get_meta(db, self._state))
@@ -162,7 +161,7 @@ class DenseIndex:
     def _opened(self, state: str) -> Collection | None:
         if self._collection is None or self._seen != state:
             with self._tables.changing(wait_s=0.0), _chroma_errors(self.folder):
-                self._close()
+                self.close()
                 if not self.folder.exists() or self._mark.exists():
                     return None
                 self._client = _client(self.folder)

@@ -56,9 +56,7 @@ class Facts:
     arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
     rarities: dict[str, float] = field(default_factory=dict)  # of terms
-    phrases: dict[int, list[frozenset[str]]] = field(
-        default_factory=dict
-    )  # by document
+    phrases: dict[int, list[frozenset[str]]] = field(default_factory=dict)  # by document
 
     def allowed(self, arch: str | None) -> NDArray[np.bool_]:
         """True at passages of documents that name this GPU or none."""
