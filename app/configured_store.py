@@ -25,15 +25,13 @@ def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] 
 
 
 def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None) -> Embedder | None:
-    from knowledge.embedder import EndpointEmbedder
+    from knowledge.embedder import EndpointEmbedder, FolderEmbedder
 
     model = settings.embedding_model or (is_left_open(settings) and remembered(settings))
     if not model or model == OFF:
         return None
     folder = Path(model).expanduser()
     if settings.embedding_model and (model == CHROMA or folder.is_dir()):
-        from knowledge.folder_embedder import FolderEmbedder
-
         return FolderEmbedder(_chroma_model() if model == CHROMA else folder)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     asked = EndpointEmbedder(address(settings), model, key)

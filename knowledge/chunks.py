@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 CHUNKER = 3  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
@@ -24,7 +24,6 @@ class Chunk:
     """One passage. `id` depends on title, section and text only: an untouched passage keeps it wherever it lies."""
 
     id: str
-    ordinal: int
     section: str
     text: str
 
@@ -40,53 +39,46 @@ class Chunk:
         return not (self.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in self.text)
 
 
-class _Block(NamedTuple):
-    path: tuple[str, ...]
-    text: str
+_Path = tuple[str, ...]  # headings, the outermost first
 
 
 def cut(title: str, body: str) -> list[Chunk]:
     """Passages in their order; a code fence or a table is broken only where it alone is over the limit."""
     chunks: list[Chunk] = []
-    seen: dict[tuple[str, str], int] = {}
+    seen = Counter[tuple[str, str]]()
     bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
     for section, text in list(_packed(_blocks(body))) or bare:
-        nth = seen[section, text] = seen.get((section, text), 0) + 1
-        chunks.append(Chunk(Chunk.name(title, section, text, nth), len(chunks), section, text))
+        seen[section, text] += 1
+        chunks.append(Chunk(Chunk.name(title, section, text, seen[section, text]), section, text))
     return chunks
 
 
-def _packed(blocks: Iterator[_Block]) -> Iterator[tuple[str, str]]:
-    parts: list[str] = []
-    first: tuple[str, ...] = ()
-    last: tuple[str, ...] = ()
-    size = 0
-    for block in blocks:
-        moved = block.path != last
-        heading = f"{block.path[-1]}\n" if parts and moved and block.path else ""
-        text = heading + block.text
-        if parts and (size + len(text) + 2 > HIGH or (moved and (size >= LOW or ORIGIN in (*block.path, *last)))):
+def _packed(blocks: Iterator[tuple[_Path, str]]) -> Iterator[tuple[str, str]]:
+    """Blocks in passages, each with the heading path of its first block."""
+    parts, first, last, size = list[str](), _Path(), _Path(), 0
+    for path, block in blocks:
+        moved = path != last
+        text = f"{path[-1]}\n{block}" if parts and moved and path else block
+        if parts and (size + len(text) + 2 > HIGH or (moved and (size >= LOW or ORIGIN in (*path, *last)))):
             yield " > ".join(first), "\n\n".join(parts)
-            parts, size, text = [], 0, block.text
-        if not parts:
-            first = block.path
+            parts, size, text = [], 0, block
+        first, last = first if parts else path, path
         parts.append(text)
         size += len(text) + 2
-        last = block.path
     if parts:
         yield " > ".join(first), "\n\n".join(parts)
 
 
-def _blocks(body: str) -> Iterator[_Block]:
+def _blocks(body: str) -> Iterator[tuple[_Path, str]]:
     """Paragraphs, lists, tables and fences, each under its heading path."""
     path, lines = list[tuple[int, str]](), list[str]()
-    names, fence = tuple[str, ...](), ""
+    names, fence = _Path(), ""
 
-    def flush() -> Iterator[_Block]:
+    def flush() -> Iterator[tuple[_Path, str]]:
         text = "\n".join(lines).strip("\n")
         lines.clear()
         if text.strip():
-            yield from (_Block(names, piece) for piece in _pieces(text))
+            yield from ((names, piece) for piece in _pieces(text))
 
     for line in body.split("\n"):
         first = line.lstrip()[:1]
@@ -116,7 +108,7 @@ def _is_under(rule: str, title: str) -> bool:
     return bool(_UNDERLINE.fullmatch(rule)) and len(rule) >= len(title.strip()) - 2
 
 
-def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:
+def _enter(path: list[tuple[int, str]], level: int, title: str) -> _Path:
     while path and path[-1][0] >= level:
         path.pop()
     path.append((level, " ".join(title.split())[:HEADING]))

@@ -8,19 +8,18 @@ under SQLite's write lock, and a mark lies in it while it is written: who finds 
 from __future__ import annotations
 
 import hashlib
-import secrets
 import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.embedder import Embedder, EmbedderError, checked
-from knowledge.tables import Tables, get_meta, set_meta
+from knowledge.tables import Tables, get_meta, set_meta, touch
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
@@ -47,10 +46,10 @@ class DenseIndex:
         name = hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
         self.folder = tables.folder / "chroma" / name
         self._mark = self.folder.with_suffix(".writing")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
-        self._state, self._seen = f"placed by {embedder.id}", ""  # what the collection held when it was opened
+        self._state, self._seen = f"placed by {embedder.id}", ""  # the store's epoch then, and when it was opened
         self._rests_until = 0.0
         self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
@@ -83,27 +82,29 @@ class DenseIndex:
             if report:
                 report(done)
         self._rests_until = 0.0
+        if done:
+            with self._tables.changing() as db:
+                touch(db)
         self.place()
         return done
 
     def place(self) -> None:
         """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
         with self._lock, self._tables.changing() as db:
-            if self._mark.exists() or not self.folder.exists():
-                self._forget(db)
-            added = db.execute(_UNPLACED, (self.embedder.id,) * 2).fetchall()
-            gone = [row[0] for row in db.execute(_GONE, (self.embedder.id,))]
-            if not added and not gone:
+            epoch, is_whole = get_meta(db, "epoch"), self.folder.exists() and not self._mark.exists()
+            if is_whole and get_meta(db, self._state) == epoch:
                 return
-            self._close()
+            wanted = {number for (number,) in db.execute(f"SELECT c.number {_POINTING}", (self.embedder.id,))}
+            if not (wanted or self.folder.exists()):
+                return
+            self.close()
+            if not is_whole:
+                shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True, exist_ok=True)
             self._mark.touch()
             with _chroma_errors(self.folder):
-                self._write(added, gone)
-            rows = [(self.embedder.id, number) for number, _ in added]
-            db.executemany("INSERT INTO placed VALUES(?, ?)", rows)
-            db.executemany("DELETE FROM placed WHERE embedder = ? AND chunk = ?", [(self.embedder.id, n) for n in gone])
-            set_meta(db, self._state, secrets.token_hex(8))
+                self._write(db, wanted)
+            set_meta(db, self._state, epoch)
             self._mark.unlink()
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
@@ -132,12 +133,9 @@ class DenseIndex:
     def close(self) -> None:
         """Close Chroma's files."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._client is not None:
-            self._client.close()  # type: ignore[attr-defined]
-        self._client = self._collection = None
+            if self._client is not None:
+                self._client.close()  # type: ignore[attr-defined]
+            self._client = self._collection = None
 
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
         query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
@@ -146,7 +144,7 @@ class DenseIndex:
             raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
 
     def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[Near]:
-        """None where it is being written, was left half written or cannot be read: the exact search serves then."""
+        """Nothing where it is being written, was left half written or cannot be read: the exact search serves then."""
         with self._lock:
             try:
                 collection = self._opened(get_meta(db, self._state))
@@ -163,7 +161,7 @@ class DenseIndex:
     def _opened(self, state: str) -> Collection | None:
         if self._collection is None or self._seen != state:
             with self._tables.changing(wait_s=0.0), _chroma_errors(self.folder):
-                self._close()
+                self.close()
                 if not self.folder.exists() or self._mark.exists():
                     return None
                 self._client = _client(self.folder)
@@ -171,12 +169,7 @@ class DenseIndex:
                 self._seen = state
         return self._collection
 
-    def _forget(self, db: sqlite3.Connection) -> None:
-        self._close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        db.execute("DELETE FROM placed WHERE embedder = ?", (self.embedder.id,))
-
-    def _write(self, added: Sequence[tuple[int, bytes]], gone: Sequence[int]) -> None:
+    def _write(self, db: sqlite3.Connection, wanted: set[int]) -> None:
         import numpy as np
 
         client = _client(self.folder)
@@ -184,12 +177,14 @@ class DenseIndex:
             collection = client.get_or_create_collection(
                 "passages", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
             )
-            for start in range(0, len(gone), _PLACES):
-                collection.delete(ids=[str(number) for number in gone[start : start + _PLACES]])
-            for start in range(0, len(added), _PLACES):
-                part = added[start : start + _PLACES]
-                rows = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in part])
-                collection.upsert(ids=[str(number) for number, _ in part], embeddings=rows)
+            held = {int(name) for name in collection.get(include=[])["ids"]}
+            for part in _parts(held - wanted):
+                collection.delete(ids=[str(number) for number in part])
+            for part in _parts(wanted - held):
+                chosen = f"SELECT c.number, v.vector {_POINTING} AND c.number IN ({', '.join('?' * len(part))})"
+                names, vectors = zip(*db.execute(chosen, (self.embedder.id, *part)), strict=True)
+                rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
+                collection.add(ids=list(map(str, names)), embeddings=rows)
         finally:
             client.close()  # type: ignore[attr-defined]
 
@@ -200,11 +195,7 @@ class DenseIndex:
 
         if int(allowed.sum()) > EXACT:
             return []
-        stored = db.execute(
-            "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-            f" WHERE c.length > 0 AND {_POINTS} ORDER BY c.number",
-            (self.embedder.id,),
-        )
+        stored = db.execute(f"SELECT c.number, v.vector {_POINTING} ORDER BY c.number", (self.embedder.id,))
         rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
         if not rows:
             return []
@@ -214,8 +205,11 @@ class DenseIndex:
         return [(rows[int(i)][0], float(cosines[i])) for i in order]
 
 
-# A vector of zeros was paid for and kept, but points nowhere: it is never compared.
-_POINTS = "v.vector <> ZEROBLOB(LENGTH(v.vector))"
+# Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere.
+_POINTING = (
+    "FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+    " WHERE c.length > 0 AND v.vector <> ZEROBLOB(LENGTH(v.vector))"
+)
 _MISSING = (
     "SELECT DISTINCT c.id FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE v.id IS NULL AND c.length > 0"
@@ -224,14 +218,11 @@ _TEXTS = (
     "SELECT c.id, d.title || char(10) || c.section || char(10) || c.text FROM chunks c"
     " JOIN documents d ON d.number = c.document WHERE c.id IN (%s) GROUP BY c.id"
 )
-_UNPLACED = (
-    "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-    f" LEFT JOIN placed p ON p.embedder = ? AND p.chunk = c.number WHERE p.chunk IS NULL AND c.length > 0 AND {_POINTS}"
-)
 
-_GONE = (
-    "SELECT p.chunk FROM placed p LEFT JOIN chunks c ON c.number = p.chunk WHERE p.embedder = ? AND c.number IS NULL"
-)
+
+def _parts(numbers: set[int]) -> list[list[int]]:
+    found = sorted(numbers)
+    return [found[start : start + _PLACES] for start in range(0, len(found), _PLACES)]
 
 
 def _client(path: Path) -> ClientAPI:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from knowledge.given_values import require
 from records.errors import DocumentError
 
-READER = 5  # part of a file's mark: raise it when a file would be read otherwise
+READER = 6  # part of a file's mark and digest: raise it when a file would be read otherwise
 _FIELD = re.compile(r"[\"']?(\w[\w .-]{,80}?)[\"']?\s{,20}:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(
@@ -58,7 +58,8 @@ class Text:
     source: str
     licence: str
     arch: str
-    tags: tuple[str, ...]
+    tags: tuple[str, ...]  # with the words of `asks`
+    asks: tuple[str, ...]  # what somebody would ask whom the document answers
     body: str
 
 
@@ -102,7 +103,7 @@ def make_text(
     require_word(name, body)
     return Text(
         uri=storable(uri),
-        sha256=hashlib.sha256(data + str(given).encode("utf-8", "surrogatepass")).hexdigest(),
+        sha256=hashlib.sha256(data + f"{given}{READER}".encode("utf-8", "surrogatepass")).hexdigest(),
         title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
         source=_one_line(given.source or fields.get("source") or rest.source or Path(name).name),
         licence=_one_line(
@@ -110,6 +111,7 @@ def make_text(
         ),
         arch=" ".join(_names(given.arch or fields.get("arch", rest.arch))).lower(),
         tags=tuple(_names(f"{given.tags or fields.get('tags', rest.tags)} {fields.get('asks', '')}")),
+        asks=tuple(_phrases(fields.get("asks", ""))),
         body=body,
     )
 
@@ -124,8 +126,7 @@ def require_word(name: str, text: str) -> None:
 def decode(path: Path, data: bytes) -> str:
     """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest.
 
-    Raises:
-        DocumentError: the bytes are no text.
+    DocumentError where the bytes are no text.
     """
     text = _wide(data)
     if text is None and b"\x08" in data:
@@ -217,7 +218,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
             name = match[1].lower()
             fields[name] = match[2].strip().strip("\"'")
         elif item and name:
-            fields[name] = f"{fields[name]} {item}".strip()  # a list or a nested field, one entry a line
+            fields[name] = f"{fields[name]}\n{item}".strip()  # a list or a nested field, one entry a line
         elif line.strip() and not line.startswith("#"):
             break
     return {}, text
@@ -236,7 +237,7 @@ def _machine_written(text: str) -> tuple[dict[str, str], str]:
             made, end = json.JSONDecoder().raw_decode(text[:MOST_FIELDS])
         rest = text[end:].lstrip()
         for name, value in made.items():
-            fields[name.lower()] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            fields[name.lower()] = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
     except (ValueError, RecursionError):
         return {}, text
     is_data = not rest or rest.startswith("{")  # a file of nothing else, or of an object a line
@@ -250,7 +251,13 @@ def _first_heading(body: str) -> str:
 
 
 def _names(text: str) -> list[str]:
-    return [name for name in (part.strip(" \"'") for part in re.split(r"[,\[\] ]+", storable(text))) if name]
+    return [name for name in (part.strip("\"'") for part in re.split(r"[,\[\]\s]+", storable(text))) if name]
+
+
+def _phrases(text: str) -> list[str]:
+    """The entries of a list, in brackets or a line each."""
+    lines = text.strip("[]").split(",") if text.startswith("[") else text.split("\n")
+    return [phrase for phrase in (_one_line(line).strip(" \"'") for line in lines) if phrase]
 
 
 def _one_line(text: str) -> str:

@@ -1,11 +1,14 @@
-"""Text to vectors, by a model behind any OpenAI-compatible endpoint. Without one, search is by words alone."""
+"""Text to vectors, by a model behind any OpenAI-compatible endpoint or in a folder, of which nothing is sent."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from records.errors import KnowledgeError
 
@@ -14,7 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from openai import OpenAI
 
-
+MOST_TOKENS = 512  # of a passage that a model in a folder reads, or fewer where the folder says so
+PART = 8  # texts that it reads at once
+_END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
 MOST_SHOWN = 7  # letters of a key that is none: servers on one's own machine take any word, which errors may have too
 
 
@@ -65,16 +70,101 @@ class EndpointEmbedder:
             return vectors, tokens
         except (OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError) as error:
             # The last three are the client's, for an answer that is no list of vectors.
-            said = (str(error).splitlines() or [""])[0][:200]
-            said = said.replace(self._api_key, "...") if len(self._api_key) > MOST_SHOWN else said
-            raise EmbedderError(f"the embedder {self.id} gave no vectors ({type(error).__name__}: {said})") from error
+            raise _fault(self.id, error, self._api_key) from error
 
     @cached_property
     def _client(self) -> OpenAI:
         from openai import OpenAI
 
-        key = self._api_key or "none"
-        return OpenAI(base_url=self._base_url, api_key=key, max_retries=self._retries)
+        return OpenAI(base_url=self._base_url, api_key=self._api_key or "none", max_retries=self._retries)
+
+
+class FolderEmbedder:
+    """A folder with `tokenizer.json`, and `model.onnx` in it or in `onnx`, as sentence-transformers exports them."""
+
+    def __init__(self, folder: Path) -> None:
+        """EmbedderError where a file is missing; the model is loaded when it is first asked."""
+        inside = folder / "onnx" / "model.onnx"
+        self._model = inside if inside.is_file() and not (folder / "model.onnx").is_file() else folder / "model.onnx"
+        self._words = folder / "tokenizer.json"
+        for path in (self._model, self._words):
+            if not path.is_file():
+                raise EmbedderError(f"the embedding model {folder} has no {path.name}; export it to ONNX")
+        self._most_tokens = _most_tokens(folder / "sentence_bert_config.json")
+        self.id = f"{folder.name} {self._digest()}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The mean of each text's token vectors, or the model's own vector where it gives one for each text."""
+        import numpy as np
+
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # what pads the shorter ones costs
+        parts = [order[start : start + PART] for start in range(0, len(order), PART)]
+        found = [self._vectors([texts[place] for place in part]) for part in parts]
+        made: NDArray[np.float32] = np.concatenate(found)[np.argsort(order)]
+        return made
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        encoded = self._tokenizer.encode_batch(texts)
+        columns = {
+            "input_ids": [row.ids for row in encoded],
+            "attention_mask": [row.attention_mask for row in encoded],
+            "token_type_ids": [row.type_ids for row in encoded],
+        }
+        wanted = [asked.name for asked in self._session.get_inputs()]
+        if unknown := [name for name in wanted if name not in columns]:
+            raise EmbedderError(f"the embedding model {self._model} wants {unknown[0]}, which no text has")
+        feed = {name: np.array(columns[name], np.int64) for name in wanted}
+        found = np.asarray(self._session.run(None, feed)[0], np.float32)
+        if found.ndim != 3:
+            return found
+        mask = np.array(columns["attention_mask"], np.float32)[:, :, None]
+        mean: NDArray[np.float32] = (found * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1.0)
+        return mean
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        made = Tokenizer.from_file(str(self._words))
+        made.enable_truncation(self._most_tokens)
+        made.enable_padding()
+        return made
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
+
+        try:
+            return onnxruntime.InferenceSession(str(self._model), providers=["CPUExecutionProvider"])
+        except (faults.Fail, faults.InvalidProtobuf, faults.InvalidGraph, faults.NotImplemented, RuntimeError) as error:
+            raise EmbedderError(f"the embedding model {self._model} is no ONNX model that can be run") from error
+
+    def _digest(self) -> str:
+        made = hashlib.sha256(self._words.read_bytes() + str(self._most_tokens).encode())
+        with self._model.open("rb") as file:
+            made.update(file.read(_END_BYTES))
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _END_BYTES))
+            made.update(file.read() + str(size).encode())
+        return made.hexdigest()[:12]
+
+
+def _most_tokens(config: Path) -> int:
+    """The tokens of a text that the model was made for, where sentence-transformers left that beside it."""
+    try:
+        told = json.loads(config.read_text(encoding="utf-8"))["max_seq_length"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return MOST_TOKENS
+    return min(told, MOST_TOKENS) if isinstance(told, int) and told > 0 else MOST_TOKENS
+
+
+def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:
+    said = (str(error).splitlines() or [""])[0][:200]
+    said = said.replace(secret, "...") if len(secret) > MOST_SHOWN else said
+    return EmbedderError(f"the embedder {identity} gave no vectors ({type(error).__name__}: {said})")
 
 
 def most_tokens(texts: Sequence[str]) -> int:
@@ -91,8 +181,7 @@ def checked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
             rows = np.asarray(embedder.embed(texts), dtype=np.float32)
     except (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
         # A program's own embedder: its faults, and rows that are none.
-        said = (str(error).splitlines() or [""])[0][:200]
-        raise EmbedderError(f"the embedder {embedder.id} gave no vectors ({type(error).__name__}: {said})") from error
+        raise _fault(embedder.id, error) from error
     if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0 or not np.isfinite(rows).all():
         raise EmbedderError(f"the embedder {embedder.id} gave {rows.shape} numbers for {len(texts)} texts")
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)  # squares may be beyond float32

@@ -1,24 +1,29 @@
-"""Files on their way into the tables: read where they have changed, in batches, each stored in one commit."""
+"""Files, texts and LangChain documents on their way into the tables, each batch stored in one commit."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, Text, storable
+from knowledge.documents import Added, Citation, clean, make_text, storable
+from knowledge.given_values import is_text, require
 from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Tables
 from records.errors import DocumentError
 
+if TYPE_CHECKING:
+    from langchain_core.documents import Document as LangDocument
+
 BATCH_CHARACTERS = 2_000_000  # of text: a commit each
+MOST_NAME = 1000  # characters
 _KNOWN = (
     "SELECT f.uri, f.mark, f.why, d.id, d.title, COALESCE(n.passages, 0) FROM files f"
     " LEFT JOIN documents d ON d.number = f.document"
@@ -42,31 +47,26 @@ class Item(NamedTuple):
 def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: DocumentReader) -> Iterator[Item]:
     """Read what has changed since it was last looked at; outside of any lock."""
     with store.reading() as db:
-        known = {row[0]: row for row in db.execute(_KNOWN)}
+        known = {row[0]: row[1:] for row in db.execute(_KNOWN)}
     suffix = f"-{storable(str(given))}" if str(given) else ""
     for one in found:
         uri, mark = one.uri, one.mark and one.mark + suffix
-        if mark and uri in known and known[uri][1] == mark:
-            _, _, why, identity, title, chunks = known[uri]
-            status = "skipped" if why else "unchanged"
-            yield Item(uri, "", Added(identity or "", title or uri, chunks, status, why))
+        if mark and uri in known and known[uri][0] == mark:
+            _, why, identity, title, chunks = known[uri]
+            yield Item(uri, "", Added(identity or "", title or uri, chunks, "skipped" if why else "unchanged", why))
             continue
         mark = mark if one.is_settled(time.time_ns()) else ""
         try:
             if one.why:
                 raise DocumentError(f"the document {uri} {one.why}")
-            yield Item(uri, mark, Cut.of(_read(one, given, reader)))
+            rest = replace(one.rule, source=f"{one.rule.source}: {one.source}" if one.rule.source else one.source)
+            text = reader.read(Path(one.path), given, rest, uri)
+            if str(one.rule):  # another rule makes another document
+                text = replace(text, sha256=_sha256(f"{text.sha256}{one.rule}"))
+            yield Item(uri, mark, Cut.of(text))
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
-
-
-def _read(one: Found, given: Citation, reader: DocumentReader) -> Text:
-    rule = one.rule
-    rest = replace(rule, source=f"{rule.source}: {one.source}" if rule.source else one.source)
-    text = reader.read(Path(one.path), given, rest, one.uri)
-    key = f"{text.sha256}{rule}"  # another rule makes another document
-    return replace(text, sha256=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()) if str(rule) else text
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -100,10 +100,69 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
     if same and same[3] == text.sha256:
         number, outcome = same[0], Added(same[1], same[2], len(made.chunks), "unchanged")
     else:
-        identity = hashlib.sha256(text.uri.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        identity = _sha256(text.uri)[:12]
         number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
         fresh |= tables.put_chunks(db, number, made)
         outcome = Added(identity, text.title, len(made.chunks), "replaced" if known else "added")
     if item.mark:
         db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
+
+
+def cited(given: Citation | None) -> Citation:
+    """The citation, or an empty one; UsageError for anything else."""
+    require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
+    return given or Citation()
+
+
+def text_items(texts: Iterable[tuple[str, str, Citation]]) -> list[Item]:
+    """One for each name and text; DocumentError where a text is empty."""
+    require(isinstance(texts, Iterable), "texts are a list, each of a name, a text and a Citation", texts)
+    items = []
+    for row in texts:
+        require(isinstance(row, Sequence) and len(row) == 3, "a text to add is a name, a text and a Citation", row)
+        name, text, given = row
+        is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
+        require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
+        require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
+        items.append(_item(name, name, text, cited(given)))
+    return items
+
+
+def document_items(documents: Iterable[LangDocument]) -> list[Item]:
+    """One for each of LangChain's documents; an empty one is an outcome already."""
+    require(isinstance(documents, Iterable), "documents are a list of LangChain's", documents)
+    items = []
+    for document in documents:
+        text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
+        is_one = isinstance(text, str) and isinstance(metadata, Mapping)
+        require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
+        about = {str(key).lower(): _said(value) for key, value in document.metadata.items()}
+        about["licence"] = about.get("licence") or about.get("license", "")
+        given = Citation(**{field.name: about.get(field.name, "") for field in fields(Citation)})
+        place = f"{given.source}#{about.get('page', '')}" if given.source else ""
+        digest = _sha256(document.page_content)[:12]
+        identity = getattr(document, "id", None)
+        name = str(identity or place or digest)
+        key = f"{place}#{digest}" if place and not identity else name
+        try:
+            items.append(_item(key, name, document.page_content, given))
+        except DocumentError as error:
+            items.append(Item(f"text:{key}", "", Added("", name, 0, "skipped", str(error))))
+    return items
+
+
+def _item(key: str, name: str, text: str, given: Citation) -> Item:
+    made = make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given)
+    return Item(made.uri, "", Cut.of(made))
+
+
+def _said(value: object) -> str:
+    """Metadata as text, whatever a loader put there; nothing for None and for no number."""
+    if isinstance(value, list | tuple | set):
+        return " ".join(map(_said, value))
+    return "" if value is None or (isinstance(value, float) and value != value) else str(value)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

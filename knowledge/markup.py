@@ -129,8 +129,7 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
-        self.out: list[str] = []
-        self.main: list[str] = []  # what lies in <main> or <article>, where there is one
+        self.blocks: list[tuple[bool, str]] = []  # whether it lies in <main> or <article>, and its Markdown
         self._dropped: list[str] = []  # open tags of what is dropped, and of code: like ones may lie in one another
         self._code: list[str] = []
         self._depth = 0  # of main
@@ -155,7 +154,7 @@ class _Page(HTMLParser):
         is_main = tag in ("main", "article") or role == "main"
         is_code = tag == "pre" or "fragment" in classes  # the latter is Doxygen's
         if is_main or is_code or (tag in _BLOCKS and not (tag == "p" and self._in_cell)):
-            self._end_block(tag)
+            self.end_block(tag)
         elif tag in ("td", "th", "p"):
             self._line.append(" " if tag == "p" else " | ")
         self._in_cell = tag in ("td", "th") or (self._in_cell and tag not in ("tr", "table"))
@@ -172,10 +171,10 @@ class _Page(HTMLParser):
         self._in_cell = self._in_cell and tag not in ("td", "th", "tr", "table")
         if self._code and tag == self._code[-1]:
             if len(self._code) == 1:
-                self._end_block()
+                self.end_block()
             self._code.pop()
         elif not self._code and tag in _BLOCKS and not (tag == "p" and self._in_cell):
-            self._end_block()
+            self.end_block()
         self._depth -= tag in ("main", "article") and self._depth > 0
 
     def handle_data(self, data: str) -> None:
@@ -184,11 +183,7 @@ class _Page(HTMLParser):
         elif not self._dropped:
             self._line.append(data if self._code else re.sub(r"\s+", " ", data))
 
-    def close(self) -> None:
-        super().close()
-        self._end_block()
-
-    def _end_block(self, begun: str = "") -> None:
+    def end_block(self, begun: str = "") -> None:
         """Write the block that ends here; what `begun` says of the next one is its tag."""
         text, self._line = "".join(self._line), []
         block, self._block = self._block, begun
@@ -201,8 +196,8 @@ class _Page(HTMLParser):
         else:
             text = re.sub(" {2,}", " ", text).strip(" |\n")
             made = text and "- " * (block == "li") + text
-        self.out += [made] * bool(made)
-        self.main += [made] * bool(made and self._depth)
+        if made:
+            self.blocks.append((self._depth > 0, made))
 
 
 def from_html(text: str) -> tuple[str, str]:
@@ -210,8 +205,10 @@ def from_html(text: str) -> tuple[str, str]:
     page = _Page()
     page.feed(text)
     page.close()
-    main = "\n\n".join(page.main)
-    return " ".join(page.title.split()), main if len(main) > 200 else "\n\n".join(page.out)
+    page.end_block()
+    main = "\n\n".join(block for is_main, block in page.blocks if is_main)
+    whole = "\n\n".join(block for _, block in page.blocks)
+    return " ".join(page.title.split()), main if len(main) > 200 else whole
 
 
 def from_notebook(name: str, text: str) -> str:

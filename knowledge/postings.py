@@ -1,4 +1,4 @@
-"""Okapi BM25 over postings that are kept as packed arrays: one row for each term and PART passages, read whole.
+"""Okapi BM25 over postings that are packed arrays, one row for each term and part of the passages; two rankings in one.
 
 SQLite's FTS5 with the same tokens takes 170 ms of CPU for a question over 100,000 passages, since it visits every row
 of every term; arrays take about 2. Nothing else is needed of it: tokens, weights and filters are ours.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from knowledge.tokens import KIN
+from knowledge.tokens import KIN, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,9 @@ K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
 NOTE = 1.15  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
 HISTORY = 0.8  # worth of a list of changes, which names everything and explains nothing
+ASKED = 0.35  # what a passage gains where the question has all words of its document's title, or of one it answers
 NEAR = 0.5  # weight of a concept whose words only go together, beside a word's own
+MOST_OF_ONE = 2  # passages of a document that come before those of others
 PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
 COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how often it has the term, at most 15 times
 
@@ -39,6 +41,7 @@ _APPEND = (
     "INSERT INTO postings VALUES(?, ?, ?)"
     " ON CONFLICT(term, part) DO UPDATE SET packed = CAST(packed || excluded.packed AS BLOB)"
 )
+Ranked = tuple[int, float]  # a passage's number and its score
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class Facts:
     norms: NDArray[np.float32]  # the part of BM25 that a passage's length decides; infinite where there is no passage
     worths: NDArray[np.float32]  # of the passage's document
     arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
-    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # filled as asked for
+    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
+    rarities: dict[str, float] = field(default_factory=dict)  # of terms
+    phrases: dict[int, list[frozenset[str]]] = field(default_factory=dict)  # by document
 
     def allowed(self, arch: str | None) -> NDArray[np.bool_]:
         """True at passages of documents that name this GPU or none."""
@@ -91,7 +96,7 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
 
 def rank(
     db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: NDArray[np.bool_], k: int
-) -> list[tuple[int, float]]:
+) -> list[Ranked]:
     """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
     import numpy as np
 
@@ -107,7 +112,7 @@ def rank(
         counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
         norms = facts.norms[passages]
         having = int(np.isfinite(norms).sum())
-        idf = math.log(1.0 + (facts.living - having + 0.5) / (having + 0.5)) * (NEAR if term.startswith(KIN) else 1.0)
+        idf = _idf(facts.living, having) * (NEAR if term.startswith(KIN) else 1.0)
         scores[passages] += counts * np.float32(weight * idf * (K1 + 1.0)) / (counts + norms)
     scores *= facts.worths
     scores *= allowed
@@ -117,6 +122,68 @@ def rank(
         found = found[some >= np.partition(some, len(found) - k)[len(found) - k]]
     order = found[np.lexsort((found, -scores[found]))][:k]
     return [(int(number), float(scores[number])) for number in order]
+
+
+def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Raise passages by the share of their document's title, or of a question it says it answers, that was asked.
+
+    The score of BM25 counts what the question has in common with a text and not what else the text says. Of a title
+    that matters: one with all its words in the question is about that. A word counts by its rarity.
+    """
+    asked = set(terms)
+
+    def told(phrase: Iterable[str]) -> float:
+        return sum(_rarity(db, facts, word) for word in phrase)
+
+    shares = {}
+    for document in {int(facts.documents[number]) for number, _ in ranked}:
+        if document not in facts.phrases:
+            row = db.execute("SELECT title || char(10) || asks FROM documents WHERE number = ?", (document,)).fetchone()
+            facts.phrases[document] = [found for line in row[0].split("\n") if (found := frozenset(words(line)))]
+        shares[document] = max((told(phrase & asked) / told(phrase) for phrase in facts.phrases[document]), default=0.0)
+    raised = ((n, score * (1.0 + ASKED * shares[int(facts.documents[n])])) for n, score in ranked)
+    return sorted(raised, key=lambda row: (-row[1], row[0]))
+
+
+def _rarity(db: sqlite3.Connection, facts: Facts, term: str) -> float:
+    if term not in facts.rarities:
+        (size,) = db.execute("SELECT TOTAL(LENGTH(packed)) FROM postings WHERE term = ?", (term,)).fetchone()
+        facts.rarities[term] = _idf(facts.living, min(size // 2, facts.living))
+    return facts.rarities[term]
+
+
+def _idf(living: int, having: float) -> float:
+    return math.log(1.0 + (living - having + 0.5) / (having + 0.5))
+
+
+def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list[Ranked]:
+    """Shares of the best score by words, and weighted cosines between the least and the largest of those found.
+
+    What only one of the two rankings has gets nothing from the other; ties go to the smaller number. Places alone, as
+    in reciprocal rank fusion, would say that the first and the tenth differ little.
+    """
+    best = max((score for _, score in words), default=1.0)
+    scores = {chunk: score / best for chunk, score in words}
+    cosines = [cosine for _, cosine in near]
+    least, span = min(cosines, default=0.0), max(cosines, default=0.0) - min(cosines, default=0.0)
+    for chunk, cosine in near:
+        scores[chunk] = scores.get(chunk, 0.0) + weight * ((cosine - least) / span if span else 1.0)
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def spread(ranked: Sequence[Ranked], document_of: Callable[[int], int], k: int) -> list[Ranked]:
+    """The best k chunks, at most MOST_OF_ONE of one document while other documents have passages.
+
+    Returns:
+        Chunk numbers with their scores; those held back fill what is left, so k are returned if k exist.
+    """
+    taken = Counter[int]()
+    first, held = list[Ranked](), list[Ranked]()
+    for chunk, score in ranked:
+        owner = document_of(chunk)
+        taken[owner] += 1
+        (first if taken[owner] <= MOST_OF_ONE else held).append((chunk, score))
+    return (first + held)[:k]
 
 
 def add(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:

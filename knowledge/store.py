@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +13,11 @@ from typing import TYPE_CHECKING
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import Added, Citation, Document
+from knowledge.documents import READER, Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.given_texts import cited, document_items, text_items
 from knowledge.given_values import is_amount, is_count, is_text, require
-from knowledge.intake import Item, batches, prepared, put
+from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
 from knowledge.reader import DocumentReader
-from knowledge.scoring import fuse, spread
 from knowledge.tables import Cut, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError
@@ -62,19 +61,17 @@ class KnowledgeStore:
         """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
 
         A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
-
-        Raises:
-            DocumentError: a path is missing, or every file was skipped.
-            KnowledgeError: the store is locked by another process, damaged or not writable.
+        DocumentError where a path is missing or every file was skipped; KnowledgeError where the store is locked by
+        another process, damaged or not writable.
         """
         done: list[Added] = []
         given = cited(given)
         with DocumentReader() as reader:
             for batch in batches(prepared(self._tables, find_files(paths), given, reader)):
-                outcomes = self._put(batch)
-                done += outcomes
-                for outcome in outcomes if report else ():
-                    report(outcome)  # type: ignore[misc]  # it is given where the loop runs
+                for outcome in self._put(batch):
+                    done.append(outcome)
+                    if report:
+                        report(outcome)
         require_any(done)
         return done
 
@@ -100,15 +97,15 @@ class KnowledgeStore:
         """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
         parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
-        state = hashlib.sha256(b"\0".join(parts)).hexdigest()
+        state = hashlib.sha256(b"\0".join([str(READER).encode(), *parts])).hexdigest()
         with self._tables.reading() as db:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = [(file, postings.SHIPPED + file.name) for file in files if postings.SHIPPED + file.name not in withheld]
+        named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
-            items = [Item(uri, "", Cut.of(reader.read(file, uri=uri))) for file, uri in named]
-        return self._put(items, shipped=state)
+            read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
+            return self._put([Item(text.uri, "", Cut.of(text)) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
@@ -119,9 +116,7 @@ class KnowledgeStore:
         """Take documents out: one by its id or a unique beginning of it, else all whose place matches a pattern.
 
         A shipped note stays out. A pattern has a `*`, `?` or `/` in it, and a folder's name means what is in it.
-
-        Raises:
-            DocumentError: nothing, or more than one id, is meant.
+        DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
         found = _meant(self.documents(), wanted)
@@ -137,8 +132,7 @@ class KnowledgeStore:
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
         """The best passages. With `arch`, documents that name other GPUs only are left out.
 
-        Raises:
-            UsageError: the query is empty or k is not positive. Of a long query the first MOST_QUERY characters count.
+        UsageError where the query is empty or k not positive. Of a long query the first MOST_QUERY characters count.
         """
         _require_question(query, k, arch)
         query = query[:MOST_QUERY]
@@ -150,21 +144,17 @@ class KnowledgeStore:
             if not allowed.any() or not terms:
                 return []
             depth = min(max(DEPTH, 2 * k), facts.living)
-            ranked = postings.rank(db, terms, facts, allowed, depth)
+            ranked = postings.favour(db, terms, facts, postings.rank(db, terms, facts, allowed, depth))
             if self._dense and self.weight:
-                try:
-                    near = self._dense.nearest(db, query, allowed, depth)
-                except EmbedderError:
-                    near = []  # words alone, as without an embedder
-                ranked = fuse(ranked, near, self.weight)
-            chosen = spread(ranked, lambda number: int(facts.documents[number]), k)
+                with suppress(EmbedderError):  # words alone, as without an embedder
+                    ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, depth), self.weight)
+            chosen = postings.spread(ranked, lambda number: int(facts.documents[number]), k)
             return [tables.hit(db, chunk, score) for chunk, score in chosen]
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
         """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
 
-        Raises:
-            EmbedderError: the embedder failed; what came before is kept, and a second call goes on from there.
+        EmbedderError where the embedder failed; what came before is kept, and a second call goes on from there.
         """
         return self._dense.fill(report) if self._dense else 0
 
@@ -211,8 +201,7 @@ class KnowledgeStore:
             self._dense.close()
 
     def _known(self, db: sqlite3.Connection) -> postings.Facts:
-        epoch = tables.get_meta(db, "epoch")
-        facts = self._facts
+        epoch, facts = tables.get_meta(db, "epoch"), self._facts
         if facts is None or facts.epoch != epoch:
             facts = self._facts = postings.read_facts(db, epoch)
         return facts
@@ -225,11 +214,9 @@ class KnowledgeStore:
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                keep = {item.uri for item in items}
-                gone = [
-                    (uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(postings.SHIPPED)
-                ]
-                db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
+                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",))
+                gone = {uri for (uri,) in rows} - {item.uri for item in items}
+                db.executemany("DELETE FROM documents WHERE uri = ?", [(uri,) for uri in gone])
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
             if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):

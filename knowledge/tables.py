@@ -17,7 +17,7 @@ from knowledge.documents import Document, Text
 from knowledge.tokens import TOKENISER, tokens
 from records.errors import KnowledgeError
 
-VERSION = 3  # of the tables
+VERSION = 4  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
@@ -27,10 +27,10 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS documents("
     "number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,"
     " title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,"
-    " body BLOB NOT NULL, added_at TEXT NOT NULL)",
+    " body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '')",
     "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
     "CREATE TABLE IF NOT EXISTS chunks("
-    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, ordinal INTEGER NOT NULL, section TEXT NOT NULL,"
+    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,"
     " document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,"
     " text TEXT NOT NULL, length INTEGER NOT NULL)",
     "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
@@ -44,8 +44,6 @@ _SCHEMA = (
     # Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
     "CREATE TABLE IF NOT EXISTS vectors("
     "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
-    "CREATE TABLE IF NOT EXISTS placed("
-    "embedder TEXT NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY(embedder, chunk)) WITHOUT ROWID",
 )
 
 
@@ -94,21 +92,16 @@ class Tables:
         self._is_ready = False
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read by."""
-        with self._connected() as db:
-            yield db
-
-    @contextmanager
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
-        with self._connected() as db:
+        with self.reading() as db:
             self._begin(db, self._wait_s if wait_s is None else wait_s)
             with db:
                 yield db
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read by."""
         db = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -189,19 +182,19 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
         " FROM documents d LEFT JOIN chunks c ON c.document = d.number GROUP BY d.number ORDER BY d.title, d.id"
     )
     return [
-        Document(identity, title, source, licence, arch, tuple(tags.split()), uri, sha256, chunks, added_at)
-        for identity, title, source, licence, arch, tags, uri, sha256, chunks, added_at in rows
+        Document(identity, title, source, licence, arch, tuple(tags.split()), *rest)
+        for identity, title, source, licence, arch, tags, *rest in rows
     ]
 
 
 def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
     """Insert or update one document by its id; its number."""
-    columns = ("sha256", "title", "source", "licence", "arch", "tags", "body", "added_at")
-    rest = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), _packed(text.body), added_at)
+    columns = ("sha256", "title", "source", "licence", "arch", "tags", "asks", "body", "added_at")
+    said = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), "\n".join(text.asks))
     row = db.execute(
         f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
         f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
-        (identity, text.uri, text.sha256, *rest),
+        (identity, text.uri, text.sha256, *said, _packed(text.body), added_at),
     ).fetchone()
     return int(row[0])
 
@@ -211,30 +204,24 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, li
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
     kept = {chunk.id for chunk in made.chunks}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
-    rows = []
-    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
-    for chunk, terms in zip(made.chunks, made.terms, strict=True):
-        if chunk.id in old:
-            db.execute("UPDATE chunks SET ordinal = ? WHERE number = ?", (chunk.ordinal, old[chunk.id]))
-        else:
-            rows.append((terms, chunk))
-    added = {number: terms for number, (terms, _) in enumerate(rows, last[0] + 1)}
+    fresh = [(c, terms) for c, terms in zip(made.chunks, made.terms, strict=True) if c.id not in old]
+    (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
     db.executemany(
-        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?, ?)",
-        [(n, c.id, c.ordinal, c.section, document, c.text, len(t)) for n, (t, c) in zip(added, rows, strict=True)],
+        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)",
+        [(number, c.id, c.section, document, c.text, len(terms)) for number, (c, terms) in enumerate(fresh, last + 1)],
     )
-    return added
+    return {number: terms for number, (_, terms) in enumerate(fresh, last + 1)}
 
 
 def derive(db: sqlite3.Connection) -> int:
     """Make passages and postings again from the stored documents; the number of passages."""
-    for table in ("chunks", "postings", "placed"):
+    for table in ("chunks", "postings"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
         added: dict[int, list[str]] = {}
         for number, title, tags, body in some:
-            text = Text("", "", title, "", "", "", tuple(tags.split()), _unpacked(body))
+            text = Text("", "", title, "", "", "", tuple(tags.split()), (), _unpacked(body))
             added |= put_chunks(db, number, Cut.of(text))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
@@ -251,28 +238,32 @@ def _unpacked(body: bytes) -> str:
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    """Make the tables; documents of the first version are kept, and so are vectors that another program paid for."""
-    documents, vectors, dropped = [], [], ["postings", "segments"]
-    if version < 2 and db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
-        documents = db.execute(
-            "SELECT body, number, id, uri, sha256, title, source, licence, arch, tags, added_at FROM documents"
-        ).fetchall()
-        vectors = db.execute(
-            "SELECT v.embedder, v.vector, d.title, c.section, c.text FROM vectors v JOIN chunks c ON c.number = v.chunk"
-            " JOIN documents d ON d.number = c.document WHERE v.embedder NOT LIKE 'hash.%'"
-        ).fetchall()
-        dropped += ["vectors", "chunks", "documents"]
-    for table in dropped:
+    """Make the tables; documents of any version are kept, and so are vectors that somebody paid for."""
+    has_any = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone()
+    copied = ("vectors", "chunks", "documents") if has_any and version < 2 else ()
+    for table in copied:
+        db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT * FROM {table}")
+    for table in (*copied, "placed", *(("postings", "segments") if version < 3 else ())):
         db.execute(f"DROP TABLE IF EXISTS {table}")
+    if version in (2, 3):
+        db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+        db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
     for statement in _SCHEMA:
         db.execute(statement)
-    places = ", ".join("?" * 11)
-    db.executemany(
-        f"INSERT INTO documents VALUES({places})", [(*rest, _packed(body), at) for body, *rest, at in documents]
-    )
-    rows = [(embedder, Chunk.name(*named), vector) for embedder, vector, *named in vectors]
-    db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", rows)
-    set_meta(db, "derived", "")
+    if copied:
+        db.create_function("packed", 1, _packed)
+        db.create_function("named", 3, Chunk.name)
+        db.execute(
+            "INSERT INTO documents SELECT number, id, uri, sha256, title, source, licence, arch, tags, packed(body),"
+            " added_at, '' FROM old_documents"
+        )
+        db.execute(
+            "INSERT OR IGNORE INTO vectors SELECT v.embedder, named(d.title, c.section, c.text), v.vector"
+            " FROM old_vectors v JOIN old_chunks c ON c.number = v.chunk JOIN old_documents d ON d.number = c.document"
+            " WHERE v.embedder NOT LIKE 'hash.%'"
+        )
+    if version < 3:
+        set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 

@@ -56,6 +56,23 @@ def test_a_vector_is_bought_once(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_store_of_the_third_version_keeps_its_passages_and_their_places_among_the_vectors(tmp_path: Path) -> None:
+    filled(tmp_path, WordEmbedder()).close()
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db, db:
+        db.execute("ALTER TABLE chunks ADD COLUMN ordinal INTEGER NOT NULL DEFAULT 0")
+        db.execute("ALTER TABLE documents DROP COLUMN asks")
+        db.execute("CREATE TABLE placed(embedder TEXT, chunk INTEGER)")
+        db.execute("PRAGMA user_version = 3")
+        before = db.execute("SELECT number, id FROM chunks").fetchall()
+    store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
+    assert store.search("occupansee", k=1)[0].title == "a"
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
+        assert db.execute("SELECT number, id FROM chunks").fetchall() == before
+    store.add_text("d", "hippopotamus")
+    assert store.embed() == 1 and store.search("hippoupotamoos", k=1)[0].title == "d"
+    store.close()
+
+
 def test_vectors_of_two_embedders_live_apart(tmp_path: Path) -> None:
     store = filled(tmp_path, WordEmbedder())
     store.close()

@@ -96,5 +96,9 @@ def test_front_matter_with_lists_keeps_the_body(tmp_path: Path) -> None:
     head = "---\ntitle: T\ntags:\n  - lds\n  - banks\nmyst:\n  html_meta:\n    description: x\n---\n"
     text = read_text(write(tmp_path / "a.md", head + "body"))
     assert (text.title, text.tags, text.body) == ("T", ("lds", "banks"), "body")
-    asks = head.replace("myst:", "asks:\n- why is it slow\nmyst:")
-    assert read_text(write(tmp_path / "b.md", asks + "body")).tags == ("lds", "banks", "why", "is", "it", "slow")
+    asks = head.replace("myst:", "asks:\n- why is it slow\n- 'which lanes, and when'\nmyst:")
+    text = read_text(write(tmp_path / "b.md", asks + "body"))
+    assert text.tags[:6] == ("lds", "banks", "why", "is", "it", "slow")
+    assert text.asks == ("why is it slow", "which lanes, and when")
+    for head in ('---\nasks: [why is it, "which lanes"]\n---\n', '+++\nasks = ["why is it", "which lanes"]\n+++\n'):
+        assert read_text(write(tmp_path / "c.md", head + "body")).asks == ("why is it", "which lanes")

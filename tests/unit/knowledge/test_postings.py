@@ -15,11 +15,12 @@ def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
     """A database to which each text was added by itself."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
-    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT)")
+    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT, title TEXT, asks TEXT)")
     db.execute(postings.SCHEMA)
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
-        db.execute("INSERT INTO documents VALUES(?, ?, ?)", (number, arch if number == 1 else "", f"/d/{number}"))
+        row = (number, arch if number == 1 else "", f"/d/{number}", f"Text {number}", "")
+        db.execute("INSERT INTO documents VALUES(?, ?, ?, ?, ?)", row)
         postings.add(db, {number: tokens(text)})
     return db
 
@@ -100,7 +101,38 @@ def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
     assert [n for n, _ in ranked(db, "lds padding")] == [3, 2, 1]
 
 
+def test_a_passage_rises_by_the_share_of_its_title_or_of_what_it_answers_that_is_asked() -> None:
+    db = made({n: "padding of lds rows" for n in range(1, 5)})
+    titles = {1: "rows of a table in general", 2: "rows in lds", 3: "other", 4: "text"}
+    db.executemany("UPDATE documents SET title = ? WHERE number = ?", [(t, n) for n, t in titles.items()])
+    db.execute("UPDATE documents SET asks = 'nothing of this' || char(10) || 'why is lds padded' WHERE number = 4")
+    facts, terms = postings.read_facts(db, ""), tokens("which padding have rows in the lds?")
+    ranking = postings.rank(db, terms, facts, facts.allowed(""), 10)
+    score = ranking[0][1]
+    assert {s for _, s in ranking} == {score}
+    raised = dict(postings.favour(db, terms, facts, ranking))
+    assert list(raised) == [2, 4, 1, 3]
+    assert np.allclose([raised[2], raised[4], raised[3]], [score * (1 + postings.ASKED)] * 2 + [score])
+    assert score < raised[1] < raised[2]
+
+
 def test_passages_of_stop_words_alone_are_kept_and_not_found() -> None:
     db = made({1: "a", 2: "the"})
     assert db.execute("SELECT COUNT(*) FROM postings").fetchone()[0] == 0
     assert ranked(db, "lds") == []
+
+
+def test_fusion_adds_shares_of_the_best_score_and_weighted_cosines() -> None:
+    words, near = [(1, 8.0), (2, 6.0), (7, 1.0)], [(2, 1.0), (3, 0.75), (4, 0.5)]
+    assert postings.fuse(words, near, 0.5) == [(2, 0.75 + 0.5), (1, 1.0), (3, 0.25), (7, 0.125), (4, 0.0)]
+    assert [n for n, _ in postings.fuse(words, near, 0.1)] == [1, 2, 7, 3, 4], "a clear lead by words stays one"
+    assert postings.fuse(words, [], 0.5) == [(1, 1.0), (2, 0.75), (7, 0.125)]
+    assert postings.fuse([], [(9, 0.4), (3, 0.4)], 0.5) == [(3, 0.5), (9, 0.5)]
+
+
+def test_one_document_does_not_fill_the_answer() -> None:
+    ranking = [(n, 1.0 / n) for n in range(1, 7)]
+    owner = {1: 0, 2: 0, 3: 0, 4: 0, 5: 1, 6: 2}
+    assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 4)] == [1, 2, 5, 6]
+    assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 6)] == [1, 2, 5, 6, 3, 4]
+    assert [n for n, _ in postings.spread(ranking[:4], owner.__getitem__, 3)] == [1, 2, 3]

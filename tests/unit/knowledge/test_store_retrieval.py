@@ -35,3 +35,13 @@ def test_what_a_document_is_asked_for_finds_it_also_after_a_rebuild(store: Knowl
         assert [hit.title for hit in store.search("zebras")] == ["a"]
         assert "zebra" not in store.search("zebras")[0].text
         store.rebuild()
+
+
+def test_a_question_that_a_document_says_it_answers_comes_before_its_words_in_others(
+    store: KnowledgeStore, tmp_path: Path
+) -> None:
+    store.add_text("a", "---\ntags: why, are, reads, slow, twice, late\n---\nThe same text.")
+    store.add_text("b", "---\nasks:\n- why are reads slow\n- twice late\n---\nThe same text.")
+    assert [hit.title for hit in store.search("why are reads slow?")] == ["b", "a"]
+    store.rebuild()
+    assert [hit.title for hit in store.search("why are reads slow?")] == ["b", "a"]

@@ -156,6 +156,15 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
     assert store.search("zebra1", arch="gfx942") == []
 
 
+OLDER = "import knowledge.documents; knowledge.documents.READER -= 1\n" + ADD
+
+
+def test_what_an_older_reader_has_read_is_read_again(store: KnowledgeStore, tmp_path: Path) -> None:
+    notes = tree(tmp_path / "notes", 2)
+    subprocess.run([sys.executable, "-c", OLDER, str(store.folder), str(notes)], cwd=ROOT, check=True)
+    assert [a.status for _ in "ab" for a in store.add([notes])] == ["replaced"] * 2 + ["unchanged"] * 2
+
+
 @pytest.mark.slow
 def test_an_endpoint_is_asked_for_vectors(tmp_path: Path) -> None:
     with EmbeddingEndpoint() as server:

@@ -10,8 +10,7 @@ import pytest
 
 from app.configured_store import make_store
 from app.settings import load_settings
-from knowledge.embedder import EmbedderError
-from knowledge.folder_embedder import FolderEmbedder
+from knowledge.embedder import EmbedderError, FolderEmbedder
 from knowledge.store import KnowledgeStore
 
 WORDS = ["[UNK]", "[PAD]", "zebra", "stripes", "bank", "conflicts"]
