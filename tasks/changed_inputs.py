@@ -18,7 +18,8 @@ PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
 FROM_OTHERS = 4096  # elements of a row for each that may come from another row: fewer than the errors' percentile shows
 LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
 MOST = 1e38
-HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
+AT_END = 1 / 3  # of the lines with an outlier have it last, where who works on pairs or tiles forgets the rest
+FAR_OUT = (2.0**7, 2.0**16)  # times as large as drawn a far outlier is
 DENORMAL = 1 / 16  # of the values
 NEAR = 1 / 64  # of their size that values may be apart
 BEYOND_HALF = 2.0**17  # times a value of the usual size: float16 ends below 2**16
@@ -26,6 +27,8 @@ BELOW_HALF = 2.0**-30  # float16's least is 2**-24
 HARDLY = "near"  # the family of such values
 EXCEPT = "few differ"  # the family of places that are alike but for
 FEW = 1 / 256  # of the values
+ONES = 0.75  # of the lines that begin with ones or zeros
+APART = 0.25  # of the values of lines that are partly alike
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
 KINDS = 4  # of lines: too large for float16, too small, and as drawn
 FAR = 0.25  # of the lines hold nothing but values near the least
@@ -185,14 +188,44 @@ def _few_differ(x: Array, rng: Rng) -> Array:
     return np.where(kept, x, np.take(x, [base], axis=axis))
 
 
+def _partly_alike(x: Array, rng: Rng) -> Array:
+    """Along the first axis all places hold what stands at the first, but for a quarter of each line's inner values."""
+    if x.ndim < 2 or x.shape[0] < 2:
+        return x
+    kept = rng.random(x.shape[1:]) < APART
+    kept[..., [0, kept.shape[-1] // 2, -1]] = False  # where a kernel looks whether two lines are the same
+    return np.where(kept, x, x[:1])
+
+
+def _led_by_ones(x: Array, rng: Rng) -> Array:
+    """Some lines begin with ones, as weights that were never trained do, others with zeros."""
+    if not x.ndim:
+        return x
+    made = np.array(x)
+    made[..., : 1 << int(rng.integers(2, 7))] = np.where(rng.random((*x.shape[:-1], 1)) < ONES, 1, 0)
+    return made
+
+
 def _outliers(x: Array, rng: Rng) -> Array:
-    """In each line one value 16 to 64 times as large as drawn."""
+    """In each line one value 16 to 64 times as large as drawn: in every third the last one."""
+    return _with_outlier(x, rng, 16, 64)
+
+
+def _far_outliers(x: Array, rng: Rng) -> Array:
+    """In each line one value up to 65,536 times as large as drawn."""
+    return _with_outlier(x, rng, *FAR_OUT)
+
+
+def _with_outlier(x: Array, rng: Rng, least: float, most: float) -> Array:
     if not x.ndim:
         return x
     made, places = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
-    larger = to_float64(np.take_along_axis(made, places, axis=-1)) * rng.uniform(16, 64, places.shape)
-    np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
-    return made
+    places = np.where(rng.random(places.shape) < AT_END, x.shape[-1] - 1, places)
+    factor = np.exp(rng.uniform(math.log(least), math.log(most), places.shape))
+    larger = to_float64(np.take_along_axis(made, places, axis=-1)) * factor
+    with np.errstate(over="ignore"):
+        np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
+    return np.where(np.isfinite(to_float64(made)), made, x)
 
 
 def _far_apart(x: Array, rng: Rng) -> Array:
@@ -210,14 +243,9 @@ def _far_apart(x: Array, rng: Rng) -> Array:
     return _unsigned_zeros(np.where(np.isfinite(to_float64(made)), made, x))
 
 
-def raised(x: Array, rng: Rng) -> Array:
-    """Each line's largest value far above what an outlier is, however much larger a draw of more elements may be."""
-    return _peaked(x, HARDEST)
-
-
-def lowered(x: Array, rng: Rng) -> Array:
-    """Each line's largest value as far below."""
-    return _peaked(x, -HARDEST)
+def peaked(factor: float) -> Make:
+    """Of each line the largest value this many times as large, however much larger a draw of more elements may be."""
+    return lambda x, rng: _peaked(x, factor)
 
 
 def _peaked(x: Array, factor: float) -> Array:
@@ -259,9 +287,13 @@ MAKERS: Mapping[str, Make] = {
     "gathered": _gathered,
     "repeats": _repeated,
     EXCEPT: _few_differ,
+    "partly alike": _partly_alike,
+    "led by ones": _led_by_ones,
     "outliers": _outliers,
+    "far outliers": _far_outliers,
     "far apart": _far_apart,
     "extremes": _extremes,
     "not finite": not_finite,
 }
+HARDEST = {"outliers": 2.0**7, "far outliers": 2.0**17}  # times a line's largest value, which a task must bear for them
 MOVED = frozenset({"extremes", "not finite"})  # for tasks that compute nothing; the last where they look at nothing

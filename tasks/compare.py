@@ -204,8 +204,7 @@ def _judge(
     ratio, rtol = tolerance.ratio, tolerance.rtol
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
-    unlike = diagnose_non_finite(got, expected, keep)
-    if unlike is not None:
+    if (unlike := diagnose_non_finite(got, expected, keep)) is not None:
         return Match(False, WORST, unlike.message, unlike.pattern)
     finite = keep & np.isfinite(expected)
     if not finite.any():

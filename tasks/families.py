@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, MOVED, NEAR, Make, Rng, lowered, not_finite, planted, raised
+from tasks.changed_inputs import EXCEPT, HARDEST, HARDLY, MAKERS, MOVED, NEAR, Make, Rng, not_finite, peaked, planted
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
+from tasks.scaled_inputs import FLUSHED, Scaling, scalings_of
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
@@ -33,7 +34,6 @@ STRAYED = 16  # draws of it
 FURTHER = 4.0  # times what they show
 TRIED = 2  # cases on which a family is tried before it is used
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
-FLUSHED = float(np.finfo(np.float32).tiny)  # below it the builtins of exponentials and reciprocals give zero
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class InputFamilies:
             return own
         if family is None or family in self.task.variant_names:
             return replace(own, least=max(own.least, FLUSHED))
+        if family in self.scalings:
+            return self.scalings[family].tolerance(output.name, own)
         wider = None if own.rtol is None else WIDER * own.rtol
         # A variance in one pass loses the square of what one in two passes does where values hardly differ.
         cancels = 1 / NEAR if family.removesuffix(TOGETHER) in (EXCEPT, HARDLY) else 1.0
@@ -152,11 +154,18 @@ class InputFamilies:
         moves = self._moves_values
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if name not in left_out}
-        hardest = set(self._borne_out(raised)).intersection(self._borne_out(lowered))  # no outliers go beyond
-        found["outliers"] = tuple(name for name in found["outliers"] if name in hardest)
+        for family, most in HARDEST.items():  # no outliers go beyond
+            borne = set(self._borne_out(peaked(most))).intersection(self._borne_out(peaked(-most)))
+            found[family] = tuple(name for name in found[family] if name in borne)
         some = {name: InputChange(MAKERS[name], inputs) for name, inputs in found.items() if inputs}
         several = {name + TOGETHER: replace(one, is_together=True) for name, one in some.items() if len(one.inputs) > 1}
-        return {**some, **several}
+        scaled = {name: InputChange(one.scale, one.inputs, True) for name, one in self.scalings.items()}
+        return {**some, **several, **scaled}
+
+    @cached_property
+    def scalings(self) -> Mapping[str, Scaling]:
+        """By name the families that scale inputs by a power of two, where something is computed with these."""
+        return {} if self._moves_values else scalings_of(self.task, _cases(self.task))
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""

@@ -129,9 +129,10 @@ class _Shapes:
         return max(self._listed(name))
 
     def _small(self, name: str) -> int:
-        """Little more than the smallest listed extent: enough for an output to depend on where it lies."""
+        """Little more than the smallest listed extent, in any octave, so that an output depends on where it lies."""
         multiple = self._multiple(name)
-        return min(self._most(name), self._least(name) + multiple * int(self.rng.integers(max(3, LITTLE // multiple))))
+        steps = int(np.exp(self.rng.uniform(0, np.log(max(3, LITTLE // multiple))))) - int(self.rng.integers(2))
+        return min(self._most(name), self._least(name) + multiple * steps)
 
     def _costs(self, dims: Mapping[str, int]) -> float:
         return cost(self.task, dims)

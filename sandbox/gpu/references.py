@@ -20,6 +20,7 @@ import numpy as np
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.plan_ways import plan_way_cases
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
@@ -84,7 +85,8 @@ class References:
         shapes = (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))
         written = written_cases(prepared, seed, (*tests, *shapes))
         rests = remainder_cases(prepared, seed, (*tests, *shapes, *written))
-        found = {case.name: case for case in (*shapes, *written, *rests)}
+        ways = plan_way_cases(prepared, seed, (*tests, *self.benchmarks(), *shapes, *written, *rests))
+        found = {case.name: case for case in (*shapes, *written, *rests, *ways)}
         first = replace(tests[0], role="held_out")
         return [*((case, None) for case in (*tests, *found.values())), *((first, name) for name in self.families.names)]
 

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from records.errors import PlanError
 from sandbox.candidate.arguments import ScalarArg, split_type
+from sandbox.candidate.many_shapes import Columns, shapes
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.resolve import ResolvedLaunch
-from sandbox.candidate.written_lengths import COST, LITTLE, little_length
+from sandbox.candidate.written_lengths import COST
 from sandbox.lab.build.decisions import Steps
 from sandbox.lab.decided import Decided, Flags
 from sandbox.lab.decided_values import Values
@@ -27,19 +28,14 @@ from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
 from tasks.held_out import cost
 from tasks.manifest import case_name
-from tasks.task import Case, Task
+from tasks.task import Case
 
 COUNT = 8  # cases of a candidate
-SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn evenly, and as many by their logarithm
-DRAWN = 1024  # shapes whose dims are all drawn
-STEPS = 512  # of the lengths that follow one another from the least
 DRAWN_OF = 24  # of the shapes that go new ways, of which the largest is taken
 MOST_VALUES = 8_000_000  # that are computed at once; of longer programs fewer shapes are
 MOST_TEXT = 1_500_000  # characters of expressions that are evaluated for a launch
 MOST_TURNS = 64  # launches of a case that one launch of the plan becomes
 _KINDS = {"integer": 1, "real": 2}
-
-Columns = Mapping[str, npt.NDArray[np.int64]]
 
 
 def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
@@ -59,31 +55,6 @@ def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[
     new = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
     ways = np.concatenate(new)
     return tuple(_chosen(built, ways[ways.any(axis=1)], columns, rng, {case.name for case in known}))
-
-
-def shapes(task: Task, rng: np.random.Generator) -> Columns:
-    """Dims of the task, a row each: every length of one beside little ones of the others, and all drawn."""
-    names = list(task.tests[0].dims)
-    rows = list[npt.NDArray[np.int64]]()
-    for at, name in enumerate(names):
-        swept = _lengths(task, name, rng)
-        others = [[little_length(task, other, n) for n in (0, *rng.integers(LITTLE, size=7))] for other in names]
-        own = np.array([rng.choice(each, len(swept)) for each in others], np.int64).T
-        own[:, at] = swept
-        rows.append(own)
-    rows.append(np.array([rng.choice(_lengths(task, name, rng), DRAWN) for name in names], np.int64).T)
-    every = np.unique(np.concatenate(rows), axis=0)
-    return {name: every[:, at] for at, name in enumerate(names)}
-
-
-def _lengths(task: Task, name: str, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Lengths of a dim from the least to the greatest that is listed, dense where they are small."""
-    listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
-    low, high, step = min(listed), max(listed), task.multiples.get(name, 1)
-    first = np.arange(low, min(high, low + STEPS * step) + 1, step)
-    evenly = [rng.uniform(low, high, SPREAD), np.exp(rng.uniform(np.log(low), np.log(high), SPREAD))]
-    drawn = np.concatenate(evenly).astype(np.int64) // step * step
-    return np.unique(np.concatenate([first, drawn[(drawn >= low) & (drawn <= high)]]))
 
 
 def _new_ways(

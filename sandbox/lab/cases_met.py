@@ -10,6 +10,7 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
+from sandbox.candidate.plan_ways import plan_way_cases
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.lab.branch_cases import branch_cases
@@ -20,11 +21,15 @@ from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from tasks.families import TOGETHER
+from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
+from tasks.task import Case
 
 MOST_ITEMS = 1 << 17  # work-items of a plan on a case with a long dim
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
+TAILED = "outliers"  # of which many are their line's last value
+TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
+MOST_TAILED = 8
 
 
 def cases_met(
@@ -41,7 +46,8 @@ def cases_met(
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
     others = branch_cases(judge.built, seed, (*task.tests, *shapes, *written, *rests))
-    derived = {case.name: case for case in (*shapes, *written, *rests, *others)}
+    ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests, *others))
+    derived = {case.name: case for case in (*shapes, *written, *rests, *others, *ways)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
@@ -55,6 +61,7 @@ def cases_met(
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first, family, inputs)
     yield from _on_long(judge, inputs)
+    yield from _tailed(judge, inputs, [*derived.values()])
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
@@ -79,6 +86,15 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
                 yield ListedCase(judge, case, family, inputs)
+
+
+def _tailed(judge: Judge, inputs: SessionInputs, derived: list[Case]) -> Iterator[ListedCase]:
+    """The derived shapes with the longest lines on outliers: a sum of many values hardly shows that one is left out."""
+    names = [name for name in inputs.listed.families.names if name == TAILED]
+    affordable = [case for case in derived if cost(judge.task, case.dims) <= TAILED_COST]
+    longest = sorted(affordable, key=lambda case: -longest_line(judge.task, case))[: MOST_TAILED if names else 0]
+    for case in longest:
+        yield ListedCase(judge, replace(case, seed=case.seed ^ inputs.secret), names[0], inputs)
 
 
 def _on_first(inputs: SessionInputs) -> list[str]:

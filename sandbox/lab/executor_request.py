@@ -24,7 +24,7 @@ from tasks.dtypes import stored
 MAGIC = 0x4B534C4142303130
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
-PAGE = 4096  # all that a GPU's allocator promises of a buffer's address
+PAGE, EVEN = 4096, 2 << 20  # what a GPU's allocator promises of a buffer's address, and what it gives to large ones
 NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
@@ -122,11 +122,11 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     """
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
-    places, arena = _places([_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers])
-    base = LOWEST + PAGE * _RANDOM.randrange((HIGHEST - LOWEST - arena) // PAGE)
+    unit, rooms = _RANDOM.choice((PAGE, EVEN)), [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
+    places, arena = _places(rooms, unit)
+    base = LOWEST + unit * _RANDOM.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
-    for buffer, at in zip(buffers, places, strict=True):
-        room = _round_up(int(buffer.data.nbytes), GRANULE)
+    for buffer, at, room in zip(buffers, places, rooms, strict=True):
         masked = masks and buffer.role in WRITTEN and not count
         poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
@@ -140,14 +140,15 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
 
 
-def _places(rooms: Sequence[int]) -> tuple[list[int], int]:
-    """Offsets in the arena, in random order and at random distances, which say nothing; and the size of the arena."""
+def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
+    """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
     order = list(range(len(rooms)))
     _RANDOM.shuffle(order)
     places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
     for index in order:
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
         at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
+        at = _round_up(at, _RANDOM.choice((1, unit)))
         places[index] = at
         at += rooms[index]
         before = zone

@@ -70,9 +70,13 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
 
 
 def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:
-    """The last element of query and cache lowers the scores of all places alike: a maximum begun at zero stays."""
-    kv[:, :, -1] = -32
-    q[:, :, -1] = rng.uniform(150, 1500, q.shape[:2]) / (32 * SCALE)
+    """The last element of query and cache lowers the scores of all places alike: a maximum begun above them stays.
+
+    The values are multiples of a quarter, so that no sum of products rounds, however low it lies.
+    """
+    q, kv = np.rint(4 * q) / 4, np.rint(4 * kv) / 4
+    kv[:, :, -1] = -1024
+    q[:, :, -1] = np.rint(10 ** rng.uniform(2.2, 4.8, q.shape[:2]) / (1024 * SCALE) * 4) / 4
     return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
 
 

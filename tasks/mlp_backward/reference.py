@@ -32,9 +32,15 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Small weights, where all sigmoids are close to a half, and gradients of very different scale."""
+    """Small weights, where all sigmoids are close to a half, or to zero, and gradients of very different scale."""
     scale = (10.0 ** rng.uniform(-2, 2, (1, inputs["dy"].shape[1]))).astype(np.float32)
-    return {"flat": {**inputs, "w1": inputs["w1"] * np.float32(0.01)}, "scaled": {**inputs, "dy": inputs["dy"] * scale}}
+    x, w1 = inputs["x"].copy(), inputs["w1"] * np.float32(0.05)
+    x[:, 0], w1[:, 0] = 1, -rng.uniform(9, 14, len(w1))
+    return {
+        "flat": {**inputs, "w1": inputs["w1"] * np.float32(0.01)},
+        "closed": {**inputs, "x": x, "w1": w1},
+        "scaled": {**inputs, "dy": inputs["dy"] * scale},
+    }
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:

@@ -30,15 +30,26 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """All tokens with one expert first, logits of which the first decides almost alone, and logits far below zero."""
+    """All tokens with one expert first, in one family an idle one; the first nearly alone; logits far below zero."""
     logits = inputs["logits"].copy()
     logits[:, rng.integers(logits.shape[1])] += np.float32(0.5 * logits.shape[1] + 1)
-    low = inputs["logits"] - np.float32(rng.uniform(3e4, 4e4))
+    far = 10 ** rng.uniform(4.5, 5.6, (len(logits), 1))  # up to where logits still differ
+    low = (inputs["logits"] - far).astype(np.float32)
     return {
         "one_expert": {**inputs, "logits": logits},
         "sure": {**inputs, "logits": inputs["logits"] * np.float32(9)},
         "all_low": {**inputs, "logits": low},
+        "idle_expert": _idle(inputs, rng),
     }
+
+
+def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:
+    """One expert of little output is nearly alone with each token: what there is comes from the second."""
+    logits, w2 = inputs["logits"].copy(), inputs["w2"].copy()
+    idle = int(rng.integers(logits.shape[1]))
+    w2[idle] = 0
+    logits[:, idle] = logits.max(axis=1) + rng.uniform(8, 32, len(logits)).astype(np.float32)
+    return {**inputs, "logits": logits, "w2": w2}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:

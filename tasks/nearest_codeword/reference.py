@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
-LARGE = 2.0**20  # a power of two, so that the rounding stays the same
+LARGE, SMALL = 2.0**48, 2.0**-20  # powers of two, so that the rounding stays the same
 CLEAR = 0.5  # that the least distance lies below the next one
 CLEAR_SHARE = 1e-4  # and of the squares that a distance may be made of
 PART = 512  # vectors whose distances are computed at once
@@ -38,7 +38,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "short": {**short, **_scaled(short, rng)},
         "away": _away(_drawn(case, rng, 1.0), rng),
         "large": {name: np.float32(LARGE) * array for name, array in _away(_drawn(case, rng, 1.0), rng).items()},
-        "small": {name: array / np.float32(LARGE) for name, array in _drawn(case, rng, 1.0).items()},
+        "small": {name: array * np.float32(SMALL) for name, array in _drawn(case, rng, 1.0).items()},
     }
 
 

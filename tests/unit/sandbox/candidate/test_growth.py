@@ -94,6 +94,12 @@ def test_a_dim_that_moves_no_grid_gets_as_long_as_listed_with_the_others_small()
     assert longest and max(dims["cols"] for dims in longest) < 64
 
 
+def test_small_others_lie_in_any_octave() -> None:
+    prepared = rows("1")
+    widths = {d["cols"] for n in range(40) for d in (c.dims for c in plan_cases(prepared, n)) if d["rows"] == 10007}
+    assert any(width <= 4 for width in widths) and any(5 <= width <= 16 for width in widths) and max(widths) > 24
+
+
 def test_a_round_extent_is_met_once_as_it_is_and_once_ragged() -> None:
     task = load_task("transpose")
     cases = plan_cases(prepare(task.seeds[0].read_text(encoding="utf-8"), task), 5)

@@ -145,7 +145,7 @@ def test_poison_is_not_a_number_and_differs_from_draw_to_draw(kind: Any) -> None
 
 def test_buffers_lie_at_random_places_that_no_two_layouts_share() -> None:
     buffers = [Buffer(str(n), np.zeros(100_000, np.float32), "output") for n in range(4)]
-    layouts = [lay_out(buffers, count=False) for _ in range(8)]
+    layouts = [lay_out(buffers, count=False) for _ in range(32)]
     assert len({r[1].address - r[0].address for r in (x.regions for x in layouts)}) > 4
     assert len({tuple(np.argsort([r.address for r in x.regions])) for x in layouts}) > 2
     for layout in layouts:
@@ -153,6 +153,8 @@ def test_buffers_lie_at_random_places_that_no_two_layouts_share() -> None:
         assert all(after[0] - before[1] >= 1 << 20 for before, after in pairwise(spans))
         assert all(r.address % PAGE == 0 for r in layout.regions)
     assert any(r.address % GRANULE for layout in layouts for r in layout.regions)
+    aligned = {tuple(r.address % (2 << 20) == 0 for r in layout.regions) for layout in layouts}
+    assert len(aligned) > 4  # a kernel that looks at one address or at two meets every combination
 
 
 @pytest.mark.parametrize(
