@@ -122,8 +122,8 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     """
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
-    unit, rooms = _RANDOM.choice((PAGE, EVEN)), [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
-    places, arena = _places(rooms, unit)
+    rooms = [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
+    places, arena = _places(rooms, unit := _RANDOM.choice((PAGE, EVEN)))
     base = LOWEST + unit * _RANDOM.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at, room in zip(buffers, places, rooms, strict=True):
@@ -136,7 +136,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
         else:
             regions.append(Region(buffer, base + at, file_at, mask_at if masked else NONE, poison))
             file_at += room
-        mask_at += room if masked else 0
+        mask_at += room * masked
     return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
 
 
@@ -150,8 +150,7 @@ def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
         at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
         at = _round_up(at, _RANDOM.choice((1, unit)))
         places[index] = at
-        at += rooms[index]
-        before = zone
+        at, before = at + rooms[index], zone
     return places, at + before
 
 
