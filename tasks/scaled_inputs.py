@@ -82,7 +82,8 @@ def _degrees(task: Task, cases: Sequence[Case], names: Sequence[str], exponent: 
 
 def _degree(plain: Array, scaled: Array, base: Array, exponent: int) -> int | None:
     """The power by which one output grew; None where it is none, or the type does not hold the output."""
-    size, other, typed = (float(np.sqrt(np.mean(np.square(x)))) if x.size else 0.0 for x in (plain, scaled, base))
+    with np.errstate(over="ignore", invalid="ignore"):
+        size, other, typed = (float(np.sqrt(np.mean(np.square(x)))) if x.size else 0.0 for x in (plain, scaled, base))
     if not all(0 < each < np.inf for each in (size, other, typed)):
         return None
     degree = round(np.log2(other / size) / exponent)
