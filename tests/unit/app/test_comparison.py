@@ -72,7 +72,7 @@ def test_every_part_is_a_limit_that_there_is() -> None:
         checked_limits(limits)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_campaigns_with_and_without_exploration_differ_and_can_be_repeated(tmp_path: Path) -> None:
     settings = load_settings(runs_folder=tmp_path / "runs")
     told: list[str] = []

@@ -78,7 +78,7 @@ def test_a_phrase_counts_where_it_is_whole() -> None:
     assert tokens("8-bit float in fp8").count("=fp8") == 2, "a phrase of three words, and a word"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_remembered_of_words_is_bounded_and_changes_nothing() -> None:
     words = "padding v_mfma_f32_32x32x8_f16 shared memory"
     before = tokens(words)

@@ -184,7 +184,7 @@ def test_a_gain_counts_from_the_least_gain_on_and_beyond_the_intervals() -> None
     assert not Timing(None).is_faster(Timing(10.0))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_follows_from_several_tunables_helps() -> None:
     def whole(choice: Choice) -> float:
         size = choice["X"] * choice["Y"] * choice["Z"]
