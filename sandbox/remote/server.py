@@ -48,7 +48,7 @@ class Server:
 
     def run(self, stop: threading.Event) -> None:
         """Serve until told to stop."""
-        self._socket.settimeout(0.5)
+        self._socket.settimeout(0.1)
         with self._socket:
             while not stop.is_set():
                 try:

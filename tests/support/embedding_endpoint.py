@@ -20,7 +20,7 @@ class EmbeddingEndpoint(HTTPServer):
         self.counts, self.models, self.listed = counts, models, 0
         self.asked: list[list[str]] = []
         self.address = f"http://127.0.0.1:{self.server_port}/v1"
-        self._thread = threading.Thread(target=self.serve_forever)
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
 
     def __enter__(self) -> EmbeddingEndpoint:
         """Start to serve."""

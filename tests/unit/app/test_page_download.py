@@ -80,7 +80,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as made:
         made.daemon_threads = True
         made.asked = []  # type: ignore[attr-defined]
-        threading.Thread(target=made.serve_forever, daemon=True).start()
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
         yield made
         made.shutdown()
 

@@ -16,6 +16,7 @@ TESTS = (sys.executable, "-c", "print('....', flush=True); import time; time.sle
 LATE = "import sys, time; time.sleep(3); print('line\\n' * 9000 + 'and the end'); sys.exit(3)"
 
 
+@pytest.mark.slow
 def test_a_failed_check_is_shown_whole_before_the_closing_line(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     steps = {"good": (sys.executable, "-c", "print('unsaid')"), "bad": (sys.executable, "-c", LATE)}
     assert run_beside(steps, TESTS, json=False) == {"good": 0, "bad": 3, "pytest": 0}

@@ -116,6 +116,7 @@ def test_a_row_that_is_none_is_the_beginning(page: Served, run: LongRun, after: 
     assert first["id"] == str(run.ledger.events(run.run.id)[0].number)
 
 
+@pytest.mark.slow
 def test_new_rows_and_a_new_status_arrive_while_the_stream_is_open(tmp_path: Path) -> None:
     made = LongRun(tmp_path)
     made.start(10)

@@ -38,6 +38,7 @@ def watched(program: str, limits: ProcessLimits, folders: tuple[Path, ...] = (),
     return None
 
 
+@pytest.mark.slow
 def test_a_sleeper_is_stalled_and_a_worker_is_not() -> None:
     limits = replace(WIDE, idle_s=0.4)
     assert watched("import time; time.sleep(300)", limits) == "stalled"
@@ -50,6 +51,7 @@ def test_who_does_not_get_to_run_has_starved() -> None:
         watched("while True: pass", replace(WIDE, idle_s=0.4, patience_s=0.6))
 
 
+@pytest.mark.slow
 def test_a_pause_of_the_watcher_is_no_idleness_of_the_watched() -> None:
     with child("import time; time.sleep(300)") as pid:
         meter = Meter(pid, replace(WIDE, idle_s=1.0), ())

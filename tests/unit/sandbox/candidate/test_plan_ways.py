@@ -27,7 +27,7 @@ def planned(*conditions: str) -> Prepared:
     return prepare(f"/*+++\n{tables}+++*/\n" + "".join(KERNEL.format(kernel=n) for n in names), TASK)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("conditions", "hole"),
     [

@@ -91,6 +91,7 @@ def test_seventy_strangers_do_not_lock_the_owner_out(tmp_path: Path, kind: Calla
         assert len(notes) <= MOST_NOTES
 
 
+@pytest.mark.slow
 def test_more_strangers_than_places_do_not_either(tmp_path: Path) -> None:
     with serving(tmp_path) as (address, _, _), contextlib.ExitStack() as crowd:
         for number in range(3 * MOST_STRANGERS):
@@ -98,6 +99,7 @@ def test_more_strangers_than_places_do_not_either(tmp_path: Path) -> None:
         assert ServedPost(address, TOKEN).place("mi300x") == PLACE
 
 
+@pytest.mark.slow
 def test_the_owner_gets_through_while_strangers_keep_coming(tmp_path: Path) -> None:
     """Several of them connect again and again, as fast as they can."""
     with serving(tmp_path) as (address, _, _):
