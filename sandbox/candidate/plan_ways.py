@@ -1,8 +1,8 @@
 """Shapes for the ways of a plan that no case takes: which launches it makes, by the conditions that it gives them.
 
 Two conditions that should meet may leave a hole, or overlap. So the truth of all of them together is computed for
-thousands of shapes of the task, among them those next to where a condition turns. Each new pattern gets a case; one
-in which nothing could write an output gets it however large the shape is, for there is nothing to execute.
+thousands of shapes of the task, among them those next to where a condition turns. Each new pattern gets a case, of a
+shape as large as is affordable, or else of the cheapest one, of which a judge executes a part.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tasks.manifest import case_name
 from tasks.task import Case, Task
 
 COUNT = 6  # cases of a candidate
-MOST = 40_000  # conditions that are evaluated for drawn shapes
+MOST_TEXT = 1_000_000  # characters of conditions that are evaluated: half of them for drawn shapes
 TURNS = 24  # drawn shapes from which each dim is followed to where the pattern turns
-UNWRITTEN_COST = 2.0**29  # of a case in which nothing is executed: its inputs are drawn all the same
+MOST_COST = 2.0**27  # operations plus bytes of a case, whose inputs are drawn though only a part of it is executed
 
 Pattern = tuple[bool, ...]
 Dims = dict[str, int]
@@ -40,19 +40,27 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 11])
     met = {conditions.pattern(case.dims) for case in known}
-    limit = max(COST, min(cost(task, case.dims) for case in task.tests))
-    found = dict[Pattern, Dims]()
+    limit = whole_cost(task)
+    found = dict[Pattern, tuple[float, Dims]]()
     for dims in _tried(conditions, shapes(task, rng), rng):
         pattern = conditions.pattern(dims)
-        most = limit if conditions.writes_all(pattern) else UNWRITTEN_COST
-        if pattern is not None and pattern not in met and cost(task, dims) <= most and admits(task, dims):
-            found.setdefault(pattern, dims)
-    order = sorted(found, key=conditions.writes_all)[:COUNT]
+        if pattern is None or pattern in met or not admits(task, dims):
+            continue
+        spent = cost(task, dims)
+        rank = spent if spent <= limit else -spent
+        if spent <= MOST_COST and rank > found.get(pattern, (-np.inf, dims))[0]:
+            found[pattern] = (rank, dims)
+    order = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
     seeds = rng.integers(2**32, size=len(order))
     return tuple(
         replace(task.tests[0], name=case_name(dims), dims=dims, seed=int(seed), weight=1.0, role="held_out")
-        for dims, seed in zip((found[one] for one in order), seeds, strict=True)
+        for dims, seed in zip(order, seeds, strict=True)
     )
+
+
+def whole_cost(task: Task) -> float:
+    """Operations plus bytes of a case up to which it is executed whole as a matter of course."""
+    return max(COST, min(cost(task, case.dims) for case in task.tests))
 
 
 class _Conditions:
@@ -62,33 +70,23 @@ class _Conditions:
         self.task, self.fixed = task, dict(tunables)
         names = {*task.tests[0].dims, *tunables}
         self.texts = list(dict.fromkeys(one.when for one in launches if one.when and names_in(one.when) <= names))
-        self._launches = [(one, self.texts.index(one.when) if one.when in self.texts else -1) for one in launches]
+        self.length = sum(map(len, self.texts))
+        self.spent = 0  # characters
 
     def pattern(self, dims: Mapping[str, int]) -> Pattern | None:
         """The truth of each condition; None where one has no number."""
+        self.spent += self.length
         try:
             return tuple(bool(evaluate(text, {**self.fixed, **dims})) for text in self.texts)
         except PlanError:
             return None
-
-    def writes_all(self, pattern: Pattern | None) -> bool:
-        """True where each output is an argument of a launch that is made."""
-        made = [one for one, at in self._launches if at < 0 or pattern is None or pattern[at]]
-        given = frozenset[str]().union(*(_names(argument) for one in made for argument in one.args))
-        return all(spec.name in given for spec in self.task.outputs)
-
-
-def _names(argument: object) -> frozenset[str]:
-    if isinstance(argument, tuple):
-        return frozenset[str]().union(*map(_names, argument))
-    return names_in(str(argument).rpartition(":")[0] or str(argument))
 
 
 def _tried(conditions: _Conditions, columns: Columns, rng: np.random.Generator) -> Iterator[Dims]:
     """Drawn shapes, and those on both sides of each turn that lies between two of them along one dim."""
     names = list(columns)
     count = len(columns[names[0]])
-    chosen = rng.permutation(count)[: MOST // len(conditions.texts)]
+    chosen = rng.permutation(count)[: MOST_TEXT // 2 // conditions.length]
     drawn = [{name: int(columns[name][at]) for name in names} for at in chosen]
     yield from drawn
     for dims in drawn[:TURNS]:
@@ -103,6 +101,8 @@ def _turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> 
     step = conditions.task.multiples.get(name, 1)
     lengths = np.unique(columns[name])[:: max(1, len(np.unique(columns[name])) // 16)]
     for low, high in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
+        if conditions.spent > MOST_TEXT:
+            return
         first, last = (conditions.pattern({**base, name: length}) for length in (low, high))
         if first == last:
             continue

@@ -10,7 +10,8 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
-from sandbox.candidate.plan_ways import plan_way_cases
+from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
+from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.lab.branch_cases import branch_cases
@@ -47,11 +48,15 @@ def cases_met(
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
     others = branch_cases(judge.built, seed, (*task.tests, *shapes, *written, *rests))
     ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests, *others))
-    derived = {case.name: case for case in (*shapes, *written, *rests, *others, *ways)}
+    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not _launches(judge, case)]
+    derived = {case.name: case for case in (*shapes, *written, *rests, *others, *small)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
         yield LargeCase(judge, case, inputs, is_whole=True)
+    for case in ways:
+        if case not in small:
+            yield LargeCase(judge, case, inputs, is_whole=True)
     for case in large_cases(prepared, inputs.rng, has_parts=has_parts(prepared, inputs)):
         yield LargeCase(judge, case, inputs)
     met = met_by_one(inputs)
@@ -78,14 +83,18 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
     others = [name for name in names if name not in ordered]
     drawn = [others[int(inputs.rng.integers(len(others)))]] if others else []
     for case in inputs.long:
-        try:
-            launches = judge.built.prepared.plan(case).launches
-        except PlanError:
-            launches = ()  # the case itself says so
-        if sum(prod(launch.grid) * prod(launch.block) for launch in launches) <= MOST_ITEMS:
+        if sum(prod(launch.grid) * prod(launch.block) for launch in _launches(judge, case)) <= MOST_ITEMS:
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
                 yield ListedCase(judge, case, family, inputs)
+
+
+def _launches(judge: Judge, case: Case) -> tuple[ResolvedLaunch, ...]:
+    """The launches on a case; none where the plan has no numbers for it, which the case itself reports."""
+    try:
+        return judge.built.prepared.plan(case).launches
+    except PlanError:
+        return ()
 
 
 def _tailed(judge: Judge, inputs: SessionInputs, derived: list[Case]) -> Iterator[ListedCase]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
+from sandbox.candidate.plan_ways import MOST_COST
 from sandbox.candidate.prepare import Prepared
 from sandbox.lab.lab_verify import Judge, Rows
 from sandbox.lab.listed_case import ListedCase
@@ -39,6 +40,8 @@ class LargeCase:
             if ends and self.is_whole and each * prod(timed.launch.grid) <= WHOLE:
                 return self.judge.run(self.case)
             findings = timed.sampled(sample, min(count, max(1, int(AFFORDABLE / each))) - len(sample.written), ends)
+            if findings is None and self.is_whole and cost(self.judge.task, self.case.dims) <= MOST_COST:
+                return self.judge.run(self.case)  # a shorter one would not be what it is for
             if findings is None:
                 row, findings = self.judge.run(scaled(self.judge.task, self.case, WORK))
                 return replace(row, stands_for=self.case.name), findings

@@ -44,7 +44,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:
-    """One expert of little output is nearly alone with each token: what there is comes from the second."""
+    """One expert that adds nothing is nearly alone with each token: all that there is comes from the second."""
     logits, w2 = inputs["logits"].copy(), inputs["w2"].copy()
     idle = int(rng.integers(logits.shape[1]))
     w2[idle] = 0

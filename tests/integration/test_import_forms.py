@@ -181,11 +181,15 @@ def test_a_board_judges_as_its_own_rule_does(tmp_path: Path) -> None:
         for case in task.tests:
             inputs = task.draw(case)
             right, plain = (f(inputs, case)[spec.name] for f in (task.reference, task.baseline))
-            answers = [plain, right.astype(np.float32), 0 * plain, plain * 1.5, plain + 1, np.full_like(plain, np.nan)]
+            far = plain + 1 + np.abs(plain) / 16
+            answers = [plain, right.astype(np.float32), 0 * plain, plain * 1.5, far, np.full_like(plain, np.nan)]
             answers += [np.where(rng.random(plain.shape) < 0.5, plain, 2 * plain + 1)]
             for answer in answers:
                 ours = compare(answer, right, plain, task.tolerance_of(spec), explain=False).correct
                 verdicts.append((ours, is_close(answer, right.astype(np.float32), rtol, atol)))
+            near = plain * (1 + rtol / 2)  # which the board's rule accepts, and a float32 result never is
+            assert is_close(near, right.astype(np.float32), rtol, atol)
+            assert not compare(near, right, plain, task.tolerance_of(spec), explain=False).correct
         assert all(ours == theirs for ours, theirs in verdicts) and {ours for ours, _ in verdicts} == {True, False}
 
 

@@ -40,7 +40,7 @@ extern "C" __global__ void shifted(const float* x, const float* scale, float* y,
 BAD = {
     "chance": ("return x * torch.rand(1)", "differs from call to call"),
     "narrow": ("return (x.float() * scale.float()) if x.max().item() > 9 else x.float() - scale.float()", "float32"),
-    "nothing": ("return [row.max().item() for row in x]", "returns list, where tensors are expected"),
+    "nothing": ("return [row.max().item() for row in x]", "returns float, where tensors are expected"),
     "zeros": ("return x * 0 if x.max().item() > -99 else x", "could not tell right kernels from wrong ones"),
 }
 

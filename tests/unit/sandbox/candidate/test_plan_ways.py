@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from sandbox.candidate.plan_ways import COUNT, plan_way_cases
+from sandbox.candidate import plan_ways
+from sandbox.candidate.many_shapes import shapes
+from sandbox.candidate.plan_ways import COUNT, MOST_COST, MOST_TEXT, plan_way_cases, whole_cost
 from sandbox.candidate.prepare import Prepared, prepare
+from tasks.held_out import cost
 from tasks.loader import load_task
 
 TASK = load_task("transpose")
@@ -49,3 +53,24 @@ def test_patterns_that_known_cases_have_and_plans_without_conditions_get_none() 
     first = plan_way_cases(meeting, 0, ())
     assert len(first) == 2
     assert plan_way_cases(meeting, 0, first) == ()
+
+
+def test_a_pattern_gets_a_shape_as_large_as_is_affordable_or_else_the_cheapest() -> None:
+    small, large = (
+        [cost(TASK, case.dims) for case in plan_way_cases(planned(f"rows * cols {sign}"), 0, ())]
+        for sign in ("% 7 == 0", "> 3000000")
+    )
+    assert len(small) == len(large) == 2
+    assert all(whole_cost(TASK) / 2 < spent <= whole_cost(TASK) for spent in small)
+    assert max(large) < MOST_COST / 4 and 8 * 3000000 < max(large) < 8 * 3100000
+
+
+def test_many_long_conditions_are_evaluated_for_fewer_shapes() -> None:
+    terms = "+".join(f"rows*{n}%{n + 94}" for n in range(3, 29))
+    plan = planned(*(f"({terms})%{n} > 1" for n in range(5, 55))).candidate.plan
+    conditions = plan_ways._Conditions(plan.launches, TASK, {})
+    columns = shapes(TASK, np.random.default_rng(0))
+    tried = sum(
+        1 for dims in plan_ways._tried(conditions, columns, np.random.default_rng(0)) if conditions.pattern(dims)
+    )
+    assert tried and conditions.spent < 2 * MOST_TEXT
