@@ -142,10 +142,8 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
 
 def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
     """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
-    order = list(range(len(rooms)))
-    _RANDOM.shuffle(order)
     places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
-    for index in order:
+    for index in _RANDOM.sample(range(len(rooms)), len(rooms)):
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
         at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
         at = _round_up(at, _RANDOM.choice((1, unit)))

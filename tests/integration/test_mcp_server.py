@@ -138,6 +138,45 @@ def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Pat
     assert anyio.run(session) == {*READING, *ACTING}
 
 
+IMPOSSIBLE: tuple[tuple[str, dict[str, Any], str], ...] = (  # calls, and what the refusal says
+    ("check", {"task": "transpose"}, "one of the two"),
+    ("check", {"task": "transpose", "sorce": "x"}, "the tool check has no argument 'sorce'; it has task,"),
+    ("run", {"task": "transpose", "generatons": 2}, "no argument 'generatons'; it has task, target"),
+    ("run", {"task": "transpose", "generations": 0}, "the arguments cannot be: generations: Input should be"),
+    ("search_notes", {"query": "", "k": 10**6}, "cannot be: query: String should have"),
+    ("show_task", {"task": "ünknown"}, "no 'ünknown' in the workspace; the shipped tasks are batched_gemv"),
+    ("list_tasks", {"all": True}, "the tool list_tasks has no argument 'all'; it has none"),
+    ("check", {"task": "transpose", "source": "x", "file": "y"}, "one of the two"),
+    ("check", {"task": "transpose", "file": "/etc/passwd"}, "no path inside"),
+    ("check", {"task": "transpose", "file": "../../etc/passwd"}, "no path inside"),
+    ("check", {"task": "transpose", "file": "away/passwd"}, "links are not followed"),
+    ("check", {"task": "/etc", "source": "x"}, "no path inside"),
+    ("check", {"task": "away", "source": "x"}, "links are not followed"),
+    ("show_task", {"task": "linked"}, "'linked/seed.hip' is neither a file nor a folder; links are not"),
+    ("show_task", {"task": "gone"}, "no 'gone' in the workspace"),
+    ("show_task", {"task": "transpose", "target": "b200"}, "b200"),
+    (
+        "check",
+        {"task": "transpose", "source": "x", "on": "spool:/tmp"},
+        "on: Input should be 'lab', 'device' or 'auto'",
+    ),
+    ("check", {"task": "transpose", "source": "x" * 200_000}, "source: String should have at most"),
+    ("isa", {"task": "transpose", "source": "x", "target": "h200"}, "AMD GPUs only"),
+    (
+        "check",
+        {"task": "transpose", "source": "x", "tunables": {"A\nB" + "C" * 900: "one"}},
+        "cannot be: tunables.A BCCC",
+    ),
+    ("search_notes", {"query": "x", "k": 1000}, "k: Input should be less than or equal to 10"),
+    ("best", {"run": "last"}, "there are no runs"),
+    ("export", {"run": "last", "path": "x.hip"}, "there are no runs"),
+    ("export", {"run": "last", "path": "x"}, "ends in .hip"),
+    ("run", {"task": "transpose", "author": "llm"}, "--budget-usd"),
+    ("run", {"task": "transpose", "author": "llm", "budget_usd": 1000}, "--budget-usd"),
+    ("explain", {"about": "nonsense"}, "out_of_bounds"),
+)
+
+
 def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, compiler_cache: Path) -> None:
     (tmp_path / "away").symlink_to("/etc")
     shutil.copytree(ROOT / "tasks" / "transpose", tmp_path / "linked", ignore=shutil.ignore_patterns("seed.hip"))
@@ -145,47 +184,7 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
 
     async def session() -> None:
         async with connected(tmp_path, compiler_cache) as client:
-            for name, wrong, why in (
-                ("check", {"task": "transpose"}, "one of the two"),
-                ("check", {"task": "transpose", "sorce": "x"}, "the tool check has no argument 'sorce'; it has task,"),
-                ("run", {"task": "transpose", "generatons": 2}, "no argument 'generatons'; it has task, target"),
-                (
-                    "run",
-                    {"task": "transpose", "generations": 0},
-                    "the arguments cannot be: generations: Input should be",
-                ),
-                ("search_notes", {"query": "", "k": 10**6}, "cannot be: query: String should have"),
-                ("show_task", {"task": "ünknown"}, "no 'ünknown' in the workspace; the shipped tasks are batched_gemv"),
-                ("list_tasks", {"all": True}, "the tool list_tasks has no argument 'all'; it has none"),
-                ("check", {"task": "transpose", "source": "x", "file": "y"}, "one of the two"),
-                ("check", {"task": "transpose", "file": "/etc/passwd"}, "no path inside"),
-                ("check", {"task": "transpose", "file": "../../etc/passwd"}, "no path inside"),
-                ("check", {"task": "transpose", "file": "away/passwd"}, "links are not followed"),
-                ("check", {"task": "/etc", "source": "x"}, "no path inside"),
-                ("check", {"task": "away", "source": "x"}, "links are not followed"),
-                ("show_task", {"task": "linked"}, "'linked/seed.hip' is neither a file nor a folder; links are not"),
-                ("show_task", {"task": "gone"}, "no 'gone' in the workspace"),
-                ("show_task", {"task": "transpose", "target": "b200"}, "b200"),
-                (
-                    "check",
-                    {"task": "transpose", "source": "x", "on": "spool:/tmp"},
-                    "on: Input should be 'lab', 'device' or 'auto'",
-                ),
-                ("check", {"task": "transpose", "source": "x" * 200_000}, "source: String should have at most"),
-                ("isa", {"task": "transpose", "source": "x", "target": "h200"}, "AMD GPUs only"),
-                (
-                    "check",
-                    {"task": "transpose", "source": "x", "tunables": {"A\nB" + "C" * 900: "one"}},
-                    "cannot be: tunables.A BCCC",
-                ),
-                ("search_notes", {"query": "x", "k": 1000}, "k: Input should be less than or equal to 10"),
-                ("best", {"run": "last"}, "there are no runs"),
-                ("export", {"run": "last", "path": "x.hip"}, "there are no runs"),
-                ("export", {"run": "last", "path": "x"}, "ends in .hip"),
-                ("run", {"task": "transpose", "author": "llm"}, "--budget-usd"),
-                ("run", {"task": "transpose", "author": "llm", "budget_usd": 1000}, "--budget-usd"),
-                ("explain", {"about": "nonsense"}, "out_of_bounds"),
-            ):
+            for name, wrong, why in IMPOSSIBLE:
                 said = await refusal(client, name, **wrong)
                 assert why in said and "\n" not in said and len(said) < 800, said
                 assert "Traceback" not in said and "root:" not in said
