@@ -1,6 +1,5 @@
 // The executor: maps the buffers, gives up its rights, runs the launches in order on all workers, writes what it saw.
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,25 +101,9 @@ static void work_off(Worker& worker, uint32_t index) {
     if (t_hot.read_intermediate) outcome.read_intermediate.set(true);
 }
 
-// Each worker to a processor of its own when there are as many: else two that are woken together may share one for
-// longer than a short launch takes.
-static void settle_down(uint32_t number) {
-    cpu_set_t allowed, own;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    if ((uint32_t)CPU_COUNT(&allowed) != g_request.head.workers) return;
-    for (uint32_t processor = 0; processor < CPU_SETSIZE; processor++) {
-        if (!CPU_ISSET(processor, &allowed) || number--) continue;
-        CPU_ZERO(&own);
-        CPU_SET(processor, &own);
-        sched_setaffinity(0, sizeof own, &own);
-        return;
-    }
-}
-
 static void* worker_main(void* raw) {
     Worker& worker = *(Worker*)raw;
     move_lds(g_request, worker.number);
-    settle_down(worker.number);
     worker.thread = (int)syscall(SYS_gettid);
     worker.stacks.touch();
     use_alternate_stack();
@@ -171,7 +154,7 @@ static void create_workers() {
 }
 
 // A deadline is one of processor time: however busy the machine is, it is the candidate's doing. Each worker has its own,
-// and is asked for its clock once all together have spent as much; a thread can read none but its own.
+// and is asked for its clock once all together have spent as much.
 static uint64_t g_opened_ns;
 constexpr uint64_t kTogether = 2;
 

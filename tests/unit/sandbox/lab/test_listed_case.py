@@ -160,7 +160,7 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
         assert row.is_whole or kinds
 
 
-LATE = f"if (cols == {COLS}) for (volatile int i = 0; i < 1000000; ++i) {{}}"
+LATE = f"if (cols == {COLS}) for (volatile int i = 0; i < 4000000; ++i) {{}}"
 HUNG = f"if (cols == {COLS} && blockIdx.x > 2) for (volatile int i = 1; i; ) {{}}"
 
 
