@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tasks.dtypes import is_float, smallest_normal, to_float64
+from tasks.patterned_inputs import laced, led_by_ones, partly_alike, zero_slices
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -27,9 +28,9 @@ BELOW_HALF = 2.0**-30  # float16's least is 2**-24
 HARDLY = "near"  # the family of such values
 EXCEPT = "few differ"  # the family of places that are alike but for
 FEW = 1 / 256  # of the values
-ONES = 0.75  # of the lines that begin with ones or zeros
-APART = 0.25  # of the values of lines that are partly alike
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
+TURNED = 0.25  # of the places that hold what stands elsewhere
+WAVE, WAVES = 64, 16  # and multiples of a wave, which blocks are
 KINDS = 4  # of lines: too large for float16, too small, and as drawn
 FAR = 0.25  # of the lines hold nothing but values near the least
 
@@ -135,7 +136,7 @@ def _near(x: Array, rng: Rng) -> Array:
 
 
 def _gathered(x: Array, rng: Rng) -> Array:
-    """The values of each line in an order in which the largest stand side by side, or at strides of powers of two.
+    """The values of each line in an order in which the largest stand side by side, or apart by powers of two or waves.
 
     Whoever deals the places of a line to lanes, in turn or in parts, has one lane with all the largest ones.
     """
@@ -150,8 +151,12 @@ def _gathered(x: Array, rng: Rng) -> Array:
     falling = np.take_along_axis(x, np.argsort(-to_float64(x), axis=-1), axis=-1)
     made, other = np.empty_like(x), np.empty_like(x)
     made[..., beside], other[..., apart] = falling, falling
-    lines = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(2))
-    return np.where(lines % 2 == 0, made, other)
+    third = np.empty_like(x)
+    stride = WAVE * rng.integers(1, WAVES + 1, (*x.shape[:-1], 1))
+    dealt = np.argsort(places % stride, axis=-1, kind="stable")
+    np.put_along_axis(third, dealt, falling, axis=-1)
+    lines = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(3))
+    return np.where(lines % 3 == 0, made, np.where(lines % 3 == 1, other, third))
 
 
 def not_finite(x: Array, rng: Rng) -> Array:
@@ -166,13 +171,18 @@ def _permuted(x: Array, rng: Rng) -> Array:
 
 
 def _repeated(x: Array, rng: Rng) -> Array:
-    """Along one axis half of the places hold what stands at another one: whole rows, columns or values."""
+    """Along one axis half of the places hold what stands at another one, or its negative: rows, columns or values."""
     axes = [axis for axis, size in enumerate(x.shape) if size > 1]
     if not axes:
         return x
     axis = int(rng.choice(axes))
     places = np.arange(x.shape[axis])
-    return np.take(x, np.where(rng.random(places.size) < 0.5, rng.permutation(places), places), axis=axis)
+    moved = rng.random(places.size) < 0.5
+    made = np.take(x, np.where(moved, rng.permutation(places), places), axis=axis)
+    if not is_float(x.dtype) or not (to_float64(x) < 0).any():
+        return made
+    turned = np.reshape(moved & (rng.random(places.size) < TURNED), [-1 if at == axis else 1 for at in range(x.ndim)])
+    return np.where(turned, -made, made)
 
 
 def _few_differ(x: Array, rng: Rng) -> Array:
@@ -186,24 +196,6 @@ def _few_differ(x: Array, rng: Rng) -> Array:
     place[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
     kept[tuple(place)] = True
     return np.where(kept, x, np.take(x, [base], axis=axis))
-
-
-def _partly_alike(x: Array, rng: Rng) -> Array:
-    """Along the first axis all places hold what stands at the first, but for a quarter of each line's inner values."""
-    if x.ndim < 2 or x.shape[0] < 2:
-        return x
-    kept = rng.random(x.shape[1:]) < APART
-    kept[..., [0, kept.shape[-1] // 2, -1]] = False  # where a kernel looks whether two lines are the same
-    return np.where(kept, x, x[:1])
-
-
-def _led_by_ones(x: Array, rng: Rng) -> Array:
-    """Some lines begin with ones, as weights that were never trained do, others with zeros."""
-    if not x.ndim:
-        return x
-    made = np.array(x)
-    made[..., : 1 << int(rng.integers(2, 7))] = np.where(rng.random((*x.shape[:-1], 1)) < ONES, 1, 0)
-    return made
 
 
 def _outliers(x: Array, rng: Rng) -> Array:
@@ -287,8 +279,10 @@ MAKERS: Mapping[str, Make] = {
     "gathered": _gathered,
     "repeats": _repeated,
     EXCEPT: _few_differ,
-    "partly alike": _partly_alike,
-    "led by ones": _led_by_ones,
+    "partly alike": partly_alike,
+    "led by ones": led_by_ones,
+    "laced": laced,
+    "zero slices": zero_slices,
     "outliers": _outliers,
     "far outliers": _far_outliers,
     "far apart": _far_apart,

@@ -26,7 +26,7 @@ from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
-ALIKE = frozenset({"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered"})  # neighbours in a sum are alike
+ALIKE = frozenset({"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced"})  # neighbours in a sum
 ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 LONG = 1 << 18  # the cost of a case at most on which sums in order are tried

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -19,19 +20,19 @@ from sandbox.candidate.arguments import ScalarArg, split_type
 from sandbox.candidate.many_shapes import Columns, shapes
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.resolve import ResolvedLaunch
-from sandbox.candidate.written_lengths import COST
 from sandbox.lab.build.decisions import Steps
 from sandbox.lab.decided import Decided, Flags
 from sandbox.lab.decided_values import Values
 from sandbox.lab.lab_verify import Built
 from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
-from tasks.held_out import cost
+from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case
 
 COUNT = 8  # cases of a candidate
-DRAWN_OF = 24  # of the shapes that go new ways, of which the largest is taken
+DRAWN_OF = 160  # of the shapes that go new ways, of which the one with the largest outputs is taken
+MOST_COST = 4 * SMALL  # operations plus bytes of one: few candidates get any
 MOST_VALUES = 8_000_000  # that are computed at once; of longer programs fewer shapes are
 MOST_TEXT = 1_500_000  # characters of expressions that are evaluated for a launch
 MOST_TURNS = 64  # launches of a case that one launch of the plan becomes
@@ -151,21 +152,21 @@ def _word(value: float) -> int:
 def _chosen(
     built: Built, ways: npt.NDArray[np.bool_], columns: Columns, rng: np.random.Generator, names: set[str]
 ) -> Iterator[Case]:
-    """Cases for the shapes that go most new ways, one after the other; of some drawn, the largest.
+    """Cases for the shapes that go most new ways, one after the other; of some drawn, that with the largest outputs.
 
-    A way may be open to some work-items only: in a small shape there is none of them.
+    A way may be open to some workgroups only: in a small shape there is none of them.
     """
     task = built.prepared.task
-    limit = max(COST, min(cost(task, case.dims) for case in task.tests))
+    limit = max(MOST_COST, min(cost(task, case.dims) for case in task.tests))
     left, is_open = COUNT, np.ones(ways.shape[1], bool)
     while left and ways.size and (ways & is_open).any():
         gain = (ways & is_open).sum(axis=0)
         best = rng.permutation(np.flatnonzero(gain == gain.max()))[:DRAWN_OF]
         shapes_of = [{name: int(column[at]) for name, column in columns.items()} for at in best]
-        costs = [cost(task, dims) if _serves(built, dims, limit) else -1.0 for dims in shapes_of]
-        most = int(np.argmax(costs))
-        is_open[best[[each < 0 for each in costs]]] = False
-        if costs[most] < 0:
+        sizes = [_elements(built, dims, limit) for dims in shapes_of]
+        most = max(range(len(sizes)), key=lambda at: (sizes[at], cost(task, shapes_of[at])))
+        is_open[best[[each == 0 for each in sizes]]] = False
+        if sizes[most] == 0:
             continue
         ways, dims = ways[~ways[:, best[most]]], shapes_of[most]
         if case_name(dims) not in names:
@@ -174,13 +175,14 @@ def _chosen(
             yield replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
 
 
-def _serves(built: Built, dims: Mapping[str, int], limit: float) -> bool:
-    """True for a shape of the task's domain that is affordable and that the plan has numbers for."""
+def _elements(built: Built, dims: Mapping[str, int], limit: float) -> int:
+    """Elements of the outputs of a shape; 0 outside of the task's domain and where it costs too much."""
     task = built.prepared.task
     if cost(task, dims) > limit or not admits(task, dims):
-        return False
+        return 0
+    case = replace(task.tests[0], name=case_name(dims), dims=dict(dims))
     try:
-        built.prepared.plan(replace(task.tests[0], name=case_name(dims), dims=dict(dims)))
+        built.prepared.plan(case)
     except PlanError:
-        return False
-    return True
+        return 0
+    return sum(prod(task.shape_of(spec, case)) for spec in task.outputs)

@@ -12,6 +12,7 @@ from sandbox.lab.build.decisions import Step, Steps
 from sandbox.lab.decided_values import Values, computed, constant
 
 Flags = npt.NDArray[np.bool_]
+BOUNDED = ("umin", "umax", "smin", "smax", "minnum", "maxnum")  # which of the two it is, is a decision
 MOST_ROUNDS = 32  # until what a loop may reach is found
 
 
@@ -53,6 +54,8 @@ class Decided:
                     self.of_kinds |= {name} if kind == "kind" else set()
             case ("value", name, operation, kind, *operands):
                 self._compute(block, name, operation, kind, operands)
+            case ("parted", divisor):
+                self._part(block, divisor)
             case ("phi", name, kind, *incoming):
                 self._phi(block, name, kind, incoming)
             case ("jump", to):
@@ -109,6 +112,13 @@ class Decided:
     def _read(self, word: str, kind: str) -> Values | None:
         return self.values.get(word) if word.startswith("%") else constant(word, kind, self.count)
 
+    def _part(self, block: str, divisor: str) -> None:
+        """Ask whether the launch's workgroups are a multiple of what a number, of a workgroup or so, is divided by."""
+        by, grid = self.values.get(divisor), self.leaf("grid", 0)
+        if by is not None and grid is not None:
+            self.values[f"{divisor} parts"] = grid % np.maximum(by, 1) == 0
+            self._ask(block, f"{divisor} parts")
+
     def _phi(self, block: str, name: str, kind: str, incoming: list[str]) -> None:
         """One of several values, by the way that was taken; not known where that depends on more than the launch."""
         made = None
@@ -123,7 +133,10 @@ class Decided:
     def _keep(self, block: str, name: str, kind: str, value: Values) -> None:
         self.values[name] = value
         if kind == "i1" and name not in self.of_kinds:
-            self.asked.append((block, name))
+            self._ask(block, name)
+
+    def _ask(self, block: str, name: str) -> None:
+        self.asked.append((block, name))
 
     def _compute(self, block: str, name: str, operation: str, kind: str, words: list[str]) -> None:
         word, *types = operation.split()
@@ -136,6 +149,9 @@ class Decided:
             return
         made = computed(word, types, kind, [value for value in given if value is not None])
         if made is not None:
+            if word in BOUNDED and given[0] is not None and given[1] is not None:
+                self.values[f"{name} first"] = (made == given[0]) & (made != given[1])
+                self._ask(block, f"{name} first")
             if word == "icmp" and self.of_kinds.intersection(words):
                 self.of_kinds.add(name)
             self._keep(block, name, kind, made)

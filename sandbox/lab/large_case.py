@@ -12,11 +12,15 @@ from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.scaled_case import scaled
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import AFFORDABLE, ENDS, FEWEST, TimedCase
+from tasks.domain import admits
+from tasks.expressions import names_in
 from tasks.held_out import SMALL, cost
+from tasks.manifest import case_name
 from tasks.task import Case
 
 FEW = 10  # workgroups from anywhere in the grid
 WHOLE = 1 << 26  # accesses up to which a case is executed whole
+THIN = 2.0**29  # operations plus bytes of a case with the same outputs that shows who owns which of them
 WORK = 2.0**22  # operations plus bytes where no part can be executed alone, though nothing in the plan says so
 
 
@@ -47,10 +51,24 @@ class LargeCase:
                 return replace(row, stands_for=self.case.name), findings
             if findings:
                 return timed.refused(findings, sample)
+        if not sample.leaves_a_question(timed.elements):
+            return timed.row(sample), ()
         told = timed.inner(sample) if sample.falls_short(timed.elements) else None
-        if told is not None:
-            return told
-        return timed.answer(sample) if sample.falls_short(timed.elements) else (timed.row(sample), ())
+        return told or self._thin(timed) or timed.answer(sample)
+
+    def _thin(self, timed: TimedCase) -> Rows | None:
+        """Findings where each element takes little work: the same workgroups own the same elements."""
+        task, dims = self.judge.task, dict(self.case.dims)
+        in_outputs = {name for spec in task.outputs for extent in spec.shape for name in names_in(str(extent))}
+        for name in set(dims) - in_outputs:
+            dims[name] = min(case.dims[name] for case in (*task.tests, *task.benchmarks))
+        thin = replace(self.case, name=case_name(dims), dims=dims)
+        if dims == self.case.dims or cost(task, dims) > THIN or not admits(task, dims):
+            return None
+        if [launch.grid for launch in self.judge.built.prepared.plan(thin).launches] != [timed.launch.grid]:
+            return None
+        row, findings = self.judge.run(thin)
+        return (row, findings) if findings else None
 
 
 def has_parts(prepared: Prepared, inputs: SessionInputs) -> bool:

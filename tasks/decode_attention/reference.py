@@ -34,13 +34,14 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scores beyond the range of exp, much the same everywhere, one far above such others, all far below zero."""
+    """Scores beyond the range of exp, much the same everywhere, one far above these, all far below zero, repeats."""
     q, kv = inputs["q"], inputs["kv"]
     return {
         "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
         "even": {"q": (q.astype(np.float32) * np.float32(0.01)).astype(q.dtype), "kv": kv},
         "crest": _crest(q.astype(np.float32) * np.float32(0.01), np.abs(kv.astype(np.float32)), case, rng),
         "all_low": _lowered(q.astype(np.float32), kv.astype(np.float32), rng),
+        "repeated": {"q": q, "kv": kv[:, _repeated(kv.shape[1], rng)]},
     }
 
 
@@ -65,8 +66,13 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
     kv[:, :, -1] = 0
     kv[batch, place, : case.dims["latent"]] = 0
     kv[batch, place, -1] = 1
-    q[:, :, -1] = rng.uniform(9, 15, q.shape[:2]) / SCALE  # each head its own: some leave out what lies 12 below
+    q[:, :, -1] = rng.uniform(9, 60, q.shape[:2]) / SCALE  # each head its own: some leave out what lies 12 below
     return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
+
+
+def _repeated(length: int, rng: np.random.Generator) -> Array:
+    """Places of which half hold what stands at the one before, so that runs have the same score."""
+    return np.maximum.accumulate(np.where(rng.random(length) < 0.5, np.arange(length), 0))
 
 
 def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:

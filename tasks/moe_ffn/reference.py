@@ -30,16 +30,18 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """All tokens with one expert first, in one family an idle one; the first nearly alone; logits far below zero."""
+    """All tokens with one expert first, or an idle one; the first nearly alone; logits far from zero; no gate open."""
     logits = inputs["logits"].copy()
     logits[:, rng.integers(logits.shape[1])] += np.float32(0.5 * logits.shape[1] + 1)
-    far = 10 ** rng.uniform(4.5, 5.6, (len(logits), 1))  # up to where logits still differ
-    low = (inputs["logits"] - far).astype(np.float32)
+    sign = np.where((np.arange(len(logits)) + rng.integers(2)) % 2 == 0, 1, -1)[:, None]
+    shift = sign * 10 ** rng.uniform(2.3, 5.6, (len(logits), 1))  # up to where logits still differ
+    far = (inputs["logits"] + shift).astype(np.float32)
     return {
         "one_expert": {**inputs, "logits": logits},
         "sure": {**inputs, "logits": inputs["logits"] * np.float32(9)},
-        "all_low": {**inputs, "logits": low},
+        "far": {**inputs, "logits": far},
         "idle_expert": _idle(inputs, rng),
+        "closed": {**inputs, "x": np.abs(inputs["x"]), "w1": -np.abs(inputs["w1"])},
     }
 
 
@@ -48,7 +50,7 @@ def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:
     logits, w2 = inputs["logits"].copy(), inputs["w2"].copy()
     idle = int(rng.integers(logits.shape[1]))
     w2[idle] = 0
-    logits[:, idle] = logits.max(axis=1) + rng.uniform(8, 32, len(logits)).astype(np.float32)
+    logits[:, idle] = logits.max(axis=1) + rng.uniform(8, 80, len(logits)).astype(np.float32)
     return {**inputs, "logits": logits, "w2": w2}
 
 

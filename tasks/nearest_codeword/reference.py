@@ -31,7 +31,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from their codeword, or from all, these in large values too; short codewords; small values."""
+    """Vectors far from their codeword, or from all, in large values too; short codewords or vectors; small values."""
     short = dict(_drawn(case, rng, 1.0))
     return {
         "far": _drawn(case, rng, 2.0),
@@ -39,6 +39,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "away": _away(_drawn(case, rng, 1.0), rng),
         "large": {name: np.float32(LARGE) * array for name, array in _away(_drawn(case, rng, 1.0), rng).items()},
         "small": {name: array * np.float32(SMALL) for name, array in _drawn(case, rng, 1.0).items()},
+        "shrunk": _shrunk(_drawn(case, rng, 1.0), rng),
     }
 
 
@@ -94,8 +95,18 @@ def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
     low, high = codebook.min(axis=0), codebook.max(axis=0)
     beyond = rng.uniform(8, 40, x.shape)
     moved = np.where(rng.random(x.shape) < 0.5, low - beyond, high + beyond).astype(np.float32)
-    made = np.where(chosen, moved, x)
-    for at in range(0, rows, PART):
+    return _where_clear(np.where(chosen, moved, x), given)
+
+
+def _shrunk(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
+    """Vectors up to 64 times as short or four times as long: the nearest codeword need not be the shortest."""
+    return _where_clear(given["x"] * np.exp2(rng.uniform(-6, 2, (len(given["x"]), 1))).astype(np.float32), given)
+
+
+def _where_clear(made: Array, given: Tensors) -> dict[str, Array]:
+    """The changed vectors where float32 decides which codeword is the nearest, and those that were given."""
+    x, codebook = given["x"], given["codebook"]
+    for at in range(0, len(x), PART):
         part = slice(at, at + PART)
         made[part] = np.where(_is_clear(made[part], codebook)[:, None], made[part], x[part])
     return {"x": made, "codebook": codebook}

@@ -6,6 +6,8 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
+DEEP = 75.0  # below the maximum, where an exponential is not denormal yet
+
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values with standard deviation 3, one raised in every row and column; a third of the rows with peaks.
@@ -51,19 +53,22 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows far outside the range of exp to both sides, no contrast, a peak in each row, one row shuffled in each."""
+    """Rows up to 10^9 from zero to both sides, no contrast, a peak in each row, one row shuffled, even distances."""
     x = inputs["x"]
     rows, cols = x.shape
-    shift = np.where(np.arange(rows) % 2 == 0, 1e4, -1e4).astype(np.float32)[:, None]
+    sign = np.where((np.arange(rows) + rng.integers(2)) % 2 == 0, 1, -1)
+    shift = (sign * 10 ** rng.uniform(4, 9, rows)).astype(np.float32)[:, None]
     equal = np.broadcast_to(x[:, :1], x.shape)
     peaks = rng.standard_normal((rows, cols), dtype=np.float32)
     peaks[np.arange(rows), rng.integers(cols, size=rows)] += rng.uniform(95, 105, rows).astype(np.float32)
+    spread = (rng.uniform(-DEEP, 0, x.shape) + x[:, :1]).astype(np.float32)
     shuffled = rng.permuted(np.broadcast_to(4 * rng.standard_normal(cols, dtype=np.float32), x.shape), axis=1)
     return {
         "shifted": {"x": x + shift},
         "equal_rows": {"x": np.ascontiguousarray(equal)},
         "peaks": {"x": peaks},
         "shuffled": {"x": shuffled},
+        "spread": {"x": spread},
     }
 
 

@@ -6,7 +6,8 @@ the blocks and branches between them; what depends on anything else is left out.
 steps for many shapes at once and finds those that take a way which no case has taken.
 
 A step is a tuple of words: `("block", label)`, `("leaf", name, kind, index)`, `("value", name, operation, type,
-operands...)`, `("phi", name, type, value, block, ...)`, `("branch", condition, then, else)`, `("switch", value, type,
+operands...)`, `("parted", divisor)` where something unknown is divided by what is
+known, `("phi", name, type, value, block, ...)`, `("branch", condition, then, else)`, `("switch", value, type,
 other, number, block, ...)`, `("jump", block)`. A condition that is not known is an empty word.
 """
 
@@ -60,6 +61,7 @@ _FUNCTIONS = {  # and how many operands each takes
     **dict.fromkeys(("ctlz", "cttz", "umin", "umax", "smin", "smax", "abs", "minnum", "maxnum"), 2),
     **dict.fromkeys(("fshl", "fshr", "fmuladd", "fma"), 3),
 }
+_DIVIDED = frozenset({"udiv", "sdiv", "urem", "srem"})
 _IDS, _GIVEN = "ids", "given"
 _AT_BLOCK, _AT_GRID, _AT_GIVEN = 32, 48, 64  # bytes from the work-item's numbers, see runtime/workgroup.h
 _AXIS_BYTES, _WORD_BYTES = 4, 8
@@ -101,7 +103,8 @@ class _Reader:
                 yield "block", label[1]
             elif defined := _DEFINED.match(line):
                 if step := self._value(defined[1], _TAIL.sub("", defined[2])):
-                    self.known.add(defined[1])
+                    if step[0] != "parted":
+                        self.known.add(defined[1])
                     yield step
             elif step := self._end(line, lines):
                 yield step
@@ -133,7 +136,11 @@ class _Reader:
         if _ADDRESS.search(text):
             return self._pointer(name, text)
         step = _operation(name, text)
-        return step if step and any(w in self.known for w in step[4:]) and all(map(self._is_known, step[4:])) else None
+        if step and any(w in self.known for w in step[4:]) and all(map(self._is_known, step[4:])):
+            return step
+        if step and step[2] in _DIVIDED and step[5] in self.known:  # a tile map: are all of its bands full?
+            return "parted", step[5]
+        return None
 
     def _phi(self, name: str, text: str) -> Step | None:
         found = _PHI.match(text)

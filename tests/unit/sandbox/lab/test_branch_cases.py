@@ -61,3 +61,35 @@ def test_a_way_that_no_case_takes_has_a_case(line: str, goes: Callable[[Mapping[
 def test_where_nothing_new_can_be_reached_there_is_no_case(line: str) -> None:
     more = Case("rows=3,cols=1", {"rows": 3, "cols": 1}, 1)
     assert branch_cases(built(line), 1, (*TASK.tests, *TASK.benchmarks, more)) == ()
+
+
+TILES = """/*+++
+[[launch]]
+kernel = "gemm"
+grid = ["ceil_div(m, 64) * ceil_div(n, 64)"]
+block = [64]
+args = ["a", "c", "m", "n", "k"]
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void gemm(const unsigned short* a, unsigned short* c, int m, int n, int k) {
+    const int rows = (m + 63) / 64, columns = (n + 63) / 64, group = GROUP;
+    const int band = blockIdx.x / (group * columns), inside = blockIdx.x % (group * columns);
+    const int i = (band * group + inside % group) * 64 + threadIdx.x, j = inside / group * 64;
+    if (i < m && j < n) c[(long)i * n + j] = a[(long)i * k];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "goes"),
+    [
+        ("min(16, rows)", lambda d: d["m"] > 16 * 64 and -(-d["m"] // 64) % 16),  # the last band is not full
+        ("max(columns / 50, 1)", lambda d: d["n"] > 64 * 99),
+    ],
+)
+def test_the_bands_of_a_tile_map_are_full_and_not(group: str, goes: Callable[[Mapping[str, int]], object]) -> None:
+    task = load_task("bf16_gemm")
+    one = evaluator(7)._build(evaluator(7).prepare(TILES.replace("GROUP", group), task))[1]
+    assert one is not None
+    known = [case for case in task.tests if not goes(case.dims)]
+    assert any(goes(case.dims) for case in branch_cases(one, 1, known))

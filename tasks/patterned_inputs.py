@@ -1,0 +1,61 @@
+"""Changes of drawn inputs by a pattern of places: alike at most of them, at every second one, zeros in whole slices.
+
+Each takes an array and gives one of the same shape and type, as those of changed_inputs.py do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array
+
+ONES = 0.75  # of the lines that begin with ones or zeros
+APART = 0.25  # of the values of lines that are partly alike
+LACES = 4  # the longest distance of places that are alike
+RUN = 6  # as a power of two, the longest run of slices that are zero
+ENDS, MOST = 2 / 3, 64  # of the arrays have so many zeros at most at both ends and in the middle of the axis
+
+Rng = np.random.Generator
+
+
+def partly_alike(x: Array, rng: Rng) -> Array:
+    """Along the first axis all places hold what stands at the first, but for a quarter of each line's inner values."""
+    if x.ndim < 2 or x.shape[0] < 2:
+        return x
+    kept = rng.random(x.shape[1:]) < APART
+    kept[..., [0, kept.shape[-1] // 2, -1]] = False  # where a kernel looks whether two lines are the same
+    return np.where(kept, x, x[:1])
+
+
+def led_by_ones(x: Array, rng: Rng) -> Array:
+    """Some lines begin with ones, as weights that were never trained do, others with zeros."""
+    if not x.ndim:
+        return x
+    made = np.array(x)
+    made[..., : 1 << int(rng.integers(2, 7))] = np.where(rng.random((*x.shape[:-1], 1)) < ONES, 1, 0)
+    return made
+
+
+def laced(x: Array, rng: Rng) -> Array:
+    """In each line every second place, or third or fourth, holds one value, whatever stands between."""
+    if not x.ndim or x.shape[-1] < 2:
+        return x
+    lines = (*x.shape[:-1], 1)
+    step, first = rng.integers(2, LACES + 1, lines), rng.integers(LACES, size=lines)
+    return np.where((np.arange(x.shape[-1]) + first) % step == 0, x[..., :1], x)
+
+
+def zero_slices(x: Array, rng: Rng) -> Array:
+    """Along one axis half of the places are zero, in runs of one length, whatever the other indices are."""
+    axes = [axis for axis, size in enumerate(x.shape) if size > 1]
+    if not axes:
+        return x
+    axis = int(rng.choice(axes))
+    size, run = x.shape[axis], 1 << int(rng.integers(RUN + 1))
+    kept = np.repeat(rng.random(-(-size // run)) < 0.5, run)[:size]
+    if rng.random() < ENDS:
+        run = min(MOST, size // 4)
+        kept[:run] = kept[size - run :] = False
+        kept[(size - run) // 2 : (size - run) // 2 + run] = False
+    shape = [-1 if at == axis else 1 for at in range(x.ndim)]
+    return np.where(kept.reshape(shape), x, np.zeros((), x.dtype))
