@@ -58,7 +58,7 @@ def unreached(
 
 
 def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
-    """What may be the name of a function that is marked for the device; nothing for all else, which stays.
+    """Words that may be the name of a device function or a class; none for all else, which stays.
 
     Operators stay too: they are called without their names. A macro with parameters in front of a function looks like
     its name, so each word before a parenthesis counts. Classes go with the functions in them.

@@ -190,7 +190,7 @@ def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None
     assert without_host_half(text + gone + macros + uses) == left
 
 
-def test_a_name_of_the_framework_that_is_no_number_tells_a_host_half() -> None:
+def test_a_file_that_takes_more_than_numbers_from_the_framework_has_a_host_half() -> None:
     text = "using at::Half;\nusing at::Tensor;\ninline int blocks(int n) { return min(n, 4096); }\n"
     assert without_host_half(text + KERNEL) == "using at::Half;\n\n\n" + KERNEL
     named = "inline int twice(int n) { return 2 * n; }\n__device__ int f(int n) { return twice(n); }\n"

@@ -207,7 +207,8 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
     t[i + 1] = ~0u;
     __syncthreads();
     auto from = __builtin_amdgcn_make_buffer_rsrc((void*)x, 0, {4 + 40 * size}, 0x00027000);
-    __builtin_amdgcn_raw_ptr_buffer_load_lds(from, (__attribute__((address_space(3))) void*)t, {size}, {size} * i, 0, 4, 0);
+    __builtin_amdgcn_raw_ptr_buffer_load_lds(from, (__attribute__((address_space(3))) void*)t, {size},
+                                             {size} * i, 0, 4, 0);
     __syncthreads();
     y[i] = t[i + 1];
 }}""",
