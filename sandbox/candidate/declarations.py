@@ -29,11 +29,17 @@ class Declaration:
         """Of a function: the name before its first parenthesis; of a class: the one behind its keyword."""
         words = [t.text for t in self.tokens[: self.head]]
         if not self.is_function and not self.is_prototype:
-            words = _without_attributes(_without_template(words))
+            words = without_attributes(_without_template(words))
             at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
             return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
+        words = without_attributes(_without_template(words))
         at = words.index("(") if "(" in words else 0
         return words[at - 1] if at else ""
+
+    @property
+    def kind(self) -> str:
+        """The first word behind the template's parameters."""
+        return next(iter(without_attributes(_without_template([t.text for t in self.tokens]))), "")
 
     @property
     def type_name(self) -> str:
@@ -76,7 +82,7 @@ class Declaration:
     @property
     def is_class_with_functions(self) -> bool:
         """True for a class in which a function has a body."""
-        words = _without_attributes([t.text for t in self.tokens])
+        words = without_attributes([t.text for t in self.tokens])
         bodies = zip(words, words[1:], words[2:], strict=False)
         has_body = any(
             before == ")" and (text == "{" or (text in ("const", "override", "noexcept") and after == "{"))
@@ -141,13 +147,13 @@ def _is_c(words: Sequence[str]) -> bool:
 
 def _is_body(words: Sequence[str]) -> bool:
     """True where the brace behind these words opens a function's body, not a class or a list of values."""
-    words = _without_attributes(_without_template(words))
-    if "(" not in words or "=" in _outside_parentheses(words[words.index("(") :]):
+    words = without_attributes(_without_template(words))
+    if "(" not in words or words[0] == "typedef" or "=" in _outside_parentheses(words[words.index("(") :]):
         return False
     return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
 
 
-def _without_attributes(words: Sequence[str]) -> list[str]:
+def without_attributes(words: Sequence[str]) -> list[str]:
     """The words without `__align__(...)` and the like, whose parentheses are no parameters."""
     kept, at = list[str](), 0
     while at < len(words):

@@ -17,6 +17,7 @@ from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
 from sandbox.candidate.host_members import Marks, host_members
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
+from sandbox.candidate.unreached import unreached
 
 _HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b|\btemplate\s+[^<\s]")
 _RUNTIME = re.compile(
@@ -25,6 +26,7 @@ _RUNTIME = re.compile(
 )
 _HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cudnn\w*_t")
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
+_HOSTS = frozenset({"nlohmann", "fmt", "tvm", "spdlog"})  # namespaces of libraries that no device code uses
 _NUMBER = re.compile(
     r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail"
 )  # of device code
@@ -75,6 +77,9 @@ def without_host_half(text: str) -> str:
     host = _host(declarations, all_marks, _interface(defined), is_hosts)
     has_host_half = bool(host)
     host += _instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
+    if has_host_half:
+        gone = {id(d) for d in host}
+        host += unreached(text, [d for d in declarations if id(d) not in gone], defined, marks)
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:
@@ -141,6 +146,7 @@ def _host(
             or not interface.isdisjoint(t.text for t in d.tokens)
         )
     }
+    host |= {id(d): d for d in unmarked if not d.is_function and _takes_from_framework(d.tokens)}
     if not host:
         return [d for d in unmarked if not d.is_function and _renames_library(d.tokens)]
     device = {d.name for d in declarations if d.is_function and _is_marked(d, marks.device)}
@@ -177,6 +183,13 @@ def _renames_library(tokens: Sequence[Token]) -> bool:
     """True for another name of a host library's type."""
     words = [token.text for token in tokens]
     return words[0] in ("using", "typedef") and any(map(_HANDLE.fullmatch, words))
+
+
+def _takes_from_framework(tokens: Sequence[Token]) -> bool:
+    """True for `using at::Tensor;`: the framework's names but for its numbers are the host's."""
+    words = [token.text for token in tokens]
+    is_one = words[0] == "using" and words[2:3] == ["::"] and words[1] in _FRAMEWORK
+    return is_one and not any(map(_NUMBER.fullmatch, words[3:4]))
 
 
 def _dependents(unmarked: Sequence[Declaration], host: Mapping[int, Declaration]) -> list[Declaration]:
@@ -264,7 +277,7 @@ def _asks_runtime(tokens: Sequence[Token]) -> bool:
             return True  # a launch
     names = (t.text for t in tokens[2:])
     return any(
-        first.text in _FRAMEWORK and second.text == "::" and not _NUMBER.fullmatch(third)
+        second.text == "::" and (first.text in _HOSTS or (first.text in _FRAMEWORK and not _NUMBER.fullmatch(third)))
         for first, second, third in zip(tokens, tokens[1:], names, strict=False)
     )
 

@@ -17,8 +17,8 @@ _LIBRARIES = re.compile(  # of the host, or of a whole device
     r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|glad|vulkan
     |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
     |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|linux|asm|arpa
-    |netinet)/\S*
-    |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cuda_profiler\w*
+    |netinet|tvm|dlpack|json|cudnn_frontend|cereal|yaml-cpp|rapidjson|absl)/\S*
+    |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cudaTypedefs|cuda_profiler\w*
     |cudaProfiler|cuda_gl_interop|cuda_d3d\w*|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread|helper_(?:cuda|functions|timer|string|image|gl)
     |hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
     re.X,
@@ -50,7 +50,12 @@ def _replaced(match: re.Match[str]) -> str:
         return match[0]
     if _FRAMEWORK.match(name):
         return f"{match[1]}<torch/types.h>"
-    return "" if _LIBRARIES.fullmatch(name) else match[0]
+    return "" if is_host_library(name) else match[0]
+
+
+def is_host_library(name: str) -> bool:
+    """True for a header that declares nothing that device code uses."""
+    return _LIBRARIES.fullmatch(name) is not None
 
 
 @cache

@@ -1,6 +1,7 @@
 // CUDA's name for hip/hip_runtime.h, and its loads and stores with a hint to the caches, which is not needed here.
 #pragma once
 #include <hip/hip_runtime.h>
+#define __CUDA_ALIGN__(bytes) __attribute__((aligned(bytes)))
 #define KS_HINTED(suffix)                                                          \
     template <class T> KS_INLINE T __ld##suffix(const T* place) { return *place; } \
     template <class T> KS_INLINE void __st##suffix(T* place, T value) { *place = value; }

@@ -52,6 +52,9 @@ KS_MIXED(pow) KS_MIXED(atan2) KS_MIXED(hypot)
     KS_INLINE float pow(float x, int y) {
     return powf(x, static_cast<float>(y));
 }  // as HIP has it
+template <class T> KS_INLINE typename ks_whole_as_double<T>::type pow(float x, T y) {
+    return pow(static_cast<double>(x), static_cast<double>(y));
+}  // of other whole numbers
 
 // Their names of types; templates, so that a file's own functions come first.
 #define KS_NAMED_MIN_MAX(prefix, T)                                                          \

@@ -1,8 +1,9 @@
 """Macros that stand for an address space, in the types of a syntax tree.
 
 Clang prints `LDS float *` where a text says `#define LDS __attribute__((address_space(3)))`. The lab's tree is that of
-the preprocessed text, where the attribute stands itself; so it is put into the GPU's. A name that is defined twice or
-given up again stays, and then the two trees differ.
+the preprocessed text, where the attribute stands itself; so it is put into the GPU's. Clang prints the name only where
+it stood for an attribute, so a definition without a text (of another branch) says nothing. A name that otherwise is
+defined twice or given up again stays, and then the two trees differ.
 """
 
 from __future__ import annotations
@@ -37,13 +38,15 @@ def with_spaces(tree: SyntaxTree, source: str) -> SyntaxTree:
 
 
 def _spaces(source: str) -> dict[str, str]:
-    """The attribute for which each macro stands that is defined once."""
+    """The attribute for which each macro stands that has one text."""
     found, doubtful = dict[str, str](), set[str]()
     for row in rows(scan(source)):
         words = [token.text for token in row if token.kind != "end"]
         if not is_directive(row) or words[1:2] not in (["define"], ["undef"]) or len(words) < 3:
             continue
         name = words[2]
+        if words[1] == "define" and len(words) == 3:
+            continue
         if name in found or words[1] == "undef":
             doubtful.add(name)
         if attribute := _SPACE.fullmatch(" ".join(words[3:])):

@@ -33,7 +33,7 @@ _BUILTIN = re.compile(  # a call of one, where the arguments are known and where
 )
 _OTHERWISE = re.compile(  # macros in the lab, functions of types it cannot pass on, builtins that convert no argument
     r"__builtin_(?:trap|amdgcn_(?:fence|endpgm|s_mem(?:real)?time|rcph|rsqh|sqrth|fmed3h|(?:mov|update)_dpp"
-    r"|global_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+|__(?:\w+_)?atomic_thread_fence|__sync_\w+"
+    r"|global_load_lds|raw_ptr_buffer_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+|__(?:\w+_)?atomic_thread_fence|__sync_\w+"
 )
 _ATOMIC = re.compile(r"__(?:(?:hip|scoped|c11)_)?atomic_|__sync_")
 _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([^()']+)\)\)\)\) \2")

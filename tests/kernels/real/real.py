@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
+from sandbox.candidate.host_headers import is_host_library
 from sandbox.candidate.parse import normalise
 from tests.kernels.real.sources import Mirror
 
@@ -47,6 +48,7 @@ class Row:
     plan: str
     before: str = ""
     folders: tuple[str, ...] = ()  # where the build looks for headers, besides the file's own folder
+    again: tuple[str, ...] = ()  # headers that several branches of a condition include: one of them is compiled
     fault: Fault | None = None
     refused: str = ""  # why the lab does not accept it, in one sentence
 
@@ -100,9 +102,11 @@ def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
     assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"
 
     def header(match: re.Match[str]) -> str:
+        if is_host_library(match[1]):
+            return match[0]
         for folder in (str(PurePosixPath(path).parent), *row.folders):
             found = normpath(f"{folder}/{match[1]}")
-            if found in seen:
+            if found in seen and PurePosixPath(found).name not in row.again:
                 return ""
             if mirror.text(row.repository, row.commit, found) is not None:
                 return _with_includes(row, mirror, found, seen)
@@ -118,6 +122,6 @@ def _read(path: Path) -> list[Row]:
     found = []
     for row in table["kernel"]:
         fault = Fault(**row.pop("fault")) if "fault" in row else None
-        folders = tuple(row.pop("folders", ()))
-        found.append(Row(**{**common, **row}, folders=folders, fault=fault))
+        lists = {key: tuple(row.pop(key, ())) for key in ("folders", "again")}
+        found.append(Row(**{**common, **row}, **lists, fault=fault))
     return found

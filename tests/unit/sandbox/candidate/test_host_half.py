@@ -188,3 +188,26 @@ def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None
     left = text + "\n\n" + macros + "\n\n"
     assert without_host_half(text + gone + macros + uses + "BOTH(a)\n") == left + "BOTH(a)\n"
     assert without_host_half(text + gone + macros + uses) == left
+
+
+def test_a_file_that_takes_more_than_numbers_from_the_framework_has_a_host_half() -> None:
+    text = "using at::Half;\nusing at::Tensor;\ninline int blocks(int n) { return min(n, 4096); }\n"
+    assert without_host_half(text + KERNEL) == "using at::Half;\n\n\n" + KERNEL
+    named = "inline int twice(int n) { return 2 * n; }\n__device__ int f(int n) { return twice(n); }\n"
+    assert without_host_half(text + named) == "using at::Half;\n\n\n" + named  # to be refused by its name
+
+
+def test_a_type_behind_a_macro_with_parameters_is_no_function() -> None:
+    text = "typedef struct __CUDA_ALIGN__(32) {\n    float array[8];\n} float8;\n__device__ float8 all;\n"
+    assert without_host_half(text + KERNEL + MAIN) == text + KERNEL + "\n" * 6
+
+
+def test_parentheses_of_a_template_or_an_attribute_are_no_parameters() -> None:
+    gone = "template <class... T, enable_if_t<sizeof...(T) == 2, int> = 0> void go(T... x) { hipFree(0); }\n"
+    kept = "#define MAKE(name) template <class... T> __device__ int name(T... x) { return 1; }\nMAKE(one)\n"
+    assert without_host_half(gone + kept + KERNEL) == "\n" + kept + KERNEL
+
+
+def test_functions_that_use_a_hosts_library_by_its_namespace_go() -> None:
+    text = 'inline auto read(nlohmann::json& all) { return all["x"]; }\nstruct Format { int fmt; };\n'
+    assert without_host_half(text + KERNEL + MAIN) == "\n" + text.split("\n", 1)[1] + KERNEL + "\n" * 6

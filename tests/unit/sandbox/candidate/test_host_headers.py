@@ -40,6 +40,8 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
         ("#include <nvtx3/nvToolsExtCudaRt.h>", ""),
         ("#include <hip/hiprtc.h>", ""),
         ("#include <mpi.h>", ""),
+        ("#include <tvm/ffi/error.h>", ""),
+        ("#include <cudaTypedefs.h>", ""),
         ("#include <linux/limits.h>", ""),
         ("#include <thrust/device_vector.h>", ""),
         ("#include <thrust/pair.h>", "#include <thrust/pair.h>"),

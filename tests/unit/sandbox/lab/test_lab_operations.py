@@ -193,3 +193,54 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
     )
     assert done.findings == ()
     assert done.outputs["y"].tolist() == x.view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_a_buffer_load_straight_to_lds_gives_zero_beyond_the_end(size: int) -> None:
+    """The buffer ends behind 40 lanes; both ends are shifted by the fixed offset."""
+    x = np.random.default_rng(7).integers(1, 250, 65 * size + 4).astype(np.uint8)
+    done = execute(
+        f"""
+__global__ void k(const unsigned char* x, unsigned* y) {{
+    __shared__ unsigned t[65];
+    int i = threadIdx.x;
+    t[i + 1] = ~0u;
+    __syncthreads();
+    auto from = __builtin_amdgcn_make_buffer_rsrc((void*)x, 0, {4 + 40 * size}, 0x00027000);
+    __builtin_amdgcn_raw_ptr_buffer_load_lds(from, (__attribute__((address_space(3))) void*)t, {size},
+                                             {size} * i, 0, 4, 0);
+    __syncthreads();
+    y[i] = t[i + 1];
+}}""",
+        [launch("k", ["x", "y"])],
+        {"x": x},
+        {"y": np.zeros(64, np.uint32)},
+    )
+    assert done.findings == ()
+    found = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+    assert done.outputs["y"].tolist() == found + [0] * 24
+
+
+def test_buffer_atomics_add_and_leave_what_is_beyond_the_end() -> None:
+    done = execute(
+        """
+typedef _Float16 two __attribute__((ext_vector_type(2)));
+__global__ void k(const float* x, float* y, int* z, two* w) {
+    int i = threadIdx.x;
+    y[i] = 1;
+    if (i == 0) *z = 0, *w = two{0, 0};
+    __syncthreads();
+    auto to = __builtin_amdgcn_make_buffer_rsrc(y, 0, 160, 0x00027000);
+    float before = __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_f32(x[i], to, 4 * i, 0, 0);
+    auto whole = __builtin_amdgcn_make_buffer_rsrc(z, 0, 4, 0x00027000);
+    __builtin_amdgcn_raw_ptr_buffer_atomic_add_i32(i + (int)before, whole, 0, 0, 0);
+    auto both = __builtin_amdgcn_make_buffer_rsrc(w, 0, 4, 0x00027000);
+    __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_v2f16(two{1, 2}, both, 0, 0, 0);
+}""",
+        [launch("k", ["x", "y", "z", "w"])],
+        {"x": np.arange(1, 65, dtype=np.float32)},
+        {"y": np.zeros(64, np.float32), "z": np.zeros(1, np.int32), "w": np.zeros(2, np.float16)},
+    )
+    assert done.findings == ()
+    assert done.outputs["y"].tolist() == [*range(2, 42), *[1] * 24]
+    assert done.outputs["z"].tolist() == [sum(range(64)) + 40] and done.outputs["w"].tolist() == [64, 128]

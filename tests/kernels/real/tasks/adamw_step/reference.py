@@ -26,7 +26,8 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
     p, g = inputs["p"], inputs["g"]
-    m = 0.9 * inputs["m"] + 0.1 * g
-    v = 0.999 * inputs["v"] + 0.001 * g * g
-    step = (m / 0.1) / (np.sqrt(v / 0.001) + 1e-8) + 0.01 * p
-    return {"pn": (p - 0.001 * step).astype(p.dtype), "mn": m.astype(p.dtype), "vn": v.astype(p.dtype)}
+    one, two = p.dtype.type(np.float32(0.9)), p.dtype.type(np.float32(0.999))  # what a kernel gets, exactly
+    m = one * inputs["m"] + (1 - one) * g
+    v = two * inputs["v"] + (1 - two) * g * g
+    step = (m / p.dtype.type(0.1)) / (np.sqrt(v / p.dtype.type(0.001)) + p.dtype.type(1e-8)) + p.dtype.type(0.01) * p
+    return {"pn": (p - p.dtype.type(0.001) * step).astype(p.dtype), "mn": m.astype(p.dtype), "vn": v.astype(p.dtype)}

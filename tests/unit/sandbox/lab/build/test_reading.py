@@ -111,6 +111,12 @@ PERMITTED = {
     "__device__ int h(int* p) { return f(3) + g<int, __HIP_MEMORY_SCOPE_AGENT>(p); }",
     "address spaces by a macro": "#define NEAR __attribute__((address_space(3)))\n"
     "__device__ float f(NEAR const float* p) { return *p; } template <class T> using q = NEAR T*;",
+    "address spaces by a macro that is empty elsewhere": "#if 1\n#define NEAR __attribute__((address_space(3)))\n#else\n"
+    "#define NEAR\n#endif\n__device__ float f(NEAR const float* p) { return *p; }",
+    "loads into LDS and atomics of raw buffers": "__device__ void f(float* p, float* l) {\n"
+    "auto r = __builtin_amdgcn_make_buffer_rsrc(p, 0, 64, 0x00027000);\n__builtin_amdgcn_raw_ptr_buffer_load_lds(r, "
+    "(__attribute__((address_space(3))) void*)l, 4, 0, 0, 0, 0);\n"
+    "__builtin_amdgcn_raw_ptr_buffer_atomic_fadd_f32(1.0f, r, 0, 0, 0); }",
     "lambda behind a macro": "#define WIDTH 1000\ntemplate <class F> __device__ int f(F g) { return g(); }\n"
     "__device__ int h() { return WIDTH + f([] { return 1; }); }",
     "unroll by a macro": "#define TIMES 4\n__device__ int f(int n) { int s = 0;\n#pragma unroll TIMES\n"

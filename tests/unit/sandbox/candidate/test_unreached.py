@@ -1,0 +1,61 @@
+"""What the plan's kernels cannot name goes where a file has a host half; what they may reach stays, by any name."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.candidate.parse import normalise
+
+PLAN = '/*+++\n[[launch]]\nkernel = "k<float, N>"\n+++*/\n#include <hip/hip_runtime.h>\n'
+KERNEL = "template <class T, int n>\n__global__ __launch_bounds__(64) void k(T* y) { y[0] = f(y[0]); }\n"
+USED = "__device__ float f(float x) { return x; }\n"
+MAIN = "int main() { hipFree(0); }\n"
+
+
+def _left(text: str) -> str:
+    return normalise(PLAN + text + USED + KERNEL + MAIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '__device__ int s(half x) { short y; asm("cvt.s8.f16 %0, %1;" : "=h"(y) : "h"(x)); return y; }',
+        "template <class T> __global__ void other(curandState* s, T* y) { y[0] = curand(s); }",
+        "__global__ __launch_bounds__(128) void other(int* y) { y[0] = __dp4a(1, 2, 3); }",
+        "__global__ void other(curandState* s);",
+        "__device__ void g(int* y) { g(y); }",  # only itself names it
+        "template <> __device__ int cast<int, half>(half x) { return __half2int_rn(x); }",
+        "struct Tensors { __device__ int at() { return missing(); } };",
+    ],
+)
+def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
+    assert _left(f"{text}\n") == PLAN + "\n" + USED + KERNEL
+    assert _left(f"{text}\n").count("\n") + 1 == (PLAN + text + USED + KERNEL + MAIN).count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ float g(float x);\n#define f(x) g(x)\n__device__ float g(float x) { return x; }\n",
+        "#define JOIN(a) a##_of\n__device__ int last_of(int x) { return x; }\n__device__ int v = JOIN(last)(1);\n",
+        "struct N { float x; };\n",  # the plan names it
+        "__device__ int h() { return 1; }\n__constant__ auto table = h;\n",
+        "struct R { float x; };\n__device__ R operator+(R a, R b) { return a; }\n",
+        "enum Kind { one, two };\n",
+        "struct { int x; } nameless;\n",
+    ],
+)
+def test_what_a_launch_may_reach_stays(text: str) -> None:
+    assert _left(text) == PLAN + text + USED + KERNEL
+
+
+def test_files_without_a_host_half_and_tables_of_kernels_stay() -> None:
+    other = "__device__ void other() {}\n"
+    assert normalise(PLAN + other + USED + KERNEL) == PLAN + other + USED + KERNEL
+    table = f"/*+++\n[[variant]]\npart = 'a'\n+++*/\n//+++ part a\n{PLAN}{other}{USED}{KERNEL}"
+    assert other in normalise(table + MAIN)
+
+
+def test_what_is_left_is_left_again() -> None:
+    text = _left("__device__ int s() { return curand(0); }\n__device__ void other() {}\n")
+    assert normalise(text) == text
