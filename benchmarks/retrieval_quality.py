@@ -1,6 +1,6 @@
 """The places of the documents that answer judged questions, beside other searches over the same passages.
 
-657 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
+717 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
 documents that answer it, judged by reading. Nearly half, the unseen ones, were not used for the ranking, but for one
 weight (docs/adding-documents.md); of these the blind ones were not known to who wrote the notes' `asks` either. Pages
 that `benchmarks.retrieval_pages` writes are asked about too; without them, questions that only pages answer are left

@@ -94,7 +94,7 @@ class DenseIndex:
             epoch, is_whole = get_meta(db, "epoch"), self.folder.exists() and not self._mark.exists()
             if is_whole and get_meta(db, self._state) == epoch:
                 return
-            wanted = {number for (number,) in db.execute(f"SELECT c.number {_POINTING}", (self.embedder.id,))}
+            wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self.embedder.id,))}
             if not (wanted or self.folder.exists()):
                 return
             self.close()
@@ -181,7 +181,7 @@ class DenseIndex:
             for part in _parts(held - wanted):
                 collection.delete(ids=[str(number) for number in part])
             for part in _parts(wanted - held):
-                chosen = f"SELECT c.number, v.vector {_POINTING} AND c.number IN ({', '.join('?' * len(part))})"
+                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN ({', '.join('?' * len(part))})"
                 names, vectors = zip(*db.execute(chosen, (self.embedder.id, *part)), strict=True)
                 rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
                 collection.add(ids=list(map(str, names)), embeddings=rows)
@@ -195,7 +195,7 @@ class DenseIndex:
 
         if int(allowed.sum()) > EXACT:
             return []
-        stored = db.execute(f"SELECT c.number, v.vector {_POINTING} ORDER BY c.number", (self.embedder.id,))
+        stored = db.execute(f"SELECT c.number, v.vector {POINTING} ORDER BY c.number", (self.embedder.id,))
         rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
         if not rows:
             return []
@@ -205,9 +205,10 @@ class DenseIndex:
         return [(rows[int(i)][0], float(cosines[i])) for i in order]
 
 
-# Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere.
-_POINTING = (
-    "FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+# Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere. A cross join keeps the
+# order: SQLite would else read all vectors to find those of a few passages.
+POINTING = (
+    "FROM chunks c CROSS JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE c.length > 0 AND v.vector <> ZEROBLOB(LENGTH(v.vector))"
 )
 _MISSING = (

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING
 
 from knowledge.tokens import KIN, words
@@ -26,6 +27,7 @@ NOTE = 1.15  # worth of a shipped note, which is written for the questions asked
 HISTORY = 0.8  # worth of a list of changes, which names everything and explains nothing
 ASKED = 0.35  # what a passage gains where the question has all words of its document's title, or of one it answers
 NEAR = 0.5  # weight of a concept whose words only go together, beside a word's own
+SLIP, MOST_SLIPS = range(5, 40), 3  # letters of a word that may be mistyped; such words of a question that are mended
 MOST_OF_ONE = 2  # passages of a document that come before those of others
 PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
 COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how often it has the term, at most 15 times
@@ -55,7 +57,8 @@ class Facts:
     worths: NDArray[np.float32]  # of the passage's document
     arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
-    rarities: dict[str, float] = field(default_factory=dict)  # of terms
+    rarities: dict[str, float] = field(default_factory=dict)  # of the words of titles
+    idfs: dict[str, float] = field(default_factory=dict)  # of the terms of questions
     phrases: dict[int, list[frozenset[str]]] = field(default_factory=dict)  # by document
 
     def allowed(self, arch: str | None) -> NDArray[np.bool_]:
@@ -97,7 +100,10 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
 def rank(
     db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: NDArray[np.bool_], k: int
 ) -> list[Ranked]:
-    """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
+    """The best k allowed passages that have a term, with scores; ties go to the smaller number.
+
+    A term that is asked twice, as the parts of an identifier often are, counts by the square root.
+    """
     import numpy as np
 
     scores = np.zeros(len(facts.norms), np.float32)
@@ -111,9 +117,13 @@ def rank(
         passages += entries >> COUNT_BITS
         counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
         norms = facts.norms[passages]
-        having = int(np.isfinite(norms).sum())
-        idf = _idf(facts.living, having) * (NEAR if term.startswith(KIN) else 1.0)
-        scores[passages] += counts * np.float32(weight * idf * (K1 + 1.0)) / (counts + norms)
+        if term not in facts.idfs:
+            facts.idfs[term] = _idf(facts.living, int(np.isfinite(norms).sum()))
+        idf = facts.idfs[term] * (NEAR if term.startswith(KIN) else 1.0)
+        norms += counts
+        counts *= np.float32(math.sqrt(weight) * idf * (K1 + 1.0))
+        counts /= norms
+        scores[passages] += counts
     scores *= facts.worths
     scores *= allowed
     found = np.flatnonzero(scores > 0.0)
@@ -122,6 +132,27 @@ def rank(
         found = found[some >= np.partition(some, len(found) - k)[len(found) - k]]
     order = found[np.lexsort((found, -scores[found]))][:k]
     return [(int(number), float(scores[number])) for number in order]
+
+
+def mended(db: sqlite3.Connection, terms: Sequence[str]) -> list[str]:
+    """The terms, and for words that no passage has the most frequent one that differs by one letter or two swapped."""
+    long = [t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit()]
+    unknown = (t for t in long if not db.execute("SELECT 1 FROM postings WHERE term = ?", (t,)).fetchone())
+    found = list[str]()
+    for term in islice(unknown, MOST_SLIPS):  # each costs 0.4 ms of CPU
+        near = {*_near(term)}
+        often = f"SELECT term FROM postings WHERE term IN ({', '.join('?' * len(near))}) GROUP BY term"
+        row = db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (*near,)).fetchone()
+        found += row or ()
+    return [*terms, *found]
+
+
+def _near(word: str) -> Iterator[str]:
+    for at in range(len(word) + 1):
+        head, tail = word[:at], word[at:]
+        yield head + tail[1:]
+        yield head + tail[1:2] + tail[:1] + tail[2:]
+        yield from (head + letter + rest for letter in string.ascii_lowercase for rest in (tail, tail[1:]))
 
 
 def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -144,7 +144,8 @@ class KnowledgeStore:
             if not allowed.any() or not terms:
                 return []
             depth = min(max(DEPTH, 2 * k), facts.living)
-            ranked = postings.favour(db, terms, facts, postings.rank(db, terms, facts, allowed, depth))
+            meant = postings.mended(db, terms)
+            ranked = postings.favour(db, meant, facts, postings.rank(db, meant, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
                     ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, depth), self.weight)

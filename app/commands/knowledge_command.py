@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from knowledge.store import KnowledgeStore
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The literature the scientists read.")
-WIDTH = 400  # characters of a passage shown at a terminal
+WIDTH, NAME_WIDTH = 400, 80  # characters of a passage, and of a title or a heading, shown at a terminal
 
 
 @app.command()
@@ -87,7 +87,7 @@ def _say_added(added: Added) -> None:
     if added.status == "skipped":
         note(f"skipped   {added.why}")
     elif added.status != "unchanged":
-        say(f"{added.status:9} {added.id}  {added.title} ({counted(added.chunks, 'passage')})")
+        say(f"{added.status:9} {added.id}  {_shown(added.title)} ({counted(added.chunks, 'passage')})")
 
 
 @app.command("list")
@@ -116,7 +116,7 @@ def list_(
         return
     table(
         ["id", "title", "passages", "for", "licence"],
-        [[d.id, d.title, str(d.chunks), d.arch or "any GPU", d.licence] for d in documents],
+        [[d.id, _shown(d.title), str(d.chunks), d.arch or "any GPU", _shown(d.licence)] for d in documents],
         right=[2],
     )
 
@@ -139,7 +139,7 @@ def remove(
         emit([{"id": d.id, "title": d.title} for d in documents])
     else:
         for document in documents:
-            say(f"removed {document.id}  {document.title}")
+            say(f"removed {document.id}  {_shown(document.title)}")
 
 
 @app.command()
@@ -186,10 +186,8 @@ def search(
         fields = ("score", "passage", "document", "title", "section", "text", "source", "licence")
         emit([{name: getattr(h, name) for name in fields} for h in hits])
     for number, hit in enumerate([] if json else hits, 1):
-        text = " ".join(hit.text.split())
-        text = text if len(text) <= WIDTH else text[:WIDTH] + "…"
-        place = hit.section.removeprefix(hit.title).removeprefix(" > ")
-        say(f"{number}. {hit.title}{place and ': '}{place}\n   {text}\n   {hit.source}")
+        text = _shown(" ".join(hit.text.split()), WIDTH)
+        say(f"{number}. {_named(hit.title, hit.section)}\n   {text}\n   {_shown(hit.source, WIDTH)}")
     if not hits:
         if not json:
             say("nothing was found")
@@ -228,7 +226,7 @@ def stats(
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
-            [r.key, _named(r), str(r.experiments), str(r.cited),
+            [r.key, _named(r.title, r.section), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
             for r in rows
         ],
@@ -236,9 +234,13 @@ def stats(
     )  # fmt: skip
 
 
-def _named(row: UseRow) -> str:
-    inside = row.section.removeprefix(row.title).removeprefix(" > ")
-    return f"{row.title}: {inside}" if inside else row.title
+def _shown(text: str, most: int = NAME_WIDTH) -> str:
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def _named(title: str, section: str) -> str:
+    inside = section.removeprefix(title).removeprefix(" > ")
+    return f"{_shown(title)}: {_shown(inside)}" if inside else _shown(title)
 
 
 def _gain(row: UseRow) -> str:

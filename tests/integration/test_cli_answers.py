@@ -157,6 +157,19 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
 
 
+def test_of_a_long_title_the_beginning_is_shown(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "note.md").write_text(f"# {'zebra ' * 3000}\n\nIts stripes.\n")
+    for words in (
+        ["add", "note.md"],
+        ["list", "--mine"],
+        ["search", "zebra stripes", "-k", "1"],
+        ["remove", "*/note.md"],
+    ):
+        assert run_command(["knowledge", *words]) == 0
+        out = capsys.readouterr().out
+        assert "zebra zebra" in out and "…" in out and max(map(len, out.splitlines())) < 200
+
+
 def test_a_page_comes_in_from_a_host_that_is_named(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.dense import BATCH
+from knowledge.dense import BATCH, POINTING
 from knowledge.documents import Citation
 from knowledge.embedder import EmbedderError
 from knowledge.store import KnowledgeStore
@@ -199,3 +199,13 @@ def test_an_embedder_that_raises_leaves_search_by_words(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="KeyError: 'no such model'"):
         store.embed()
     assert [hit.title for hit in store.search("waves")] == ["a"]
+
+
+def test_placing_a_few_passages_reads_their_vectors_alone(tmp_path: Path) -> None:
+    filled(tmp_path, WordEmbedder()).close()
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
+        plan = db.execute(
+            f"EXPLAIN QUERY PLAN SELECT c.number {POINTING} AND c.number IN (1, 2)", ("an id",)
+        ).fetchall()
+    assert [row[3].split()[:2] for row in plan] == [["SEARCH", "c"], ["SEARCH", "v"]]
+    assert "embedder=? AND id=?" in plan[1][3]

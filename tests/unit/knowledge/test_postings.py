@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections import Counter
 
 import numpy as np
 
@@ -52,13 +53,13 @@ def test_bm25_agrees_with_the_formula_over_any_parts() -> None:
     lengths = {n: len(tokens(t)) for n, t in texts.items()}
     mean = sum(lengths.values()) / len(lengths)
     wanted: dict[int, float] = {}
-    for term in tokens("w3 w5 w5 w11"):
+    for term, asked in Counter(tokens("w3 w5 w5 w11")).items():
         having = [n for n, t in texts.items() if term in tokens(t)]
         idf = math.log(1.0 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
         for n in having:
             count = tokens(texts[n]).count(term)
             norm = postings.K1 * (1 - postings.B + postings.B * lengths[n] / mean)
-            wanted[n] = wanted.get(n, 0.0) + idf * count * (postings.K1 + 1) / (count + norm)
+            wanted[n] = wanted.get(n, 0.0) + math.sqrt(asked) * idf * count * (postings.K1 + 1) / (count + norm)
     best = sorted(wanted, key=lambda n: (-wanted[n], n))[:10]
     found = ranked(db, "w3 w5 w5 w11")
     assert np.allclose([s for _, s in found], [wanted[n] for n in best])
@@ -136,3 +137,27 @@ def test_one_document_does_not_fill_the_answer() -> None:
     assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 4)] == [1, 2, 5, 6]
     assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 6)] == [1, 2, 5, 6, 3, 4]
     assert [n for n, _ in postings.spread(ranking[:4], owner.__getitem__, 3)] == [1, 2, 3]
+
+
+def test_a_term_that_is_asked_again_counts_by_the_square_root() -> None:
+    db = made(TEXTS)
+    facts = postings.read_facts(db, "")
+
+    def score(*terms: str) -> float:
+        return postings.rank(db, terms, facts, facts.allowed(""), 1)[0][1]
+
+    assert math.isclose(score(*["pad"] * 4), 2 * score("pad"), rel_tol=1e-6)
+
+
+def test_a_word_that_no_passage_has_stands_for_one_that_differs_by_a_letter() -> None:
+    db = made({**TEXTS, 4: "matrix"})
+    assert postings.mended(db, ["matrxi"]) == ["matrxi", "matrix"]  # two letters swapped
+    assert [n for n, _ in ranked_as_meant(db, "mattrix")] == [n for n, _ in ranked(db, "matrix")]
+    assert postings.mended(db, ["matrix", "lsd", "nothing", "12345"]) == ["matrix", "lsd", "nothing", "12345"]
+    many = [f"matri{letter}" for letter in "abcdefghij"]
+    assert len(postings.mended(db, many)) == len(many) + postings.MOST_SLIPS
+
+
+def ranked_as_meant(db: sqlite3.Connection, query: str) -> list[tuple[int, float]]:
+    facts = postings.read_facts(db, "")
+    return postings.rank(db, postings.mended(db, tokens(query)), facts, facts.allowed(""), 10)
