@@ -71,23 +71,25 @@ KS_BUFFER(64, ks_uint2)
 KS_BUFFER(96, ks_uint3)
 KS_BUFFER(128, ks_uint4)
 #undef KS_BUFFER
-#define KS_BUFFER_ATOMIC(name, T, made)                                                                             \
-    KS_INLINE T __builtin_amdgcn_raw_ptr_buffer_atomic_##name(T value, __amdgpu_buffer_rsrc_t r, int offset,        \
-                                                              int scalar, int) {                                    \
-        const unsigned long at = (unsigned long)(unsigned)offset + (unsigned)scalar;                                \
-        T* place = (T*)(ks_buffer_base(r) + at);                                                                    \
-        return at + sizeof(T) <= (unsigned)(unsigned __int128)r ? made : T{};                                       \
+#define KS_BUFFER_ATOMIC(name, T, made)                                                                      \
+    KS_INLINE T __builtin_amdgcn_raw_ptr_buffer_atomic_##name(T value, __amdgpu_buffer_rsrc_t r, int offset, \
+                                                              int scalar, int) {                             \
+        const unsigned long at = (unsigned long)(unsigned)offset + (unsigned)scalar;                         \
+        T* place = (T*)(ks_buffer_base(r) + at);                                                             \
+        return at + sizeof(T) <= (unsigned)(unsigned __int128)r ? made : T{};                                \
     }
 KS_BUFFER_ATOMIC(add_i32, int, __hip_atomic_fetch_add(place, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT))
 KS_BUFFER_ATOMIC(fadd_f32, float, __hip_atomic_fetch_add(place, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT))
 #undef KS_BUFFER_ATOMIC
 // Two of _Float16 or of __fp16.
-template <class T> KS_INLINE T __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_v2f16(T value, __amdgpu_buffer_rsrc_t r,
-                                                                                 int offset, int scalar, int) {
+template <class T>
+KS_INLINE T __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_v2f16(T value, __amdgpu_buffer_rsrc_t r, int offset, int scalar,
+                                                              int) {
     const unsigned long at = (unsigned long)(unsigned)offset + (unsigned)scalar;
     ks_half2* place = (ks_half2*)(ks_buffer_base(r) + at);
     return at + sizeof(T) <= (unsigned)(unsigned __int128)r
-               ? __builtin_bit_cast(T, __builtin_amdgcn_flat_atomic_fadd_v2f16(place, __builtin_bit_cast(ks_half2, value)))
+               ? __builtin_bit_cast(T,
+                                    __builtin_amdgcn_flat_atomic_fadd_v2f16(place, __builtin_bit_cast(ks_half2, value)))
                : T{};
 }
 
