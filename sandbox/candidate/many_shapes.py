@@ -13,7 +13,7 @@ from tasks.task import Task
 
 SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn evenly, and as many by their logarithm
 DRAWN = 1024  # shapes whose dims are all drawn
-RELATED = 128  # shapes of each two dims of which one is a small multiple of the other, or nearly
+RELATED = 512  # shapes of each two dims of which one is a small multiple of the other, or nearly
 OF_TWO = 512  # shapes of each two dims, drawn by their logarithm, the others at their least
 MULTIPLES = 8  # how many times it is at most
 STEPS = 512  # of the lengths that follow one another from the least
