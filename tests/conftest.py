@@ -13,6 +13,8 @@ import pytest
 
 # Threads of numpy's that wait for each other spin: beside other test processes a product costs four times its time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# No test meets a certificate, and every client of an endpoint reads all that the machine trusts: 20 ms each.
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "authority.pem")
 os.environ.pop("OPENBLAS_CORETYPE", None)  # which no cage hands on: sums there would end in other bits than here
 
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
