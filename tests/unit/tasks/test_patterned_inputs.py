@@ -31,6 +31,12 @@ def test_zero_slices_are_zero_at_every_other_index_and_often_at_both_ends_and_in
     assert axes == {0, 1} and 25 <= at_ends <= 55
 
 
+def test_something_is_left() -> None:
+    for size in (2, 3, 40, 200):
+        x = np.ones(size, np.float32)
+        assert all(zero_slices(x, np.random.default_rng(seed)).any() for seed in range(60))
+
+
 def test_what_has_no_line_stays_as_it_is() -> None:
     one = np.float32(3) * np.ones((), np.float32)
     assert laced(one, np.random.default_rng(1)) is one and zero_slices(one, np.random.default_rng(1)) is one
