@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tasks.dtypes import is_float, smallest_normal, to_float64
-from tasks.patterned_inputs import laced, led_by_ones, partly_alike, zero_slices
+from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, zero_slices
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -34,7 +34,6 @@ WAVE, WAVES = 64, 16  # and multiples of a wave, which blocks are
 KINDS = 4  # of lines: too large for float16, too small, and as drawn
 FAR = 0.25  # of the lines hold nothing but values near the least
 
-Rng = np.random.Generator
 Make = Callable[[Array, Rng], Array]
 
 

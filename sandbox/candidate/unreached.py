@@ -20,6 +20,8 @@ from sandbox.candidate.pp_tokens import Token
 _PLAN = re.compile(r"\s*/\*\+\+\+(.*?)\+\+\+\*/", re.S)
 _PART = re.compile(r"^//\+\+\+ part ", re.M)
 MAX_JOINED = 3  # words that a macro joins to one
+MAX_NAME = 128  # characters of a name that may be joined
+_JOIN = "##"  # stands for every name that the text's words can make
 _CLASSES = frozenset({"class", "struct", "union"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -45,7 +47,8 @@ def unreached(
     words = frozenset(t.text for row in (*defined, *(d.tokens for d in declarations)) for t in row)
     macros = defaultdict[str, list[str]](list)
     for row in defined:
-        macros[row[2].text] += _words_of_macro(row, open_, words)
+        macros[row[2].text] += (t.text for t in row[3:] if t.kind == "name" or t.text == _JOIN)
+    macros[_JOIN] = [name for name in open_ if _is_joined(name, words, MAX_JOINED)]
     stay = set[int]()
     while fresh:
         for word in fresh.pop():
@@ -84,15 +87,9 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
     return [name for name in names if name.isidentifier()]
 
 
-def _words_of_macro(row: Sequence[Token], functions: Iterable[str], words: frozenset[str]) -> list[str]:
-    """The words of a macro's text; where it joins words, also every function whose name the text's words can make."""
-    own = [t.text for t in row[3:] if t.kind == "name"]
-    if all(t.text != "##" for t in row[3:]):
-        return own
-    return [*own, *(name for name in functions if _is_joined(name, words, MAX_JOINED))]
-
-
 def _is_joined(name: str, words: frozenset[str], pieces: int) -> bool:
-    """True where at most this many of the words, and at least two, make the name."""
+    """True where at most this many of the words, and at least two, make the name, or it is too long to find out."""
+    if len(name) > MAX_NAME:
+        return True
     cuts = (at for at in range(1, len(name)) if name[:at] in words)
     return any(name[at:] in words or (pieces > 2 and _is_joined(name[at:], words, pieces - 1)) for at in cuts)

@@ -66,7 +66,7 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
     kv[:, :, -1] = 0
     kv[batch, place, : case.dims["latent"]] = 0
     kv[batch, place, -1] = 1
-    q[:, :, -1] = rng.uniform(9, 60, q.shape[:2]) / SCALE  # each head its own: some leave out what lies 12 below
+    q[:, :, -1] = rng.uniform(9, 60, q.shape[:2]) / SCALE  # each head its own: some leave out what lies far below
     return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
 
 

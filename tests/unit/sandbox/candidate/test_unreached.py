@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
+from typing import Any
+
 import pytest
 
 from sandbox.candidate.parse import normalise
+from sandbox.candidate.unreached import MAX_NAME
 
 PLAN = '/*+++\n[[launch]]\nkernel = "k<float, N>"\n+++*/\n#include <hip/hip_runtime.h>\n'
 KERNEL = "template <class T, int n>\n__global__ __launch_bounds__(64) void k(T* y) { y[0] = f(y[0]); }\n"
@@ -59,3 +64,35 @@ def test_files_without_a_host_half_and_tables_of_kernels_stay() -> None:
 def test_what_is_left_is_left_again() -> None:
     text = _left("__device__ int s() { return curand(0); }\n__device__ void other() {}\n")
     assert normalise(text) == text
+
+
+def test_a_name_too_long_to_be_taken_apart_stays_where_words_are_joined() -> None:
+    join = "#define JOIN(a, b) a##b\n__device__ auto made = JOIN(la, st)();\n"
+    for length, stays in ((MAX_NAME, False), (MAX_NAME + 1, True)):
+        function = f"__device__ int {'z' * length}() {{ return 1; }}\n"
+        assert (function in _left(join + function)) is stays
+
+
+def test_twice_the_macros_are_twice_the_work() -> None:
+    few, many = (
+        _calls("".join(f"__device__ void f{i}() {{}}\n#define M{i}(x) x##{i}\n" for i in range(count)))
+        for count in (100, 200)
+    )
+    assert many < 2.5 * few
+
+
+def _calls(text: str) -> int:
+    """Functions of Python called."""
+    count = 0
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        _left(text)
+    finally:
+        sys.setprofile(before)
+    return count
