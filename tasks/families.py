@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import EXCEPT, HARDEST, HARDLY, MAKERS, MOVED, NEAR, Make, Rng, not_finite, peaked, planted
+from tasks.changed_inputs import EXCEPT, HARDEST, HARDLY, MAKERS, MOVED, NEAR, Make, not_finite, peaked, planted
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
+from tasks.patterned_inputs import Rng
 from tasks.scaled_inputs import FLUSHED, Scaling, scalings_of
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
