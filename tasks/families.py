@@ -114,9 +114,9 @@ class InputFamilies:
     def _strays(self, family: str) -> Mapping[str, float]:
         """The error of sums in order on a long line of this family, where it is more than rounding: else 0."""
         if family not in self._strayed:
-            self._strayed[family] = {spec.name: 0.0 for spec in self.task.outputs}
-            if self.task.in_order is not None and family.removesuffix(TOGETHER) in ALIKE:
-                self._strayed[family] = self._measured_strays(family)
+            is_measured = self.task.in_order is not None and family.removesuffix(TOGETHER) in ALIKE
+            none = {spec.name: 0.0 for spec in self.task.outputs}
+            self._strayed[family] = self._measured_strays(family) if is_measured else none
         return self._strayed[family]
 
     def _measured_strays(self, family: str) -> dict[str, float]:

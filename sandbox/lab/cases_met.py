@@ -10,6 +10,7 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
+from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
 from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.candidate.written_lengths import written_cases
@@ -22,6 +23,7 @@ from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
+from sandbox.target import Target
 from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
 from tasks.task import Case
@@ -33,9 +35,10 @@ TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
 MOST_TAILED = 8
 
 
-def cases_met(
-    judge: Judge, inputs: SessionInputs, seed: int
-) -> Iterator[ListedCase | LargeCase | TimedCase | FamilyCase]:
+CaseMet = ListedCase | LargeCase | TimedCase | FamilyCase
+
+
+def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMet]:
     """Tests, shapes derived from them and the file or drawn, families on the first test, benchmarks on two inputs.
 
     All families meet the first test, but where that is a large one: there the task's own do, and of those made here
@@ -111,6 +114,16 @@ def _on_first(inputs: SessionInputs) -> list[str]:
     families, together = inputs.listed.families, inputs.listed.families.together
     names = [name for name in families.names if name not in together.values()]
     return [together.get(name, name) if inputs.rng.integers(2) else name for name in names]
+
+
+def refused(built: Built, target: Target, case: Case) -> tuple[Finding, ...]:
+    """The reasons not to launch this case; a plan must serve shapes that no list names, too."""
+    try:
+        plan = built.prepared.plan(case)
+    except PlanError as error:
+        return (Finding("over_limit", str(error), line=error.line, case=case.name),)
+    found = check_limits(plan, target, built.compilation.kernels)
+    return tuple(replace(finding, case=case.name) for finding in found)
 
 
 def confirmed_whole(

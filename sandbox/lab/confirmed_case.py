@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.drawn import Drawn
-from sandbox.lab.lab_verify import Built, Judge, Patience, Rows
+from sandbox.lab.lab_verify import Built, Judge, Rows
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import BATCH, ENOUGH, TimedCase
 from tasks.held_out import SMALL, cost
@@ -64,11 +64,11 @@ class ConfirmedCase:
     def tried_s(self) -> float:
         """Seconds for which the whole is tried where the first workgroups say that it takes too long."""
         patience = self.timed.judge.patience
-        return min(patience.tried_s, self.budget_s * (1.0 if patience.tried_s > Patience.tried_s else TRIED))
+        return min(patience.tried_s, self.budget_s * (1.0 if patience.is_longer else TRIED))
 
     def spent_s(self) -> float:
-        """Processor time of this process and of all executors so far."""
-        return time.process_time() + self.timed.judge.lab.cpu_s
+        """Processor time of this thread and of its executors so far."""
+        return time.thread_time() + self.timed.judge.lab.cpu_here_s
 
     def _whole(self, deadline_s: float) -> Rows | None:
         return None if self.plain is None else self.timed.whole_by(self.plain, deadline_s)

@@ -7,11 +7,14 @@ be executed alone or any part's reference is the whole one's.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.confirmed_case import ConfirmedCase
 from sandbox.lab.lab_verify import Built, Judge, Rows
+from sandbox.lab.overlap import overlapping
 from sandbox.lab.scaled_case import scaled
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import ENDS, TimedCase
@@ -82,30 +85,46 @@ def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
 def confirmed_families(
     judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of every family: on a drawn benchmark case that fits its part of the time, whole, and on others in part.
+    """The rows of every family: on a drawn benchmark case, whole where time is left for it, and on others in part.
 
+    Where parts can be executed alone, whole executions of families, in a drawn order, take as long together as those of
+    the benchmark cases did, unless more time was asked for. No single one takes more than its part of the budget.
     Of a family that changes some of several inputs and the one that changes them all, either meets each other case. A
     plan of which no part can be executed alone meets two cases whole. Where none fits, all are met in part. A case that
     ends where a narrow type still counts is longer.
     """
-    families, rows = inputs.listed.families, list[CaseResult]()
-    cases, rng, known = judge.task.benchmarks, inputs.rng, families.together
-    each_s = SHARE * judge.patience.confirm_s / max(1, MET_WHOLE * len(families.names))
-    fitting = [at for at, seconds in enumerate(took_s) if seconds <= each_s]
-    for family in families.names:
-        one = FamilyCase(judge, cases[0], family, inputs)
+    each_s = SHARE * judge.patience.confirm_s / max(1, MET_WHOLE * len(inputs.listed.families.names))
+
+    def answer(met: tuple[FamilyCase, bool]) -> Rows:
+        one, is_whole = met
+        return ConfirmedCase(one.timed, plain, each_s).run() if is_whole else one.run()
+
+    rows = list[CaseResult]()
+    for row, findings in overlapping(_met_by_leader(judge, inputs, took_s, each_s), answer):
+        rows.append(row)
+        if findings:
+            return rows, findings
+    return rows, ()
+
+
+def _met_by_leader(
+    judge: Judge, inputs: SessionInputs, took_s: list[float], each_s: float
+) -> Iterator[tuple[FamilyCase, bool]]:
+    """Each family on its benchmark cases, and whether that case is executed whole."""
+    cases, rng, known = judge.task.benchmarks, inputs.rng, inputs.listed.families.together
+    names = inputs.listed.families.names
+    has_parts = FamilyCase(judge, cases[0], "", inputs).has_parts
+    left_s = sum(took_s) if has_parts and not judge.patience.is_longer else math.inf
+    for family in (names[int(at)] for at in rng.permutation(len(names))):
+        fitting = [at for at, seconds in enumerate(took_s) if seconds <= min(each_s, left_s)]
         order = [int(at) for at in rng.permutation(len(cases))]
-        whole = [at for at in order if at in fitting][: 1 if one.has_parts or family in known else MET_WHOLE]
-        others = [at for at in order if at not in whole][: MET_IN_PART if one.has_parts else 0]
+        whole = [at for at in order if at in fitting][: 1 if has_parts or family in known else MET_WHOLE]
+        others = [at for at in order if at not in whole][: MET_IN_PART + (not whole) if has_parts else 0]
         if family in known or family in known.values():
             others = [at for at in others if rng.integers(2)]
         if not whole and not others:
             others = [min(range(len(cases)), key=lambda at: took_s[at])]
+        left_s -= sum(took_s[at] for at in whole)
         for at in (*whole, *others):
             case = past_exact_counts(judge.task, cases[at], rng)
-            met = FamilyCase(judge, case, family, inputs, ENDS)
-            row, findings = ConfirmedCase(met.timed, plain, each_s).run() if at in whole else met.run()
-            rows.append(row)
-            if findings:
-                return rows, findings
-    return rows, ()
+            yield FamilyCase(judge.alone(), case, family, inputs, ENDS), at in whole

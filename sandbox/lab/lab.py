@@ -111,7 +111,18 @@ class Lab:
         self._target = target
         self.cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
+        self._counting, self._here = threading.Lock(), threading.local()
         self.suspects = Suspects()
+
+    @property
+    def cpu_here_s(self) -> float:
+        """Processor time so far of the executors that this thread has asked for."""
+        return float(getattr(self._here, "cpu_s", 0.0))
+
+    def _note_cpu(self, seconds: float) -> None:
+        self._here.cpu_s = self.cpu_here_s + seconds
+        with self._counting:
+            self.cpu_s += seconds
 
     def warm(self) -> None:
         """Build what every program needs."""
@@ -209,7 +220,7 @@ class Lab:
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
             limits = executor_limits(work, layout, request.count)
             done = self._run(argv, limits)
-            self.cpu_s += done.cpu_s or done.seconds
+            self._note_cpu(done.cpu_s or done.seconds)
             return self._answer(request, work, layout, folder, done)
         finally:
             if self._evidence:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from records.errors import HostStarved, LabError, NoAnswer, PlanError
+from records.errors import HostStarved, LabError, NoAnswer
 from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
@@ -21,17 +21,18 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
 from sandbox.lab.builds_ahead import BuildsAhead
-from sandbox.lab.cases_met import cases_met, confirmed_whole, one_whole
+from sandbox.lab.cases_met import CaseMet, cases_met, confirmed_whole, one_whole, refused
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Built, Judge, Patience, patience_for
+from sandbox.lab.overlap import overlapping
 from sandbox.lab.predict import predict, same_times
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.loader import load_task
-from tasks.task import Case, Task
+from tasks.task import Task
 
 REMEMBERED = 16  # compiled candidates with their listings
 ESTIMATES = 1024  # times without a program or a listing
@@ -267,11 +268,13 @@ class LabEvaluator(SandboxBase):
         inputs, rows = self._inputs_of(built.prepared.task), list[CaseResult]()
         judge = Judge(self._lab, built, self._patience, self._exact, inputs.listed)
         budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
-        for met in cases_met(judge, inputs, self._seed):
-            findings = self._refused(built, met.case) or budget.exceeded_before(met.case.name)
-            if not findings:
-                row, findings = met.run()
-                rows.append(row)
+
+        def answer(met: CaseMet) -> tuple[CaseResult | None, tuple[Finding, ...]]:
+            found = refused(built, self.target, met.case) or budget.exceeded_before(met.case.name)
+            return (None, found) if found else replace(met, judge=judge.alone()).run()
+
+        for row, findings in overlapping(cases_met(judge, inputs, self._seed), answer):
+            rows += [row] if row else []
             if findings:
                 return replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))
         findings = ()
@@ -288,12 +291,3 @@ class LabEvaluator(SandboxBase):
         if self._inputs is None or self._inputs.task.digest != task.digest:
             self._inputs = SessionInputs(task, self._cache)
         return self._inputs
-
-    def _refused(self, built: Built, case: Case) -> tuple[Finding, ...]:
-        """The reasons not to launch this case; a plan must serve shapes that no list names, too."""
-        try:
-            plan = built.prepared.plan(case)
-        except PlanError as error:
-            return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-        found = check_limits(plan, self.target, built.compilation.kernels)
-        return tuple(replace(finding, case=case.name) for finding in found)

@@ -39,6 +39,11 @@ class Patience:
     cases: float = 12.0  # deadlines of one case that the executions of all cases together may take
 
     @property
+    def is_longer(self) -> bool:
+        """True where more than the usual time was asked for."""
+        return self.tried_s > Patience.tried_s
+
+    @property
     def total_s(self) -> float:
         """Processor time of all executions of one verification."""
         return self.cases * self.deadline_s
@@ -79,6 +84,10 @@ class Judge:
     def task(self) -> Task:
         """The task whose reference decides."""
         return self.built.prepared.task
+
+    def alone(self) -> Judge:
+        """The same judge, whose notes of how a case's deadline came are those of one case."""
+        return replace(self, slow=set(), moving=set())
 
     def within(self, share: float) -> Judge:
         """The same judge with a part of the deadline."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,14 +62,16 @@ class ListedValues:
     def __init__(self, task: Task) -> None:
         self._task, self.families = task, InputFamilies(task)
         self._kept: dict[Key, Values] = {}
+        self._lock = threading.Lock()
 
     def of(self, case: Case, variant: str | None = None) -> Values:
         """Those of this case, whatever it is called: its dims and its seed decide."""
         given = tuple(sorted(case.scalars.items())), case.absent
         key = case.role, tuple(sorted(case.dims.items())), given, case.seed, variant
-        if key not in self._kept:
-            made = Values(self._task, self.families, case, variant)
-            while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = made
-        return self._kept[key]
+        with self._lock:
+            if key not in self._kept:
+                made = Values(self._task, self.families, case, variant)
+                while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[key] = made
+            return self._kept[key]

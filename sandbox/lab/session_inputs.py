@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from functools import cached_property
 from pathlib import Path
 
@@ -30,6 +31,7 @@ class SessionInputs:
         self.rng = np.random.default_rng(secrets.randbits(128))
         self.listed = ListedValues(task)
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
+        self._lock = threading.Lock()
 
     @cached_property
     def dims(self) -> tuple[Independent, ...]:
@@ -67,12 +69,14 @@ class SessionInputs:
     def of(self, case: Case, variant: str | None = None) -> TimedInputs:
         """The inputs of a large case, or of this family of inputs on it."""
         key = (case.name, variant)
-        if key not in self._kept:
-            made = self.fresh(case, variant)
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+        made = self.fresh(case, variant)
+        with self._lock:
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = made
-        return self._kept[key]
+            return self._kept.setdefault(key, made)
 
     def fresh(self, case: Case, variant: str | None = None) -> TimedInputs:
         """The inputs of a case that is met once: drawn for it alone, and not kept."""

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.lab.overlap import AT_ONCE, overlapping
+
+
+def test_what_is_made_comes_in_the_order_given_and_two_are_made_at_once() -> None:
+    together = threading.Barrier(AT_ONCE, timeout=30)
+
+    def make(number: int) -> int:
+        together.wait()  # breaks where one is made after the other
+        return number * number
+
+    assert list(overlapping(range(6), make)) == [0, 1, 4, 9, 16, 25]
+
+
+def test_no_more_is_begun_than_one_ahead_of_the_one_asked_for() -> None:
+    begun = list[int]()
+
+    def given() -> Iterator[int]:
+        for number in range(100):
+            begun.append(number)
+            yield number
+
+    made = overlapping(given(), lambda number: number)
+    assert next(made) == 0 and begun == [0, 1]
+    made.close()
+    assert begun == [0, 1]
+
+
+def test_a_fault_comes_when_its_turn_does_and_not_where_nobody_asks() -> None:
+    def make(number: int) -> int:
+        return 1 // (number - 1)
+
+    made = overlapping(range(3), make)
+    assert next(made) == -1
+    with pytest.raises(ZeroDivisionError):
+        next(made)
+    made = overlapping(range(3), make)
+    assert next(made) == -1
+    made.close()
