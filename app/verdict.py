@@ -11,6 +11,7 @@ from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, 
 from records.quantity import plain
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
+MOST_ONE_SIDED, WIDE = 8, 100
 EXCERPT = 60  # characters of a source line
 
 
@@ -32,6 +33,7 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
             for h in evaluation.hot_lines
         ],
         "explanation": evaluation.explanation,
+        "one_sided": [{"line": o.line, "column": o.column, "text": o.text} for o in evaluation.one_sided],
     }
 
 
@@ -95,6 +97,7 @@ def show(evaluation: Evaluation, source: str, name: str) -> None:
     excerpts(verdict.findings, source, verdict.stage)
     _print_resources(evaluation)
     _print_cases(evaluation)
+    _print_one_sided(evaluation)
     _print_times(evaluation)
     if evaluation.hot_lines:
         say("\nWhere it goes, over the benchmarks: the lines that cause most of each cost")
@@ -140,6 +143,16 @@ def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
 def _title(finding: Finding, stage: str) -> str:
     """The kind of a finding in words; a fault of the launch plan has that name at every stage."""
     return "launch plan" if stage == "parse" or finding.kind == "over_limit" else finding.kind.replace("_", " ")
+
+
+def _print_one_sided(evaluation: Evaluation) -> None:
+    if evaluation.one_sided:
+        say("\nComparisons of data that had one outcome in all that was executed: what follows from the other was not")
+        say("judged, and `check --whole` looks further")
+        for one in evaluation.one_sided[:MOST_ONE_SIDED]:
+            say(f"  line {one.line}: {one.text[:WIDE]}")
+        if (more := len(evaluation.one_sided) - MOST_ONE_SIDED) > 0:
+            say(f"  and {more} more")
 
 
 def _print_resources(evaluation: Evaluation) -> None:

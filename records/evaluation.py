@@ -167,6 +167,15 @@ class HotLine:
 
 
 @dataclass(frozen=True)
+class OneSided:
+    """A comparison of values from memory that had one outcome in all that was executed: nobody looked further."""
+
+    line: int
+    column: int
+    text: str  # the source line
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Everything known of one candidate with one choice of tunables on one target."""
 
@@ -183,6 +192,7 @@ class Evaluation:
     seconds: float = 0.0  # wall time the evaluation took
     kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # `counters` by kernel
     hot_lines: tuple[HotLine, ...] = ()  # the costliest first
+    one_sided: tuple[OneSided, ...] = ()  # what the accepted answer does not speak of, in the order of lines
     isolation: str = ""  # of compiler and kernel: a level of sandbox/cage/confinement.py; "" where not known
 
     @property

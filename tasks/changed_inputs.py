@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tasks.dtypes import is_float, smallest_normal, to_float64
-from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, zero_slices
+from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, sparse, zero_slices
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -281,6 +281,7 @@ MAKERS: Mapping[str, Make] = {
     "partly alike": partly_alike,
     "led by ones": led_by_ones,
     "laced": laced,
+    "sparse": sparse,
     "zero slices": zero_slices,
     "outliers": _outliers,
     "far outliers": _far_outliers,

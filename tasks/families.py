@@ -27,7 +27,10 @@ from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
-ALIKE = frozenset({"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced"})  # neighbours in a sum
+ALIKE = frozenset(  # neighbours in a sum
+    {"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced", "sparse"}
+)
+EXACT_UNITS = 8.0  # of a float32 output on the task's own families, on which the standard may be exact: exp(-log(n))
 ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 LONG = 1 << 18  # the cost of a case at most on which sums in order are tried
@@ -80,8 +83,10 @@ class InputFamilies:
         own = self.task.tolerance_of(output)
         if self._moves_values:
             return own
-        if family is None or family in self.task.variant_names:
+        if family is None:
             return replace(own, least=max(own.least, FLUSHED))
+        if family in self.task.variant_names:
+            return replace(own, least=max(own.least, FLUSHED), units=max(own.units, EXACT_UNITS))
         if family in self.scalings:
             return self.scalings[family].tolerance(output.name, own)
         wider = None if own.rtol is None else WIDER * own.rtol

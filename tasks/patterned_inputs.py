@@ -13,6 +13,7 @@ ONES = 0.75  # of the lines that begin with ones or zeros
 APART = 0.25  # of the values of lines that are partly alike
 LACES = 4  # the longest distance of places that are alike
 RUN = 6  # as a power of two, the longest run of slices that are zero
+ZERO, MOST_KEPT = 2 / 3, 1 / 16  # of the sparse lines are zero, and so much of one is kept at most
 ENDS, MOST = 2 / 3, 64  # of the arrays have so many zeros at most at both ends and in the middle of the axis
 
 Rng = np.random.Generator
@@ -43,6 +44,21 @@ def laced(x: Array, rng: Rng) -> Array:
     lines = (*x.shape[:-1], 1)
     step, first = rng.integers(2, LACES + 1, lines), rng.integers(LACES, size=lines)
     return np.where((np.arange(x.shape[-1]) + first) % step == 0, x[..., :1], x)
+
+
+def sparse(x: Array, rng: Rng) -> Array:
+    """In each line zero, or one of its values, everywhere but at one place at least and a few more, wherever they lie.
+
+    A kernel that looks at some places of a line or of a tile and takes them for all finds nothing there.
+    """
+    if not x.ndim or x.shape[-1] < 2:
+        return x
+    lines, size = (*x.shape[:-1], 1), x.shape[-1]
+    share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), lines))
+    kept = rng.random(x.shape) < share
+    np.put_along_axis(kept, rng.integers(size, size=lines), True, axis=-1)
+    base = np.where(rng.random(lines) < ZERO, np.zeros((), x.dtype), x[..., :1])
+    return np.where(kept, x, base)
 
 
 def zero_slices(x: Array, rng: Rng) -> Array:

@@ -21,8 +21,10 @@ from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
+from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
+from sandbox.lab.turning_case import TurningCase, turning_cases
 from sandbox.target import Target
 from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
@@ -33,6 +35,7 @@ ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of h
 TAILED = "outliers"  # of which many are their line's last value
 TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
 MOST_TAILED = 8
+ON_LONG = 5  # general families besides the orders that meet the shape with the longest lines
 
 
 CaseMet = ListedCase | LargeCase | TimedCase | FamilyCase
@@ -77,14 +80,14 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
 
 
 def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
-    """The task's own families on shapes with one long dim; orders, and another general family, where lines are long.
+    """The task's own families on shapes with one long dim; orders, and some general families, where lines are long.
 
     Left out where the plan launches many work-items: each of them costs as much as its work.
     """
     names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
     ordered = [name for name in names if name.removesuffix(TOGETHER) in ORDERS]
     others = [name for name in names if name not in ordered]
-    drawn = [others[int(inputs.rng.integers(len(others)))]] if others else []
+    drawn = [others[int(at)] for at in inputs.rng.permutation(len(others))[:ON_LONG]]
     for case in inputs.long:
         if sum(prod(launch.grid) * prod(launch.block) for launch in _launches(judge, case)) <= MOST_ITEMS:
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
@@ -135,7 +138,15 @@ def confirmed_whole(
     if findings:
         return rows, findings
     more, findings = confirmed_families(judge, plain, inputs, took_s)
-    return [*rows, *more], findings
+    return [*rows, *more], findings or searched(judge, inputs)
+
+
+def searched(judge: Judge, inputs: SessionInputs) -> tuple[Finding, ...]:
+    """Findings of as many further inputs, made for this candidate, as its verification met."""
+    for _, findings in overlapping(turning_cases(judge, inputs), TurningCase.run):
+        if findings:
+            return findings
+    return ()
 
 
 def one_whole(judge: Judge, plain: Built | None, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:

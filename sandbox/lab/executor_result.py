@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.cage.output import read_output
+from sandbox.lab.build.conditions import MOST as MOST_MARKS
 from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 
@@ -80,7 +81,7 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         said = json.loads(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "suspects", "atomics", "accesses", "launches"))
+    _fields(said, ("timed_out", "findings", "suspects", "outcomes", "atomics", "accesses", "launches"))
     _flag(said["timed_out"])
     _number(said["accesses"], 1 << 62)
     for row in _list(said["findings"], MOST_FINDINGS):
@@ -88,6 +89,8 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
     for row in _list(said["suspects"], MOST_SUSPECTS):
         _finding(row, asked)
         _need(row["kind"] == SUSPECT, "a suspect")
+    marks = said["outcomes"]
+    _need(isinstance(marks, str) and len(marks) <= MOST_MARKS and not marks.strip("0123"), "outcomes")
     if len(_list(said["atomics"], asked.regions)) != asked.regions:
         raise NoResult("atomics")
     for count in said["atomics"]:

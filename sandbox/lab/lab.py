@@ -31,6 +31,7 @@ from sandbox.lab.executor_limits import executor_limits, too_many_together, unwa
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
 from sandbox.lab.suspects import Suspects
@@ -112,7 +113,7 @@ class Lab:
         self.cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
         self._counting, self._here = threading.Lock(), threading.local()
-        self.suspects = Suspects()
+        self.suspects, self.outcomes = Suspects(), Outcomes()
 
     @property
     def cpu_here_s(self) -> float:
@@ -160,6 +161,8 @@ class Lab:
         if work.workers > 1 and "race" in kinds and "timeout" not in kinds and not any(together(plan)):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
+        if not request.count:
+            self.outcomes.note(program.path, seen["outcomes"])
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))

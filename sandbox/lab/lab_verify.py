@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from records.evaluation import CaseResult, Finding
+from records.evaluation import CaseResult, Finding, OneSided
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
@@ -84,6 +84,11 @@ class Judge:
     def task(self) -> Task:
         """The task whose reference decides."""
         return self.built.prepared.task
+
+    @property
+    def one_sided(self) -> tuple[OneSided, ...]:
+        """The comparisons of the candidate that had one outcome so far."""
+        return self.lab.outcomes.one_sided(self.built.program, self.built.prepared.candidate.source)
 
     def alone(self) -> Judge:
         """The same judge, whose notes of how a case's deadline came are those of one case."""

@@ -59,8 +59,9 @@ class Values:
 class ListedValues:
     """The values of a task's cases; the oldest make room."""
 
-    def __init__(self, task: Task) -> None:
-        self._task, self.families = task, InputFamilies(task)
+    def __init__(self, task: Task, families: InputFamilies | None = None) -> None:
+        """`families`: others than the task's own."""
+        self._task, self.families = task, families or InputFamilies(task)
         self._kept: dict[Key, Values] = {}
         self._lock = threading.Lock()
 

@@ -26,6 +26,7 @@ class Body:
     text: str
     lines: tuple[str, ...]
     has_lines: bool  # it has debug information, so every call needs a place
+    head: str = ""  # the line that begins it
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -59,7 +60,7 @@ def bodies(text: str) -> Iterator[Body]:
     for head in _FUNCTION.finditer(text):
         end = text.index("\n}", head.end() - 1)
         own = text[head.end() : end]
-        yield Body(head[1].strip('"'), head.end(), end, own, tuple(own.split("\n")), " !dbg " in head[0])
+        yield Body(head[1].strip('"'), head.end(), end, own, tuple(own.split("\n")), " !dbg " in head[0], head[0])
 
 
 def operands(line: str) -> list[str]:

@@ -31,6 +31,8 @@ from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import reached
+from sandbox.lab.build.bridges import bridges_of
+from sandbox.lab.build.conditions import DataCondition, conditions_in, write_marked
 from sandbox.lab.build.decisions import Steps, decisions_in
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
@@ -42,7 +44,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, t
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
-FORMAT = "23"  # raise it when the same source would give another program or description
+FORMAT = "25"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class LabProgram:
     symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
     expressions: Mapping[str, str] = field(default_factory=dict)  # of each kernel's address in C++
     text_digest: str = ""  # SHA-256 of the candidate's text as it was compiled
+    conditions: tuple[DataCondition, ...] = ()  # its comparisons of values from memory, each by the number of its mark
     decisions: tuple[Steps, ...] = ()  # of each launch of the plan, what it decides by its arguments alone
 
 
@@ -167,7 +170,7 @@ class Builder:
         self, candidate: Candidate, made: Reading, work: Path, folder: Path, checks: Sequence[str]
     ) -> LabProgram | tuple[Finding, ...]:
         secret = secrets.token_hex(16) if checks else ""
-        bridges = _bridges(candidate, made.kernels, secret)
+        bridges = bridges_of(candidate, made.kernels, secret)
         done = self._compiled(work, f"{made.text}\n{bridges}", checks, secret)  # the tunables stand in it by now
         if isinstance(done, tuple):
             return done
@@ -188,8 +191,14 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(module, candidate.plan.launches)
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        described = replace(described, symbols=symbols, decisions=decisions_in(work, len(candidate.plan.launches)))
-        return replace(described, expressions=made.kernels, text_digest=text_digest(made.text))
+        return replace(
+            described,
+            symbols=symbols,
+            decisions=decisions_in(work, len(candidate.plan.launches)),
+            conditions=conditions_in(work) if checks else (),
+            expressions=made.kernels,
+            text_digest=text_digest(made.text),
+        )
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | tuple[Finding, ...]:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
@@ -210,7 +219,7 @@ class Builder:
         sealed = seal(read_output(work / "optimised.ll").decode("utf-8"), secret)
         if isinstance(sealed, Finding):
             return (sealed,)
-        (work / "sealed.ll").write_text(sealed, encoding="utf-8")
+        write_marked(work, sealed)
         return self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", "sealed.ll", "-o", "candidate.o")
 
     @cached_property
@@ -233,16 +242,6 @@ def _known(folder: Path) -> LabProgram | None:
         return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not built yet
-
-
-def _bridges(candidate: Candidate, kernels: Mapping[str, str], secret: str) -> str:
-    """One exported function a launch; it stands behind the candidate's text and has a line number of the plan."""
-    named = [f"#define {word} {name}_{secret}" for word, name in (("KS_NEXT", "ks_next"), ("KS_LEAVE", "ks_leave"))]
-    parts = [*(named if secret else ()), '#line 1 "launch"', "#include <ks_lab/launch.h>"]
-    for number, launch in enumerate(candidate.plan.launches):
-        given = f"{number}, {len(launch.args)}, {launch.structs}ul, {kernels[launch.kernel]}"
-        parts += [f'#line {launch.line} "{SOURCE}"', f"KS_LAUNCH({given})"]
-    return "\n".join(parts) + "\n"
 
 
 def _link_findings(done: Completed) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "lds_place.h"
 #include "memory.h"
+#include "outcomes.h"
 #include "request.h"
 #include "shadow.h"
 #include "shared.h"
@@ -230,7 +231,9 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     write_findings(out);
     fprintf(out, ",\n\"suspects\":");
     write_suspects(out);
-    fprintf(out, ",\n\"atomics\":[");
+    fprintf(out, ",\n\"outcomes\":\"");
+    write_outcomes(out);
+    fprintf(out, "\",\n\"atomics\":[");
     for (uint32_t r = 0; r < g_memory.count; r++)
         fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)atomics_on(r));
     fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)all_accesses());

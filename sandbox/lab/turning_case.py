@@ -1,0 +1,77 @@
+"""Inputs in search of what a candidate does rarely: other outcomes of its comparisons, and numbers it compares with.
+
+Where a candidate compares data, further inputs are made for it (`tasks/searched_inputs.py`) on small shapes, and judged
+as any are: the more, the rarer what it compares is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from records.evaluation import CaseResult, Finding
+from sandbox.lab.build.conditions import DataCondition, numbers_in
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_verify import Judge
+from sandbox.lab.listed_values import ListedValues
+from sandbox.lab.session_inputs import SessionInputs
+from tasks.held_out import SMALL, cost
+from tasks.searched_inputs import SearchedInputs
+from tasks.task import Case
+
+TRIES = 40  # executions for a candidate with a comparison of one outcome
+FEWEST, EACH, MOST = 8, 6, 24  # where data is compared at all, for each number that it is compared with, and together
+MORE = 8  # times as many where more time was asked for
+MOST_S = 4.0  # of processor time after which no other is begun, and `MORE` times as much
+TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
+
+
+@dataclass(frozen=True)
+class TurningCase:
+    """One small case of one candidate on inputs made for it."""
+
+    judge: Judge
+    case: Case
+    family: str
+    searched: SearchedInputs
+
+    def run(self) -> tuple[CaseResult | None, tuple[Finding, ...]]:
+        """Execute and compare it; nothing where no answer is known, or no end comes in a part of the deadline."""
+        assert self.judge.known is not None
+        values = self.judge.known.of(self.case, self.family)
+        if not self.searched.is_sound(self.case, self.family, values.inputs, values.reference, values.baseline):
+            return None, ()
+        row, findings = self.judge.within(TRIAL).run(self.case, self.family)
+        return (None, ()) if any(finding.kind == "timeout" for finding in findings) else (row, findings)
+
+
+def spent_s(lab: Lab) -> float:
+    """Processor time of this process and of all executors so far: references of some tasks cost more than a kernel."""
+    return time.process_time() + lab.cpu_s
+
+
+def _tries(conditions: Sequence[DataCondition], numbers: Sequence[float], *, has_left: bool) -> int:
+    """More for a comparison of one outcome, and for one that asks whether data are the same."""
+    if has_left or any(each.is_equality for each in conditions):
+        return TRIES
+    return min(MOST, FEWEST + EACH * len(numbers))
+
+
+def turning_cases(judge: Judge, inputs: SessionInputs) -> Iterator[TurningCase]:
+    """Tries, those for comparisons of one outcome first."""
+    task, rng, lab = judge.task, inputs.rng, judge.lab
+    conditions, left = judge.built.program.conditions, judge.one_sided
+    numbers = numbers_in(conditions, left) or numbers_in(conditions)
+    shapes = [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
+    if not shapes or not conditions:
+        return
+    searched = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
+    beside = replace(judge, known=ListedValues(task, searched))
+    more, begun_s = MORE if judge.patience.is_longer else 1, spent_s(lab)
+    for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
+        if spent_s(lab) - begun_s > MOST_S * more:
+            return
+        drawn = shapes[int(rng.integers(len(shapes)))]
+        case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
+        yield TurningCase(beside, case, f"search {number}", searched)

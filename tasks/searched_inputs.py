@@ -1,0 +1,241 @@
+"""Inputs in search of what a candidate does rarely: made for it alone, around the numbers that it compares data with.
+
+A clamp, a cut-off, a sentinel or the start of a running maximum is a number in the candidate's code. Each try changes
+some inputs around one of these: it puts the number among them, makes them as large as it, or as its root, spreads a
+line by it or moves it there. Others put relations into inputs (related_inputs.py) that hold at most places, as a kernel
+that compares values with each other may look at few. A try counts where reference and baseline bear it out, and is
+judged by the size of its own outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tasks.changed_inputs import MAKERS, MOVED, Make
+from tasks.compare import compare
+from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
+from tasks.families import UNITS, WIDER, InputFamilies
+from tasks.patterned_inputs import Rng
+from tasks.related_inputs import (
+    against,
+    alike,
+    bit_neighbours,
+    one_magnitude,
+    ones_or_zeros,
+    relaxed,
+    shuffled_tiles,
+    symmetric,
+)
+from tasks.task import Array, Case, Tensors, TensorSpec
+from tasks.tolerance import Tolerance
+
+SHARES = (1 / 64, 1 / 4)  # of the values that are replaced, in one try or another
+AT_ENDS = 1 / 4  # of the lines begin with a number, and so many end with one
+SIDES = (1.0, -1.0, 2.0, 0.5)  # times it: where a sum or a difference of two is compared, and the other side
+WORDS = (8, 16)  # lowest bits of a value, as hashes and packed fields are compared
+AROUND = (0.3, 10.0)  # times a number that values are made as large as
+BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's largest
+LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
+MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
+RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
+LEAST, FURTHEST = 2.0**-126, 3e38  # numbers beyond are ends of a type, which the families reach
+
+Step = Callable[[Array, float, Rng], Array]
+
+
+class SearchedInputs(InputFamilies):
+    """Families by the number of a try: "search 3"."""
+
+    def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
+        """`known` are the task's own; `secret` goes into every choice."""
+        super().__init__(known.task)
+        self._known, self._secret = known, secret
+        self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
+        self._least: dict[tuple[str, str], float] = {}
+
+    def draw(self, case: Case, family: str | None) -> Tensors:
+        """The inputs of a try: what is done is the try's, the values are the case's."""
+        inputs: Tensors = self.task.draw(case)
+        mine = [name for name in self.task.plant if name in inputs]
+        if family is None or not mine:
+            return inputs
+        how = np.random.default_rng((self._secret, int(family.rpartition(" ")[2])))
+        rng = np.random.default_rng((case.seed, 4))
+        made = dict(inputs)
+        if not self._numbers or how.random() < RELATED:
+            self._relate(made, mine, how, rng)
+            if how.random() < RELATED:
+                return made
+        if self._numbers:
+            self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
+        return made
+
+    def _relate(self, made: dict[str, Array], mine: list[str], how: Rng, rng: Rng) -> None:
+        """Put a relation into some inputs, and in most tries take it back at some places."""
+        drawn, is_relaxed = dict(made), how.random() < RELAXED
+        if how.random() < ACROSS and (found := alike(made, mine, rng)):
+            made.update(found)
+        else:
+            one = _pick(RELATIONS, how) if how.integers(2) else None
+            for name in _some(mine, how):
+                made[name] = (one or _pick(RELATIONS, how))(made[name], rng)
+        for name in mine if is_relaxed else ():
+            if made[name] is not drawn[name]:
+                made[name] = relaxed(made[name], drawn[name], rng)
+
+    def _size(self, made: dict[str, Array], mine: list[str], number: float, how: Rng, rng: Rng) -> None:
+        """Bring some inputs to the size of a number, or the number among them."""
+        specs = [spec for spec in self.task.inputs if spec.name in mine]
+        if how.random() < ACROSS and (found := against(made, specs, number, rng)):
+            made.update(found)
+            return
+        step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
+        for name in _some(mine, how):
+            sign = -1.0 if how.integers(2) else 1.0
+            made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
+
+    def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
+        """True where both know an answer on these inputs, and agree on it; notes the size of the outputs."""
+        lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
+        for spec in self.task.outputs:
+            dtype, want = numpy_dtype(spec.dtype), reference[spec.name]
+            with np.errstate(over="ignore", invalid="ignore"):
+                if not np.isfinite(to_float64(want.astype(dtype))).all():
+                    return False
+            base = baseline[spec.name]
+            if not compare(base, want, base, self.task.tolerance_of(spec), explain=False).correct:
+                return False
+            size = float(np.sqrt(np.mean(np.square(to_float64(want))))) if want.size else 0.0
+            unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
+            self._least[family, spec.name] = max(unit, lost)
+        if self.task.check is None:
+            return True
+        outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
+        return bool(self.task.check(inputs, outputs, case)[0])
+
+    def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
+        """As on a general family, but for outputs of this size."""
+        own = self.task.tolerance_of(output)
+        if self._known._moves_values or family is None:
+            return own
+        wider = None if own.rtol is None else WIDER * own.rtol
+        least = self._least.get((family, output.name), 0.0)
+        return replace(own, ratio=WIDER * own.ratio, rtol=wider, row_rtol=WIDER * own.row_rtol, least=least)
+
+
+def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
+    """An input after one step; what its type does not hold stays as it was."""
+    if not is_float(x.dtype):
+        return step(x, number, rng)
+    with np.errstate(all="ignore"):
+        made = step(np.where(to_float64(x) * sign < 0, -x, x), number, rng)
+    return np.where(np.isfinite(to_float64(made)), made, x)
+
+
+def _some(names: list[str], how: Rng) -> list[str]:
+    """Each with the same chance, and one at least."""
+    chosen = [name for name in names if how.integers(2)]
+    return chosen or [names[int(how.integers(len(names)))]]
+
+
+def _planted(x: Array, number: float, rng: Rng) -> Array:
+    """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
+    values = _fitting(number, x)
+    has_words = is_float(x.dtype) and x.itemsize == 4 and number == int(number) and 0 < number < 1 << WORDS[-1]
+    if not values.size and not has_words:
+        return x
+    chosen = rng.random(x.shape) < rng.choice(SHARES)
+    for end in (0, -1) if x.ndim else ():
+        chosen[..., end] |= rng.random(x.shape[:-1]) < AT_ENDS
+    made, count = np.array(x), int(np.count_nonzero(chosen))
+    new = rng.choice(values, count) if values.size else made[chosen]
+    if has_words:
+        new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
+    made[chosen] = new
+    return made
+
+
+def _fitting(number: float, x: Array) -> Array:
+    """The number and its neighbours, as far as the array's type holds them; a whole number within what it holds."""
+    if not is_float(x.dtype):
+        near = {int(number) + by for by in (-1, 0, 1)} if number == int(number) and x.size else set()
+        return np.array(sorted(n for n in near if x.min() <= n <= x.max()), x.dtype)
+    each = np.array([side * number for side in SIDES]).astype(x.dtype)
+    single = each.astype(np.float32)
+    beside = [np.nextafter(single, np.float32(to)).astype(x.dtype) for to in (-np.inf, np.inf)]
+    found: Array = np.concatenate([each, *beside])
+    return np.asarray(found[np.isfinite(to_float64(found)) & (found != 0)])
+
+
+def _with_low_bits(x: Array, word: int, rng: Rng) -> Array:
+    """The values with their lowest bits replaced, eight of them where the word has no more."""
+    is_narrow = (rng.random(x.shape) < 0.5) & (word < 1 << WORDS[0])
+    mask = np.where(is_narrow, (1 << WORDS[0]) - 1, (1 << WORDS[1]) - 1).astype(np.uint32)
+    bits: Array = (x.view(np.uint32) & ~mask) | np.uint32(word)
+    return bits.view(x.dtype)
+
+
+def _largest(x: Array) -> float:
+    size = np.abs(to_float64(x))
+    return float(size[np.isfinite(size)].max(initial=0.0))
+
+
+def _around(number: float, rng: Rng) -> float:
+    low, high = np.log(AROUND)
+    return float(abs(number) * np.exp(rng.uniform(low, high)))
+
+
+def _scaled_to(x: Array, size: float) -> Array:
+    largest = _largest(x)
+    if not largest or not is_float(x.dtype):
+        return x
+    return np.asarray((to_float64(x) * (size / largest)).astype(x.dtype))
+
+
+def _as_large(x: Array, number: float, rng: Rng) -> Array:
+    """All values as large as the number, or about that."""
+    return _scaled_to(x, _around(number, rng))
+
+
+def _as_root(x: Array, number: float, rng: Rng) -> Array:
+    """All values as large as its root, for products of two."""
+    return _scaled_to(x, float(np.sqrt(_around(number, rng))))
+
+
+def _moved(x: Array, number: float, rng: Rng) -> Array:
+    """Every line moved by about the number, to either side."""
+    if not is_float(x.dtype):
+        return x
+    by = min(_around(number, rng), MOVED_BY * _largest(x)) * (-1.0 if rng.integers(2) else 1.0)
+    return np.asarray((to_float64(x) + by).astype(x.dtype))
+
+
+def _spread(x: Array, number: float, rng: Rng) -> Array:
+    """In each line few values, or half, or most below the others by about the number."""
+    if not x.ndim or not is_float(x.dtype):
+        return x
+    is_low = rng.random(x.shape) < rng.choice(LOW, (*x.shape[:-1], 1))
+    is_low[..., int(rng.integers(x.shape[-1]))] = False
+    top = np.take_along_axis(x, np.argmax(to_float64(x), axis=-1)[..., None], axis=-1)
+    below = np.where(is_low, np.abs(number) * rng.uniform(*BEYOND, x.shape), NEARLY * rng.random(x.shape))
+    return np.asarray((to_float64(top) - below).astype(x.dtype))
+
+
+def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
+    return steps[int(rng.integers(len(steps)))]
+
+
+STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread)
+RELATIONS: tuple[Make, ...] = (
+    *(make for name, make in MAKERS.items() if name not in MOVED),
+    one_magnitude,
+    ones_or_zeros,
+    bit_neighbours,
+    symmetric,
+    shuffled_tiles,
+)

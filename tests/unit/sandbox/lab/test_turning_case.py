@@ -1,0 +1,88 @@
+"""Inputs made for one candidate, in search of what it does rarely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from records.evaluation import Evaluation
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Judge, Patience, patience_for
+from sandbox.lab.turning_case import EACH, FEWEST, TRIES, turning_cases
+from tasks.loader import load_task
+from tasks.task import Task
+from tests.support.lab_bench import evaluator as lab_evaluator
+from tests.unit.sandbox.lab.test_family_case import kernel
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(7)
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Task:
+    whole = load_task("row_softmax")
+    case = replace(whole.benchmarks[0], name="rows=2048,cols=600", dims={"rows": 2048, "cols": 600})
+    return replace(whole, tests=whole.tests[3:5], benchmarks=(case,))
+
+
+def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
+    return evaluator.verify(evaluator.prepare(kernel(wrong), task))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "if (x[0] == 1234.5f) sum *= 2.0f;",
+        "if ((__float_as_uint(x[0]) & 0xffffu) == 0x1234u) sum *= 2.0f;",
+        "for (int j = 0; j < cols; ++j) if (x[j] == -77.25f) sum *= 2.0f;",
+        "if (x[cols - 1] > 4321.0f && x[0] < 4000.0f) sum *= 2.0f;",
+    ],
+)
+def test_a_number_that_data_is_compared_with_is_among_the_data(
+    evaluator: LabEvaluator, softmax: Task, wrong: str
+) -> None:
+    made = verify(evaluator, softmax, wrong)
+    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"], made.one_sided
+
+
+def test_what_no_input_turned_is_said_beside_the_answer(evaluator: LabEvaluator, softmax: Task) -> None:
+    hashed = "unsigned h = 0; for (int j = 0; j < cols; ++j) h = h * 31 + __float_as_uint(x[j]);"
+    made = verify(evaluator, softmax, hashed + "\n    if (h == 77u) sum *= 2.0f;")
+    assert made.verdict.accepted  # one in four billion; only that nobody looked is known
+    (one,) = made.one_sided
+    assert one.text == "if (h == 77u) sum *= 2.0f;"
+    assert sum("[search " in row.name for row in made.cases) >= TRIES // 4
+    right = verify(evaluator, softmax, "if (x[0] > top) sum = 0.0f; if (sum < 0.5f) sum = 1.0f;")
+    assert right.verdict.accepted and len(right.one_sided) == 2  # right code for what cannot be
+
+
+def test_a_candidate_that_compares_no_data_is_not_searched(evaluator: LabEvaluator, softmax: Task) -> None:
+    made = verify(evaluator, softmax, "")
+    assert made.verdict.accepted and made.one_sided == ()
+    assert not any("[search " in row.name for row in made.cases)
+
+
+def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluator, softmax: Task) -> None:
+    def tries(wrong: str, **changed: Patience) -> int:
+        built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), softmax))[1], evaluator._inputs_of(softmax)
+        assert built is not None
+        evaluator._lab.outcomes.note(built.program.path, "3" * len(built.program.conditions))
+        return len(list(turning_cases(Judge(evaluator._lab, built, known=inputs.listed, **changed), inputs)))
+
+    assert tries("") == 0  # `fmaxf` in the loop compares with nothing that is fixed
+    assert tries("if (x[0] > x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == FEWEST
+    assert tries("if (x[0] > 2.5f * x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == FEWEST + EACH
+    assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == TRIES
+    longer = patience_for(whole_s=60.0)
+    assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;", patience=longer) > 4 * TRIES
+
+
+def test_a_leading_kernel_meets_further_tries(evaluator: LabEvaluator, softmax: Task) -> None:
+    """One in 40 tries finds it, so that of 80 and of what `--whole` has some do."""
+    sampled = "bool same = cols > 64; for (int j = 0; j < 16; ++j) same &= x[j * cols / 16] == x[0];"
+    longer = lab_evaluator(7, patience_for(whole_s=60.0))
+    made = longer.confirm(longer.prepare(kernel(sampled + " if (same) sum = cols;"), softmax))
+    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]

@@ -1,0 +1,81 @@
+"""What a try puts into inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tasks.families import InputFamilies
+from tasks.loader import load_task
+from tasks.searched_inputs import AROUND, SearchedInputs, _as_large, _as_root, _moved, _planted, _spread
+from tasks.task import Array
+
+
+def line(seed: int = 0, dtype: str = "float32") -> Array:
+    return np.random.default_rng(seed).standard_normal((32, 200)).astype(dtype)
+
+
+def test_a_number_is_planted_with_its_neighbours_at_ends_and_anywhere() -> None:
+    made = _planted(line(), 1234.5, np.random.default_rng(1))
+    exact = made == np.float32(1234.5)
+    assert exact.any() and (made == np.nextafter(np.float32(1234.5), np.float32(np.inf))).any()
+    assert (np.abs(made[:, 0]) > 600).sum() >= 3 and (np.abs(made[:, -1]) > 600).sum() >= 3
+    assert 0.01 < (made != line()).mean() < 0.5
+
+
+def test_a_whole_number_is_a_pattern_of_low_bits_and_of_whole_arrays_only_what_they_may_hold() -> None:
+    made = _planted(line(), 0x1234, np.random.default_rng(1))
+    low = (made.view(np.uint32) & 0xFFFF) == 0x1234
+    assert low.sum() > 20 and np.abs(made[low & (np.abs(made) < 100)]).max() < 10
+    counts = np.arange(100, dtype=np.int32)
+    assert set(_planted(counts, 40.0, np.random.default_rng(1))) <= set(range(100))
+    assert (_planted(counts, 4000.0, np.random.default_rng(1)) == counts).all()
+
+
+@pytest.mark.parametrize("number", [3e-7, -12.0, 1e5])
+def test_values_become_as_large_as_a_number_or_as_its_root(number: float) -> None:
+    for step, size in ((_as_large, abs(number)), (_as_root, np.sqrt(abs(number)))):
+        found = [np.abs(step(line(seed), number, np.random.default_rng(seed))).max() / size for seed in range(20)]
+        assert AROUND[0] ** 1.01 < min(found) < 1.0 < max(found) < AROUND[1] * 1.01
+
+
+def test_lines_are_spread_by_a_number_and_moved_by_it_within_bounds() -> None:
+    made = _spread(line(), 64.0, np.random.default_rng(0))
+    below = made.max(axis=1, keepdims=True) - made
+    low, high = (below > 50) & (below < 80), below < 1
+    assert (low | high).all()
+    shares = low.mean(axis=1)
+    assert (shares < 0.1).any() and (shares > 0.9).any() and ((shares > 0.3) & (shares < 0.7)).any()
+    moved = _moved(line(), 1e9, np.random.default_rng(0)) - line()
+    assert np.ptp(moved) < 1e-2 and 3 * 64 < abs(moved.mean()) < 5 * 64
+
+
+def test_a_try_is_the_same_for_the_same_case_and_differs_from_others() -> None:
+    task = load_task("rms_norm")
+    searched = SearchedInputs(InputFamilies(task), [1e-6, 0.0, np.inf, 3.0], 77)
+    case = replace(task.tests[0], role="held_out", seed=5)
+    first = searched.draw(case, "search 3")
+    for name, values in searched.draw(case, "search 3").items():
+        assert np.array_equal(values, first[name], equal_nan=True)
+    drawn = [searched.draw(case, f"search {number}") for number in range(12)]
+    assert len({tuple(v.tobytes() for v in each.values()) for each in drawn}) > 8
+    assert all(np.isfinite(v.astype(np.float64)).all() for each in drawn for v in each.values())
+
+
+def test_a_try_counts_where_both_know_an_answer_and_is_judged_by_its_own_size() -> None:
+    task = load_task("row_softmax")
+    searched = SearchedInputs(InputFamilies(task), [3.0], 7)
+    case, (spec,) = replace(task.tests[0], role="held_out"), task.outputs
+    inputs = task.draw(case)
+    right = {spec.name: np.full(task.shape_of(spec, case), 0.5)}
+    near = {spec.name: right[spec.name].astype(np.float32)}
+    assert searched.is_sound(case, "search 1", inputs, right, near)
+    large = searched.tolerance(spec, "search 1").least
+    small = {spec.name: 1e-12 * right[spec.name]}
+    assert searched.is_sound(case, "search 2", inputs, small, {spec.name: small[spec.name].astype(np.float32)})
+    assert 0 < searched.tolerance(spec, "search 2").least < 1e-9 * large
+    for wrong in (np.nan, np.inf):
+        bad = {spec.name: np.full_like(right[spec.name], wrong)}
+        assert not searched.is_sound(case, "search 3", inputs, bad, bad)
