@@ -75,7 +75,7 @@ def test_a_try_counts_where_both_know_an_answer_and_is_judged_by_its_own_size() 
     large = searched.tolerance(spec, "search 1").least
     small = {spec.name: 1e-12 * right[spec.name]}
     assert searched.is_sound(case, "search 2", inputs, small, {spec.name: small[spec.name].astype(np.float32)})
-    assert 0 < searched.tolerance(spec, "search 2").least < 1e-9 * large
+    assert 0 < searched.tolerance(spec, "search 2").least < 1e-5 * large
     for wrong in (np.nan, np.inf):
         bad = {spec.name: np.full_like(right[spec.name], wrong)}
         assert not searched.is_sound(case, "search 3", inputs, bad, bad)
