@@ -5,8 +5,9 @@
     python -m benchmarks.judge_evidence                                                      what is stored
 
 Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
-judged again on new inputs, errors planted in benchmark cases, and the whole execution of each benchmark case, each by
-one thread. The collector needs what the lab needs, pydantic, pydantic-settings and rich.
+judged again on new inputs, seeds confirmed as leading kernels are, errors planted in benchmark cases, and the whole
+execution of each benchmark case, each by one thread. The collector needs what the lab
+needs, pydantic, pydantic-settings and rich.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from tests.support.compiler_cache import COMPILED, toolchain
 
 FILE = "judge_evidence_32_cores.json"
 SEEDS = (1123, 77)
+CONFIRMED, LEADING_S = 3, 40.0  # times that each seed is confirmed, each within so much processor time for its cases
 WHOLE_S = 60.0  # of one execution; a longer one is estimated
 AT_ONCE = 32  # jobs at the end of a collection that may not have ended
 LEFT_S = 10.0  # before the end, when no more is waited for
@@ -52,16 +54,15 @@ Row = dict[str, Any]
 
 
 @cache
-def evaluator(seed: int, deadline_s: float | None = None, cores: int = 1) -> LabEvaluator:
-    """One judge of a process."""
-    patience = Patience(deadline_s=deadline_s) if deadline_s else None
-    return LabEvaluator(toolchain(), COMPILED, load_target(TARGET), seed, cores, patience=patience)
+def evaluator(seed: int, patience: Patience | None = None) -> LabEvaluator:
+    """One judge of a process, on one core."""
+    return LabEvaluator(toolchain(), COMPILED, load_target(TARGET), seed, 1, patience=patience)
 
 
 def _exploit(at: int, seed: int) -> Row:
     one = exploits("lab")[at]
     expected = one.expected["lab"]
-    lab = evaluator(seed, 1.0 if "timeout" in expected.kinds else None)
+    lab = evaluator(seed, Patience(deadline_s=1.0) if "timeout" in expected.kinds else None)
     prepared = lab.prepare(one.source, one.task, one.tunables or None)
     said = lab.verify(prepared)
     if said.verdict.accepted and expected.outcome == "rejected":
@@ -101,6 +102,13 @@ def _again(salt: int, name: str, path: Path) -> Row:
     return {"said": complaint(Expected("defused"), said)}
 
 
+def _leading(name: str, path: Path, number: int) -> Row:
+    """A seed confirmed as a kernel that leads is: all benchmark cases, and every family of inputs on them."""
+    lab = evaluator(number, Patience(confirm_s=LEADING_S))
+    said = lab.confirm(lab.prepare(path.read_text(encoding="utf-8"), load_task(name, TARGET)))
+    return {"said": complaint(Expected("defused"), said)}
+
+
 def _planted(name: str, kind: str, at: int) -> Row:
     return {"said": "", "row": judged(evaluator(7), name, kind, at)}
 
@@ -117,6 +125,7 @@ STEPS: dict[str, Callable[..., Row]] = {
     "fault": _fault,
     "honest": _honest,
     "again": _again,
+    "leading": _leading,
     "planted": _planted,
     "whole": _whole,
 }
@@ -128,6 +137,12 @@ def jobs(trials: int, repeats: int) -> list[Job]:
     twins = [at for at, one in enumerate(known) if one.twin != one.task.seeds[0].read_text(encoding="utf-8")]
     whole = [
         ("whole", f"{n} {at}", (n, at)) for n in task_names() for at in range(len(load_task(n, TARGET).benchmarks))
+    ]
+    leading = [
+        ("leading", f"{n} {path.stem} {at}", (n, path, at))
+        for n in task_names()
+        for path in load_task(n, TARGET).seeds
+        for at in range(CONFIRMED)
     ]
     plan = [
         ("planted", f"{name}, {kind}, {at}", (name, kind, at))
@@ -150,7 +165,7 @@ def jobs(trials: int, repeats: int) -> list[Job]:
         ),
     ]
     random.Random(5).shuffle(rest)
-    return [*whole, *plan, *rest]
+    return [*whole, *leading, *plan, *rest]
 
 
 def done(job: Job) -> Row:
@@ -218,7 +233,9 @@ def figures(data: dict[str, Any]) -> list[Figure]:
             ("mutant", "mutants_accepted", "mutants"),
             ("fault", "faults_missed", "faulty kernels and their twins"),
             ("again", "right_refused", "right kernels on new inputs"),
+            ("leading", "leading_refused", "right kernels that lead"),
         )
+        if kind in given
     ]
     bound = upper_bound(wrong["again"], given["again"])
     made.append(
