@@ -21,10 +21,9 @@ from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
-from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from sandbox.lab.turning_case import TurningCase, turning_cases
+from sandbox.lab.turning_case import searched
 from sandbox.target import Target
 from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
@@ -138,15 +137,10 @@ def confirmed_whole(
     if findings:
         return rows, findings
     more, findings = confirmed_families(judge, plain, inputs, took_s)
-    return [*rows, *more], findings or searched(judge, inputs)
-
-
-def searched(judge: Judge, inputs: SessionInputs) -> tuple[Finding, ...]:
-    """Findings of as many further inputs, made for this candidate, as its verification met."""
-    for _, findings in overlapping(turning_cases(judge, inputs), TurningCase.run):
-        if findings:
-            return findings
-    return ()
+    if findings:
+        return [*rows, *more], findings
+    made_for_it, findings = searched(judge, inputs)
+    return [*rows, *more, *made_for_it], findings
 
 
 def one_whole(judge: Judge, plain: Built | None, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:

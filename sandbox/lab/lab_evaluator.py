@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from records.errors import HostStarved, LabError, NoAnswer
@@ -30,7 +29,7 @@ from sandbox.lab.lab_verify import Built, Judge, Patience, patience_for
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.predict import predict, same_times
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.turning_case import TurningCase, turning_cases
+from sandbox.lab.turning_case import searched
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.loader import load_task
@@ -122,7 +121,8 @@ class LabEvaluator(SandboxBase):
         if not verified.verdict.accepted:
             return verified
         timed = self._timed(prepared)
-        return replace(timed, cases=verified.cases, seconds=verified.seconds + timed.seconds)
+        seconds = verified.seconds + timed.seconds
+        return replace(timed, cases=verified.cases, one_sided=verified.one_sided, seconds=seconds)
 
     def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and predict without verifying: for ranking tunables only.
@@ -271,19 +271,17 @@ class LabEvaluator(SandboxBase):
         judge = Judge(self._lab, built, self._patience, self._exact, inputs.listed)
         budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
 
-        def answer(met: CaseMet | TurningCase) -> tuple[CaseResult | None, tuple[Finding, ...]]:
-            found = refused(built, self.target, met.case)
-            is_try = isinstance(met, TurningCase)
-            found = found or (() if is_try else budget.exceeded_before(met.case.name))
-            return (None, found) if found else replace(met, judge=met.judge.alone()).run()
+        def answer(met: CaseMet) -> tuple[CaseResult | None, tuple[Finding, ...]]:
+            found = refused(built, self.target, met.case) or budget.exceeded_before(met.case.name)
+            return (None, found) if found else replace(met, judge=judge.alone()).run()
 
-        tries = turning_cases(judge, inputs)
-        for row, findings in overlapping(chain(cases_met(judge, inputs, self._seed), tries), answer):
+        for row, findings in overlapping(cases_met(judge, inputs, self._seed), answer):
             rows += [row] if row else []
             if findings:
                 return replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))
-        findings = ()
-        if not any(row.is_whole for row in rows):  # one element that nobody writes is in no sample
+        made_for_it, findings = searched(judge, inputs)
+        rows += made_for_it
+        if not findings and not any(row.is_whole for row in rows):  # one element that nobody writes is in no sample
             row, findings = one_whole(judge, self._plain(built), inputs)
             rows = [row if old.name == row.name else old for old in rows]
         made = replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))

@@ -15,11 +15,13 @@ from sandbox.lab.build.conditions import DataCondition, numbers_in
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
+from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
 from tasks.held_out import SMALL, cost
 from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
+MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
 TRIES = 40  # executions for a candidate with a comparison of one outcome
 FEWEST, EACH, MOST = 8, 6, 24  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
@@ -44,6 +46,16 @@ class TurningCase:
             return None, ()
         row, findings = self.judge.within(TRIAL).run(self.case, self.family)
         return (None, ()) if any(finding.kind == "timeout" for finding in findings) else (row, findings)
+
+
+def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
+    """One row for all tries, or that of the one which failed and its findings; no row where there are none."""
+    met, worst = 0, 0.0
+    for row, findings in overlapping(turning_cases(judge, inputs), TurningCase.run):
+        if findings:
+            return [row] if row else [], findings
+        met, worst = (met + 1, max(worst, row.error or 0.0)) if row else (met, worst)
+    return [CaseResult(f"{met} {MADE}", "held_out", correct=True, error=worst)] if met else [], ()
 
 
 def spent_s(lab: Lab) -> float:

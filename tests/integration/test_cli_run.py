@@ -18,12 +18,12 @@ from agents.author import Author, Draft, Idea, Specimen, Step
 from app.commands.run import drive, finish
 from app.session import Session, summary
 from app.settings import load_settings
-from app.verdict import verdict_json
+from app.verdict import show, verdict_json
 from app.wiring import make_author
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from records.errors import LabError
-from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
+from records.evaluation import CaseResult, Evaluation, Finding, Measurement, OneSided, Resources, Verdict
 from sandbox.remote.spool import Spool
 from tests.support.compiler_cache import share_toolchain
 from tests.support.endpoint import Answer, ScriptedEndpoint
@@ -203,17 +203,30 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
         (CaseResult("n=4", "test", True, 0.5), CaseResult("n=64", "benchmark", True, 0.25)),
         times,
         {"x": 1.0},
+        one_sided=(OneSided(31, 9, "if (u < -12.0f) u = 0.0f;"),),
     )
     answer = verdict_json(evaluation)
-    parts = "accepted stage code isolation findings resources cases counters kernel_counters hot_lines explanation"
+    parts = "accepted stage code isolation findings resources cases counters kernel_counters hot_lines explanation one_sided"
     assert list(answer) == parts.split()
     assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
+    assert answer["one_sided"] == [{"line": 31, "column": 9, "text": "if (u < -12.0f) u = 0.0f;"}]
     wanted = {"vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
     assert answer["resources"] == wanted
     timed = ["time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us"]
     untimed = {"name": "n=4", "correct": True, "error": 0.5, **dict.fromkeys(timed), **WHOLE}
     measured = dict(zip(timed, (10.0, "predicted", 9.0, 11.0, None, "hbm", 0.5, {}), strict=True))
     assert answer["cases"] == [untimed, {"name": "n=64", "correct": True, "error": 0.25, **measured, **WHOLE}]
+
+
+def test_an_answer_names_the_comparisons_that_had_one_outcome(capsys: pytest.CaptureFixture[str]) -> None:
+    left = tuple(OneSided(line, 9, f"if (u < {line}.0f) u = 0.0f;") for line in range(31, 41))
+    evaluation = Evaluation("k", "c", {}, Verdict("correct", True, "OK"), one_sided=left)
+    show(evaluation, "", "softmax.hip")
+    out = capsys.readouterr().out
+    assert "had one outcome in all that was executed" in out and "line 31: if (u < 31.0f) u = 0.0f;" in out
+    assert "line 39" not in out and "and 2 more" in out
+    show(replace(evaluation, one_sided=()), "", "softmax.hip")
+    assert "one outcome" not in capsys.readouterr().out
 
 
 def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

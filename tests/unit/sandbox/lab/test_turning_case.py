@@ -9,7 +9,7 @@ import pytest
 from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, patience_for
-from sandbox.lab.turning_case import EACH, FEWEST, TRIES, turning_cases
+from sandbox.lab.turning_case import EACH, FEWEST, MADE, TRIES, turning_cases
 from tasks.loader import load_task
 from tasks.task import Task
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -54,7 +54,8 @@ def test_what_no_input_turned_is_said_beside_the_answer(evaluator: LabEvaluator,
     assert made.verdict.accepted  # one in four billion; only that nobody looked is known
     (one,) = made.one_sided
     assert one.text == "if (h == 77u) sum *= 2.0f;"
-    assert sum("[search " in row.name for row in made.cases) >= TRIES // 4
+    (row,) = (row for row in made.cases if row.name.endswith(MADE))
+    assert int(row.name.split()[0]) >= TRIES // 4 and row.correct
     right = verify(evaluator, softmax, "if (x[0] > top) sum = 0.0f; if (sum < 0.5f) sum = 1.0f;")
     assert right.verdict.accepted and len(right.one_sided) == 2  # right code for what cannot be
 
@@ -62,7 +63,7 @@ def test_what_no_input_turned_is_said_beside_the_answer(evaluator: LabEvaluator,
 def test_a_candidate_that_compares_no_data_is_not_searched(evaluator: LabEvaluator, softmax: Task) -> None:
     made = verify(evaluator, softmax, "")
     assert made.verdict.accepted and made.one_sided == ()
-    assert not any("[search " in row.name for row in made.cases)
+    assert not any(row.name.endswith(MADE) for row in made.cases)
 
 
 def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluator, softmax: Task) -> None:
