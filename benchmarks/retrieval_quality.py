@@ -1,8 +1,8 @@
 """The places of the documents that answer judged questions, beside other searches over the same passages.
 
 Half of the questions are identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
-documents that answer it, judged by reading (docs/adding-documents.md says how). Half, the unseen ones, were not used for
-the ranking, but for one weight; of these the blind ones were not known to who wrote the notes' `asks` either. Pages
+documents that answer it, judged by reading (docs/adding-documents.md says how). Half, the unseen ones, were not used
+for the ranking, but for one weight; of these the blind ones were not known to who wrote the notes' `asks` either. Pages
 that `benchmarks.retrieval_pages` writes are asked about too; without them, questions that only pages answer are left
 out. A search's documents are those of its best passages, each once. An embedding model in the settings adds a row, at
 the weight that is best on the questions that are not unseen; the bounds are of a bootstrap over the questions.

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.documents import Text, clean, decode
+from knowledge.documents import Text
+from knowledge.formats.encodings import clean, decode
 from knowledge.reader import DocumentReader
 from records.errors import DocumentError
 
