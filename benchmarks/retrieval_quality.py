@@ -27,7 +27,7 @@ from benchmarks.figure import Figure, report
 from benchmarks.retrieval_pages import FOLDER
 from benchmarks.search_rivals import rivals
 from knowledge.chunks import cut
-from knowledge.reader import DocumentReader
+from knowledge.formats.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import DocumentError
 

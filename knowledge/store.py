@@ -15,9 +15,9 @@ from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
 from knowledge.documents import READER, Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
+from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_text, require
 from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
-from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError

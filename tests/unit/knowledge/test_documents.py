@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.documents import Text
 from knowledge.formats.encodings import clean, decode
-from knowledge.reader import DocumentReader
+from knowledge.formats.reader import DocumentReader
 from records.errors import DocumentError
 
 

@@ -78,9 +78,9 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         return str(said["body"])
 
     def _start(self) -> subprocess.Popen[str]:
-        root = Path(__file__).parents[1]
+        root = Path(__file__).parents[2]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "knowledge.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
+            [sys.executable, "-m", "knowledge.formats.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="surrogatepass",
             start_new_session=True,
         )  # fmt: skip
