@@ -221,9 +221,7 @@ def stats(
         emit([row.plain for row in rows])
         return
     if not rows:
-        say(
-            "no experiment has read a passage yet: the playbook reads none, an author with a model does (`run --author llm`)"
-        )
+        say("no experiment has read a passage yet: the playbook reads none; a model does (`run --author llm`)")
         return
     whole = together(uses)
     table(
