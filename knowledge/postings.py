@@ -30,6 +30,7 @@ NEAR = 0.5  # weight of a concept whose words only go together, beside a word's 
 SLIP, MOST_SLIPS = range(5, 40), 3  # letters of a word that may be mistyped; such words of a question that are mended
 MOST_OF_ONE = 2  # passages of a document that come before those of others
 PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
+MANY, MOST_FREQUENT = 20, 32  # a term that every twentieth passage has is kept in memory, and so many of them
 GROUPS = 64  # of passages far apart, whose best scores say which passages can be among the first
 COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how often it has the term, at most 15 times
 
@@ -59,7 +60,7 @@ class Facts:
     arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
     rarities: dict[str, float] = field(default_factory=dict)  # of the words of titles
-    idfs: dict[str, float] = field(default_factory=dict)  # of the terms of questions
+    frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
     phrases: dict[int, list[tuple[frozenset[str], float]]] = field(
         default_factory=dict
     )  # with their weight, by document
@@ -111,23 +112,18 @@ def rank(
 
     scores = np.zeros(len(facts.norms), np.float32)
     asked, rows_of = Counter(terms), defaultdict[str, list[tuple[int, bytes]]](list)
-    query = f"SELECT term, part << {PART_BITS}, packed FROM postings WHERE term IN ({_marks(asked)})"
-    for term, start, packed in db.execute(query, (*asked,)):
+    shares = {term: facts.frequent[term] for term in asked if term in facts.frequent}
+    wanted = [term for term in asked if term not in shares]
+    query = f"SELECT term, part << {PART_BITS}, packed FROM postings WHERE term IN ({_marks(wanted)})"
+    for term, start, packed in db.execute(query, wanted):
         if start < len(scores):  # the last ones may be gone
             rows_of[term].append((start, packed))
     for term, rows in rows_of.items():
-        entries = np.frombuffer(b"".join([packed for _, packed in rows]), "<u2")
-        passages = np.repeat([start for start, _ in rows], [len(packed) // 2 for _, packed in rows])
-        passages += entries >> COUNT_BITS
-        counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
-        norms = facts.norms[passages]
-        if term not in facts.idfs:
-            facts.idfs[term] = _idf(facts.living, int(np.isfinite(norms).sum()))
-        idf = facts.idfs[term] * (NEAR if term.startswith(KIN) else 1.0)
-        norms += counts
-        counts *= np.float32(math.sqrt(asked[term]) * idf * (K1 + 1.0))
-        counts /= norms
-        scores[passages] += counts
+        shares[term] = _shares(term, rows, facts)
+        if len(facts.frequent) < MOST_FREQUENT and len(shares[term][0]) * MANY > facts.living:
+            facts.frequent[term] = shares[term]
+    for term, (passages, share) in shares.items():
+        scores[passages] += share * np.float32(math.sqrt(asked[term]))
     scores *= facts.worths
     scores *= allowed
     tops = scores.reshape(GROUPS, -1).max(axis=0)  # of k groups the best reach what the kth passage has
@@ -135,6 +131,24 @@ def rank(
     found = np.flatnonzero((scores >= least) & (scores > 0.0))
     order = found[np.lexsort((found, -scores[found]))][:k]
     return [(int(number), float(scores[number])) for number in order]
+
+
+def _shares(
+    term: str, rows: Sequence[tuple[int, bytes]], facts: Facts
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The passages that have a term, and what it adds to the score of each where it is asked once."""
+    import numpy as np
+
+    entries = np.frombuffer(b"".join([packed for _, packed in rows]), "<u2")
+    passages = np.repeat([start for start, _ in rows], [len(packed) // 2 for _, packed in rows])
+    passages += entries >> COUNT_BITS
+    counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
+    norms = facts.norms[passages]
+    idf = _idf(facts.living, int(np.isfinite(norms).sum())) * (NEAR if term.startswith(KIN) else 1.0)
+    norms += counts
+    counts *= np.float32(idf * (K1 + 1.0))
+    counts /= norms
+    return passages, counts
 
 
 def mended(db: sqlite3.Connection, terms: Sequence[str]) -> list[str]:
