@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from app.mean_interval import Difference, difference
@@ -134,12 +134,24 @@ def by_passage(uses: Iterable[PassageUse]) -> list[UseRow]:
 
 def by_document(uses: Iterable[PassageUse]) -> list[UseRow]:
     """A row for each document: an experiment that read several of its passages counts once."""
-    first: dict[tuple[str, str, str], PassageUse] = {}
+    return _rows(_once(uses, lambda u: u.passage.document), lambda u: u.passage.document, with_section=False)
+
+
+def together(uses: Iterable[PassageUse]) -> UseRow | None:
+    """One row for all experiments that read anything, by which to judge the others; None where none did."""
+    rows = _rows(_once(uses, lambda u: ""), lambda u: "", with_section=False)
+    return replace(rows[0], title="all of these experiments") if rows else None
+
+
+def _once(uses: Iterable[PassageUse], key: Callable[[PassageUse], str]) -> list[PassageUse]:
+    """One use for each key and experiment: cited and repaired where any of them was."""
+    found: dict[tuple[str, str, str], PassageUse] = {}
     for use in uses:
-        key = (use.passage.document, use.run_id, use.experiment_id)
-        if key not in first or (use.is_repaired is not None and first[key].is_repaired is None):
-            first[key] = use
-    return _rows(first.values(), lambda u: u.passage.document, with_section=False)
+        place = (key(use), use.run_id, use.experiment_id)
+        before = found.get(place, use)
+        is_repaired = use.is_repaired if before.is_repaired is None else before.is_repaired
+        found[place] = replace(before, is_cited=before.is_cited or use.is_cited, is_repaired=is_repaired)
+    return list(found.values())
 
 
 def weights_of(uses: Sequence[PassageUse]) -> Mapping[str, float]:

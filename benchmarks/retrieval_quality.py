@@ -1,8 +1,8 @@
 """The places of the documents that answer judged questions, beside other searches over the same passages.
 
-717 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
-documents that answer it, judged by reading. Nearly half, the unseen ones, were not used for the ranking, but for one
-weight (docs/adding-documents.md); of these the blind ones were not known to who wrote the notes' `asks` either. Pages
+Half of the questions are identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
+documents that answer it, judged by reading (docs/adding-documents.md says how). Half, the unseen ones, were not used
+for the ranking, but for one weight; of these the blind ones were not known to who wrote the notes' `asks` either. Pages
 that `benchmarks.retrieval_pages` writes are asked about too; without them, questions that only pages answer are left
 out. A search's documents are those of its best passages, each once. An embedding model in the settings adds a row, at
 the weight that is best on the questions that are not unseen; the bounds are of a bootstrap over the questions.
@@ -27,7 +27,7 @@ from benchmarks.figure import Figure, report
 from benchmarks.retrieval_pages import FOLDER
 from benchmarks.search_rivals import rivals
 from knowledge.chunks import cut
-from knowledge.reader import DocumentReader
+from knowledge.formats.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import DocumentError
 

@@ -113,8 +113,10 @@ class DenseIndex:
         if not vector.any():
             return []  # it is near to nothing
         self._require_dimension(db, len(vector))
-        wanted = min(k, int(allowed.sum()))
-        share = max(float(allowed.mean()) if len(allowed) else 1.0, 1 / _OVERFETCH)
+        import numpy as np
+
+        living = int(np.count_nonzero(allowed))
+        wanted, share = min(k, living), max(living / max(len(allowed), 1), 1 / _OVERFETCH)
         near = self._from_collection(db, vector, int(k * min(_OVERFETCH, 1.5 / share)))
         found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
         return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from knowledge.documents import READER, Added, Citation, storable
+from knowledge.formats.reader import SUFFIXES
 from knowledge.given_values import require
-from knowledge.reader import SUFFIXES
 from records.errors import DocumentError, UsageError
 from records.quantity import counted
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, clean, make_text, storable
+from knowledge.documents import Added, Citation, make_text, storable
+from knowledge.formats.encodings import clean
+from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
-from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Tables
 from records.errors import DocumentError
 

@@ -10,7 +10,7 @@ import math
 import sqlite3
 import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING
@@ -30,6 +30,8 @@ NEAR = 0.5  # weight of a concept whose words only go together, beside a word's 
 SLIP, MOST_SLIPS = range(5, 40), 3  # letters of a word that may be mistyped; such words of a question that are mended
 MOST_OF_ONE = 2  # passages of a document that come before those of others
 PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
+MANY, MOST_FREQUENT = 20, 32  # a term that every twentieth passage has is kept in memory, and so many of them
+GROUPS = 64  # of passages far apart, whose best scores say which passages can be among the first
 COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how often it has the term, at most 15 times
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS postings(term TEXT, part INTEGER, packed BLOB NOT NULL, UNIQUE(term, part))"
@@ -58,8 +60,10 @@ class Facts:
     arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
     rarities: dict[str, float] = field(default_factory=dict)  # of the words of titles
-    idfs: dict[str, float] = field(default_factory=dict)  # of the terms of questions
-    phrases: dict[int, list[frozenset[str]]] = field(default_factory=dict)  # by document
+    frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
+    phrases: dict[int, list[tuple[frozenset[str], float]]] = field(
+        default_factory=dict
+    )  # with their weight, by document
 
     def allowed(self, arch: str | None) -> NDArray[np.bool_]:
         """True at passages of documents that name this GPU or none."""
@@ -107,44 +111,63 @@ def rank(
     import numpy as np
 
     scores = np.zeros(len(facts.norms), np.float32)
-    for term, weight in Counter(terms).items():
-        rows = db.execute("SELECT part << ?, packed FROM postings WHERE term = ?", (PART_BITS, term)).fetchall()
-        rows = [row for row in rows if row[0] < len(scores)]  # the last ones may be gone
-        if not rows:
-            continue
-        entries = np.frombuffer(b"".join([packed for _, packed in rows]), "<u2")
-        passages = np.repeat([start for start, _ in rows], [len(packed) // 2 for _, packed in rows])
-        passages += entries >> COUNT_BITS
-        counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
-        norms = facts.norms[passages]
-        if term not in facts.idfs:
-            facts.idfs[term] = _idf(facts.living, int(np.isfinite(norms).sum()))
-        idf = facts.idfs[term] * (NEAR if term.startswith(KIN) else 1.0)
-        norms += counts
-        counts *= np.float32(math.sqrt(weight) * idf * (K1 + 1.0))
-        counts /= norms
-        scores[passages] += counts
+    asked, rows_of = Counter(terms), defaultdict[str, list[tuple[int, bytes]]](list)
+    shares = {term: facts.frequent[term] for term in asked if term in facts.frequent}
+    wanted = [term for term in asked if term not in shares]
+    query = f"SELECT term, part << {PART_BITS}, packed FROM postings WHERE term IN ({_marks(wanted)})"
+    for term, start, packed in db.execute(query, wanted):
+        if start < len(scores):  # the last ones may be gone
+            rows_of[term].append((start, packed))
+    for term, rows in rows_of.items():
+        shares[term] = _shares(term, rows, facts)
+        if len(facts.frequent) < MOST_FREQUENT and len(shares[term][0]) * MANY > facts.living:
+            facts.frequent[term] = shares[term]
+    for term, (passages, share) in shares.items():
+        scores[passages] += share * np.float32(math.sqrt(asked[term]))
     scores *= facts.worths
     scores *= allowed
-    found = np.flatnonzero(scores > 0.0)
-    if len(found) > k:
-        some = scores[found]
-        found = found[some >= np.partition(some, len(found) - k)[len(found) - k]]
+    tops = scores.reshape(GROUPS, -1).max(axis=0)  # of k groups the best reach what the kth passage has
+    least = np.partition(tops, len(tops) - k)[len(tops) - k] if len(tops) > k else 0.0
+    found = np.flatnonzero((scores >= least) & (scores > 0.0))
     order = found[np.lexsort((found, -scores[found]))][:k]
     return [(int(number), float(scores[number])) for number in order]
+
+
+def _shares(
+    term: str, rows: Sequence[tuple[int, bytes]], facts: Facts
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The passages that have a term, and what it adds to the score of each where it is asked once."""
+    import numpy as np
+
+    entries = np.frombuffer(b"".join([packed for _, packed in rows]), "<u2")
+    passages = np.repeat([start for start, _ in rows], [len(packed) // 2 for _, packed in rows])
+    passages += entries >> COUNT_BITS
+    counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
+    norms = facts.norms[passages]
+    idf = _idf(facts.living, int(np.isfinite(norms).sum())) * (NEAR if term.startswith(KIN) else 1.0)
+    norms += counts
+    counts *= np.float32(idf * (K1 + 1.0))
+    counts /= norms
+    return passages, counts
 
 
 def mended(db: sqlite3.Connection, terms: Sequence[str]) -> list[str]:
     """The terms, and for words that no passage has the most frequent one that differs by one letter or two swapped."""
     long = [t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit()]
-    unknown = (t for t in long if not db.execute("SELECT 1 FROM postings WHERE term = ?", (t,)).fetchone())
+    having = "SELECT column1 FROM (VALUES %s) WHERE EXISTS (SELECT 1 FROM postings WHERE term = column1)"
+    known = {row[0] for row in db.execute(having % ", ".join(["(?)"] * len(long)), long)} if long else set()
+    unknown = (term for term in long if term not in known)
     found = list[str]()
     for term in islice(unknown, MOST_SLIPS):  # each costs 0.4 ms of CPU
         near = {*_near(term)}
-        often = f"SELECT term FROM postings WHERE term IN ({', '.join('?' * len(near))}) GROUP BY term"
+        often = f"SELECT term FROM postings WHERE term IN ({_marks(near)}) GROUP BY term"
         row = db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (*near,)).fetchone()
         found += row or ()
     return [*terms, *found]
+
+
+def _marks(values: Sized) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _near(word: str) -> Iterator[str]:
@@ -170,8 +193,9 @@ def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: S
     for document in {int(facts.documents[number]) for number, _ in ranked}:
         if document not in facts.phrases:
             row = db.execute("SELECT title || char(10) || asks FROM documents WHERE number = ?", (document,)).fetchone()
-            facts.phrases[document] = [found for line in row[0].split("\n") if (found := frozenset(words(line)))]
-        shares[document] = max((told(phrase & asked) / told(phrase) for phrase in facts.phrases[document]), default=0.0)
+            lines = [found for line in row[0].split("\n") if (found := frozenset(words(line)))]
+            facts.phrases[document] = [(phrase, told(phrase)) for phrase in lines]
+        shares[document] = max((told(phrase & asked) / whole for phrase, whole in facts.phrases[document]), default=0.0)
     raised = ((n, score * (1.0 + ASKED * shares[int(facts.documents[n])])) for n, score in ranked)
     return sorted(raised, key=lambda row: (-row[1], row[0]))
 
@@ -211,6 +235,8 @@ def spread(ranked: Sequence[Ranked], document_of: Callable[[int], int], k: int) 
     taken = Counter[int]()
     first, held = list[Ranked](), list[Ranked]()
     for chunk, score in ranked:
+        if len(first) == k:
+            break
         owner = document_of(chunk)
         taken[owner] += 1
         (first if taken[owner] <= MOST_OF_ONE else held).append((chunk, score))

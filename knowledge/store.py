@@ -15,9 +15,9 @@ from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
 from knowledge.documents import READER, Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
+from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_text, require
 from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
-from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from knowledge.retriever import NotesRetriever
 
 NOTES = Path(__file__).parent / "notes"
-DEPTH = 60  # places of each ranking that are fused
+DEPTH = 60  # places of the ranking by words that are fused
+NEAREST = 30  # of that by vectors: the filter needs more for each, and those farther away change nothing
 DENSE = 0.2  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
 MOST_QUERY = 20_000  # characters, of which each further word would cost
 
@@ -143,14 +144,13 @@ class KnowledgeStore:
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
-            depth = min(max(DEPTH, 2 * k), facts.living)
+            depth, nearest = (min(max(least, 2 * k), facts.living) for least in (DEPTH, NEAREST))
             meant = postings.mended(db, terms)
             ranked = postings.favour(db, meant, facts, postings.rank(db, meant, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
-                    ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, depth), self.weight)
-            chosen = postings.spread(ranked, lambda number: int(facts.documents[number]), k)
-            return [tables.hit(db, chunk, score) for chunk, score in chosen]
+                    ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, nearest), self.weight)
+            return tables.hits(db, postings.spread(ranked, lambda number: int(facts.documents[number]), k))
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
         """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.

@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,11 +267,12 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def hit(db: sqlite3.Connection, chunk: int, score: float) -> Hit:
-    """One chunk, ready to be cited."""
-    row = db.execute(
-        "SELECT SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence"
-        " FROM chunks c JOIN documents d ON d.number = c.document WHERE c.number = ?",
-        (chunk,),
-    ).fetchone()
-    return Hit(round(score, 6), *row)
+def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hit]:
+    """Passages by number, ready to be cited, with their scores and in their order."""
+    rows = db.execute(
+        "SELECT c.number, SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence FROM chunks c"
+        f" JOIN documents d ON d.number = c.document WHERE c.number IN ({', '.join('?' * len(ranked))})",
+        [number for number, _ in ranked],
+    )
+    told = {number: rest for number, *rest in rows}
+    return [Hit(round(score, 6), *told[number]) for number, score in ranked]

@@ -209,7 +209,7 @@ def stats(
         counts = {"documents": len(documents), "mine": len(mine), "passages": sum(d.chunks for d in documents)}
         emit(counts) if json else say(", ".join(f"{count} {name}" for name, count in counts.items()))
         return
-    from app.passage_use import all_uses, by_document, by_passage
+    from app.passage_use import all_uses, by_document, by_passage, together
     from app.settings import load_settings
     from app.wiring import open_records
 
@@ -221,17 +221,20 @@ def stats(
         emit([row.plain for row in rows])
         return
     if not rows:
-        say("no experiment has read a passage yet; the playbook reads none")
+        say("no experiment has read a passage yet: the playbook reads none; a model does (`run --author llm`)")
         return
+    whole = together(uses)
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
             [r.key, _named(r.title, r.section), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
-            for r in rows
+            for r in [*rows, *([whole] if whole else [])]
         ],
         right=[2, 3],
     )  # fmt: skip
+    say("In brackets: 95 % intervals; a row differs from the rest where its own leaves out the last row's share.")
+    say("Gain: of accepted experiments, over the parent. Repaired: drafts that got further after a repair had read it.")
 
 
 def _shown(text: str, most: int = NAME_WIDTH) -> str:

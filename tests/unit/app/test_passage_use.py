@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.passage_use import Rate, all_uses, by_document, by_passage, uses_of, weights_of
+from app.passage_use import Rate, all_uses, by_document, by_passage, together, uses_of, weights_of
 from app.remembered import keep_weights, weights_kept
 from app.wiring import StoredLiterature
 from knowledge.store import KnowledgeStore
@@ -81,6 +81,17 @@ def test_rows_by_passage_and_by_document_count_an_experiment_once(ledger: Ledger
     (document,) = by_document(uses)
     assert (document.experiments, document.accepted.count, document.section) == (2, 1, "")
     assert document.plain["accepted"]["low"] < 0.5 < document.plain["accepted"]["high"]
+
+
+def test_a_document_is_cited_by_any_of_its_passages_and_all_experiments_have_a_row(ledger: Ledger) -> None:
+    experiment(ledger, 1, ["a1", "a2", "b1"], ["rejected", "accepted"], gain=10.0, cites=["a2"])
+    repair(ledger, 1, 0, "b1")
+    experiment(ledger, 2, ["b1"], ["failed"])
+    uses = all_uses(ledger)
+    assert {row.key: row.cited for row in by_document(uses)} == {"a": 1, "b": 0}
+    whole = together(uses)
+    assert whole and (whole.experiments, whole.cited, whole.accepted.count, whole.repaired.count) == (2, 1, 1, 1)
+    assert together([]) is None
 
 
 def test_a_rate_has_wilsons_interval() -> None:

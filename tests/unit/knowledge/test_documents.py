@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.documents import Text, clean, decode
-from knowledge.reader import DocumentReader
+from knowledge.documents import Text
+from knowledge.formats.encodings import clean, decode
+from knowledge.formats.reader import DocumentReader
 from records.errors import DocumentError
 
 

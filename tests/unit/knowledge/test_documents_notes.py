@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import ziglang
 
-from knowledge.reader import DocumentReader
+from knowledge.formats.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import ToolchainError
 from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler

@@ -5,18 +5,15 @@ The child reads a path a line and answers in one line of JSON: {"body": ...} or 
 
 from __future__ import annotations
 
-import importlib
-import io
 import json
-import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from knowledge.documents import Citation, Text, clean, decode, make_text, require_word
+from knowledge.documents import Citation, Text, make_text, require_word
+from knowledge.formats.encodings import clean, decode
 from records.errors import DocumentError
 
 PLAIN, RST = (".md", ".markdown", ".mdx", ".txt"), (".rst", ".rest")
@@ -29,7 +26,6 @@ TEXT_MEGABYTES = 5
 CPU_S = 6.0  # for one file, and for each further page of a PDF that had text PAGE_CPU_S more
 PAGE_CPU_S = 1.0
 MEMORY_BYTES = 2 << 30
-PDF_CHARACTERS = 20_000_000  # of text
 
 
 def most_bytes(path: Path) -> int:
@@ -82,9 +78,9 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         return str(said["body"])
 
     def _start(self) -> subprocess.Popen[str]:
-        root = Path(__file__).parents[1]
+        root = Path(__file__).parents[2]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "knowledge.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
+            [sys.executable, "-m", "knowledge.formats.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="surrogatepass",
             start_new_session=True,
         )  # fmt: skip
@@ -98,13 +94,14 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
 
 def _body(path: Path) -> str:
     """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
-    from knowledge.markup import from_html, from_notebook, from_rst
-    from knowledge.source_code import from_code
+    from knowledge.formats.markup import from_html, from_notebook, from_rst
+    from knowledge.formats.pdf import pages_of
+    from knowledge.formats.source_code import from_code
 
     suffix, data = path.suffix.lower(), path.read_bytes()
     if suffix in PDF:
         pages = []
-        for number, text in _pages(path, data):
+        for number, text in pages_of(path, data):
             pages.append(f"## page {number}\n\n{text}")
             _allow(PAGE_CPU_S + signal.getitimer(signal.ITIMER_PROF)[0])
         if not pages:
@@ -122,35 +119,6 @@ def _body(path: Path) -> str:
             )
         return body if not title or body.startswith("# ") else f"# {title}\n\n{body}"
     return from_notebook(str(path), text) if suffix in NOTEBOOK else from_code(path, text)
-
-
-def _pages(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
-    """Number and text of each page of a PDF that has text. The library, pypdf, comes with the extra `documents`."""
-    try:
-        pypdf = importlib.import_module("pypdf")
-    except ImportError:
-        why = f"the document {path} is a PDF; install pypdf, of the extra `documents`, to add it"
-        raise DocumentError(why) from None
-    total = 0
-    try:
-        reader = pypdf.PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise DocumentError(f"the document {path} is encrypted; it cannot be added")
-        for number, page in enumerate(reader.pages, 1):
-            whole = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", page.extract_text())  # words that line ends broke
-            text = re.sub(r"^(#+)(?=\s)", r"\\\1", whole, flags=re.MULTILINE).strip()  # no line is a heading
-            total += len(text)
-            if total > PDF_CHARACTERS:
-                raise DocumentError(f"the document {path} holds more than {PDF_CHARACTERS // 10**6} million characters")
-            if text:
-                yield number, text
-    except DocumentError:
-        raise
-    # The library raises nearly every builtin error for damage that it did not expect.
-    except (pypdf.errors.PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
-            RecursionError, MemoryError, NotImplementedError, AssertionError) as error:  # fmt: skip
-        said = (str(error).splitlines() or [""])[0][:100]
-        raise DocumentError(f"the document {path} is a damaged PDF ({type(error).__name__}: {said})") from error
 
 
 def _allow(cpu_s: float) -> None:

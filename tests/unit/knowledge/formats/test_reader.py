@@ -9,7 +9,7 @@ import pytest
 
 from knowledge.chunks import cut
 from knowledge.documents import Citation
-from knowledge.reader import DocumentReader, most_bytes
+from knowledge.formats.reader import DocumentReader, most_bytes
 from records.errors import DocumentError
 
 
