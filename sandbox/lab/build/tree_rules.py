@@ -207,4 +207,3 @@ def _narrow_pointers(nodes: tuple[Node, ...]) -> Iterator[Finding]:
                 "pointer here, and cast where a builtin wants the address space"
             )
             yield refusal(message, node.line, "B.1")
-
