@@ -86,9 +86,7 @@ class Declaration:
         words = _without_template([t.text for t in self.tokens])
         end = next((i for i, word in enumerate(words) if word in ("=", "[", "{", ";", "(", ",")), 0)
         is_one = end > 1 and words[end] in ("=", "[", "{") and "," not in _at_top(words)
-        is_named = (
-            is_one and words[end - 1].isidentifier() and words[end - 2] != "::" and _CLASSES.isdisjoint(words[:end])
-        )
+        is_named = is_one and words[end - 1].isidentifier() and words[end - 2] not in ("::", *_CLASSES)
         return words[end - 1] if is_named and not self.is_function else ""
 
     @property

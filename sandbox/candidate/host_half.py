@@ -95,12 +95,15 @@ def without_host_half(text: str) -> str:
 
 def _blank(text: str) -> str:
     """Lines without words; conditions, macros and headers stay, which belong to what follows as well."""
-    directive, lines = False, list[str]()
-    for line in text.split("\n"):
-        directive = directive or (line.lstrip().startswith("#") and not line.lstrip("# \t").startswith("pragma"))
-        lines.append(line if directive else "")
-        directive = directive and line.rstrip().endswith("\\")
-    return "\n".join(lines)
+    if "#" not in text:
+        return "\n" * text.count("\n")
+    kept = set[int]()
+    for row in rows(scan(text)):
+        if is_directive(row) and [t.text for t in row[1:2]] != ["pragma"]:
+            first = text.count("\n", 0, row[0].start)
+            last = next(token for token in reversed(row) if token.kind != "end")
+            kept.update(range(first, text.count("\n", 0, last.end) + 1))
+    return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n")))
 
 
 def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:

@@ -34,6 +34,7 @@ def _left(text: str) -> str:
         "inline constexpr auto kDevice = kMissing;",
         "template <class... T> inline constexpr auto kList = std::array<Missing, sizeof...(T)>{T::value...};",
         "using location = missing::location;",
+        'static struct option options[] = {{"all", 1}};',
         "template <class T> using vec = missing::vector<T, 4>;",
         "typedef missing::location where;",
         "inline auto operator==(Missing a, const missing::Other& b) -> bool { return a.x == b.x; }",
@@ -110,3 +111,8 @@ def _calls(text: str) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def test_lines_of_a_text_that_look_like_directives_go_with_it_and_directives_stay() -> None:
+    shader = 'const char* shader = R"(\n#version 330\n)";\nvoid host() {\n#define A 1 \\\n    2\n  hipFree(0);\n}\n'
+    assert _left(shader) == PLAN + "\n\n\n\n#define A 1 \\\n    2\n\n\n" + USED + KERNEL
