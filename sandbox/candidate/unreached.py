@@ -103,9 +103,11 @@ def _types_of(words: Sequence[str]) -> list[str]:
 def _name_of_value(declared: Declaration, marks: frozenset[str]) -> str:
     """The name of an alias, of a constant without a mark, or of a class that a deduction guide is for; else ""."""
     words = [t.text for t in declared.tokens]
+    if not _STAYING.isdisjoint(words[: declared.head]):
+        return ""
     if declared.kind in ("using", "typedef"):
         return declared.type_name or declared.alias_name
-    if not marks.isdisjoint(words) or not _STAYING.isdisjoint(words[: declared.head]):
+    if not marks.isdisjoint(words):
         return ""
     return declared.constant_name or declared.guided_name
 

@@ -56,6 +56,7 @@ def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
         "__device__ int h() { return 1; }\n__constant__ auto table = h;\n",
         "struct R { float x; };\n__device__ R operator+(R a, R b) { return a; }\n__device__ R zero;\n",
         "enum Kind { one, two };\n",
+        "typedef enum Shade { dark, light } Shade;\n",
         "struct { int x; } nameless;\n",
         "constexpr int wide = 4;\nconst int narrow = wide / 2, other = 1;\n",
         "#define TRAIT(T) struct f_##T { __device__ static float of(T x) { return x; } }\nTRAIT(float);\n",
