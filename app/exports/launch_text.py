@@ -63,6 +63,8 @@ class LaunchText:
         if launch.is_step:
             yield from self._step(launch)
             return
+        if launch.writes_variable:
+            raise UsageError("a plan that fills variables of the device (symbol) cannot be exported yet")
         names = self.text.names
         grid, block = (", ".join(_three(texts, names)) for texts in (launch.grid, launch.block))
         declared = [line for at, each in enumerate(launch.args) for line in self.text.declared(f"argument{at}_", each)]

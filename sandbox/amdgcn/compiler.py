@@ -83,6 +83,7 @@ FLAGS = (
     "-amdgpu-function-calls=false",
     "-Wall",
     "-Wno-comment",
+    "-Wno-register",
     "-Wno-unused-variable",
     "-Wno-unused-but-set-variable",
     "-Wno-unused-function",

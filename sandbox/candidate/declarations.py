@@ -75,6 +75,29 @@ class Declaration:
         return words[end - 1] if words[end - 1].isidentifier() and words[end - 2] not in ("::", "operator") else ""
 
     @property
+    def alias_name(self) -> str:
+        """Of an alias that is a template: its name; "" for all else."""
+        words = _without_template([t.text for t in self.tokens])
+        return words[1] if words[:1] == ["using"] and words[2:3] == ["="] else ""
+
+    @property
+    def constant_name(self) -> str:
+        """Of one constant or variable with a value, also of a template: its name; "" for all else."""
+        words = _without_template([t.text for t in self.tokens])
+        end = next((i for i, word in enumerate(words) if word in ("=", "[", "{", ";", "(", ",")), 0)
+        is_one = end > 1 and words[end] in ("=", "[", "{") and "," not in _at_top(words)
+        is_named = is_one and words[end - 1].isidentifier() and words[end - 2] not in ("::", *_CLASSES)
+        return words[end - 1] if is_named and not self.is_function else ""
+
+    @property
+    def guided_name(self) -> str:
+        """Of a deduction guide: the class; "" for all else."""
+        words = _without_template([t.text for t in self.tokens])
+        at = words.index("(") if "(" in words else 0
+        is_guide = "->" in words and 0 < at <= 2 and not self.is_function and "=" not in words
+        return words[at - 1] if is_guide and f"-> {words[at - 1]}" in " ".join(words) else ""
+
+    @property
     def is_constant(self) -> bool:
         """True for a function that the compiler gives to both sides."""
         return self.is_function and not _CONSTANT.isdisjoint(t.text for t in self.tokens[: self.head])
@@ -148,7 +171,7 @@ def _is_c(words: Sequence[str]) -> bool:
 def _is_body(words: Sequence[str]) -> bool:
     """True where the brace behind these words opens a function's body, not a class or a list of values."""
     words = without_attributes(_without_template(words))
-    if "(" not in words or words[0] == "typedef" or "=" in _outside_parentheses(words[words.index("(") :]):
+    if "(" not in words or words[0] == "typedef" or ("=" in _outside_parentheses(words) and "operator" not in words):
         return False
     return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
 
@@ -165,6 +188,16 @@ def without_attributes(words: Sequence[str]) -> list[str]:
         else:
             kept.append(words[at])
             at += 1
+    return kept
+
+
+def _at_top(words: Sequence[str]) -> list[str]:
+    """The words that stand in no brackets at all."""
+    depth, kept = 0, list[str]()
+    for word in words:
+        depth += (word in ("(", "[", "{", "<")) - (word in (")", "]", "}", ">")) - 2 * (word == ">>")
+        if depth == 0:
+            kept.append(word)
     return kept
 
 

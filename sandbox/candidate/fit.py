@@ -65,14 +65,15 @@ def _check_names(
             continue
         known = {*buffers, *values, *loops, *plan.tunables}
         for argument in launch.args:
-            line = lines.line("launch", "args", launch.table)
+            line = launch.line if launch.writes_variable else lines.line("launch", "args", launch.table)
             try:
                 unknown = [name for name in words_of(argument) if name not in known]
             except PlanError as error:
                 raise PlanError(f"launch {launch.table + 1}: {error}", line) from None
             for name in unknown:
+                key = "symbol" if launch.writes_variable else "args"
                 raise PlanError(
-                    f"launch {launch.table + 1}: args names {name!r}, which is no input, output, workspace, dim, "
+                    f"launch {launch.table + 1}: {key} names {name!r}, which is no input, output, workspace, dim, "
                     f"scalar, tunable or loop; known are {listing(sorted(known))}",
                     line,
                 )

@@ -14,6 +14,8 @@ _PART = re.compile(  # our headers are plain: no raw string, splice or universal
     re.S,
 )
 
+_DEFINED = re.compile(r"^KS_INLINE [^(;={]*?\b(\w+)\(", re.M)
+
 
 def is_ours(name: str) -> bool:
     """True for a name of the lab or of the judge."""
@@ -39,6 +41,14 @@ def words_of(header: str) -> frozenset[str]:
     """Every identifier of one header, by its path in the folder of headers."""
     text = (INCLUDE / header).read_text(encoding="utf-8")
     return frozenset(part["name"] for part in _PART.finditer(text) if part["name"])
+
+
+@cache
+def device_functions() -> frozenset[str]:
+    """The functions that every file has without a declaration of its own."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((INCLUDE / "hip").glob("*.h"))]
+    listed = re.findall(r"::(\w+)[,;]", (INCLUDE / "cmath").read_text(encoding="utf-8"))
+    return frozenset({*listed, *(name for text in texts for name in _DEFINED.findall(text))})
 
 
 def words_of_included(source: str) -> frozenset[str]:

@@ -15,7 +15,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
+from sandbox.candidate.header_names import device_functions
 from sandbox.candidate.host_members import Marks, host_members
+from sandbox.candidate.instantiations import instantiations
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 from sandbox.candidate.unreached import unreached
 
@@ -28,14 +30,14 @@ _HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cu
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
 _HOSTS = frozenset({"nlohmann", "fmt", "tvm", "spdlog"})  # namespaces of libraries that no device code uses
 _NUMBER = re.compile(
-    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail"
-)  # of device code
+    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail|\w*TensorAccessor\w*|\w*PtrTraits"
+)  # of device code, and tensors by value
 _VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex|hip_(?:bfloat16|fp8)\w*")
 _LIBRARY = frozenset(
     {
         *("vector", "string", "map", "set", "unordered_map", "unique_ptr", "shared_ptr", "cout", "cerr", "endl"),
         *("fstream", "ifstream", "ofstream", "stringstream", "FILE", "chrono", "thread", "mutex"),
-        *("mt19937", "default_random_engine", "random_device", "torch", "pybind11", "thrust"),
+        *("mt19937", "default_random_engine", "random_device", "pybind11", "thrust"),
     }
 )
 _CONTAINERS = _LIBRARY | {  # names that mean nothing else behind `std::`
@@ -69,14 +71,13 @@ def without_host_half(text: str) -> str:
     library = _LIBRARY - {name for d in declarations for name in (d.type_name, "" if d.is_function else d.name)}
 
     def is_hosts(tokens: Sequence[Token]) -> bool:
-        if [token.text for token in tokens] == _CLOCKS:
-            return False  # types that are named only so
-        return _asks_runtime(tokens) or _uses(library, tokens)
+        is_clock = [token.text for token in tokens] == _CLOCKS  # types that are named only so
+        return not is_clock and (_asks_runtime(tokens) or _uses(library, tokens))
 
     all_marks = Marks(marks, _named(defined, {"__host__"}))
     host = _host(declarations, all_marks, _interface(defined), is_hosts)
     has_host_half = bool(host)
-    host += _instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
+    host += instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
     if has_host_half:
         gone = {id(d) for d in host}
         host += unreached(text, [d for d in declarations if id(d) not in gone], defined, marks)
@@ -94,12 +95,15 @@ def without_host_half(text: str) -> str:
 
 def _blank(text: str) -> str:
     """Lines without words; conditions, macros and headers stay, which belong to what follows as well."""
-    directive, lines = False, list[str]()
-    for line in text.split("\n"):
-        directive = directive or (line.lstrip().startswith("#") and not line.lstrip("# \t").startswith("pragma"))
-        lines.append(line if directive else "")
-        directive = directive and line.rstrip().endswith("\\")
-    return "\n".join(lines)
+    if "#" not in text:
+        return "\n" * text.count("\n")
+    kept = set[int]()
+    for row in rows(scan(text)):
+        if is_directive(row) and [t.text for t in row[1:2]] != ["pragma"]:
+            first = text.count("\n", 0, row[0].start)
+            last = next(token for token in reversed(row) if token.kind != "end")
+            kept.update(range(first, text.count("\n", 0, last.end) + 1))
+    return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n")))
 
 
 def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
@@ -149,12 +153,12 @@ def _host(
     host |= {id(d): d for d in unmarked if not d.is_function and _takes_from_framework(d.tokens)}
     if not host:
         return [d for d in unmarked if not d.is_function and _renames_library(d.tokens)]
-    device = {d.name for d in declarations if d.is_function and _is_marked(d, marks.device)}
+    device = {d.name for d in declarations if d.is_function and _is_marked(d, marks.device)} | device_functions()
     open_ = dict[str, list[Declaration]]()  # by its name, what is the host's unless device code names it
     for declared in unmarked:
         if id(declared) in host:
             continue
-        if declared.is_function and declared.name in device and not declared.is_constant:
+        if _is_hosts_form(declared) and (declared.name in device or _is_operator(declared)):
             host[id(declared)] = declared  # the host's form of what device code has under the same name
         elif not declared.is_function and is_hosts(declared.tokens):
             host[id(declared)] = declared
@@ -165,18 +169,36 @@ def _host(
     undecided = {id(d) for found in open_.values() for d in found}
     fresh = [d for d in declarations if id(d) not in host and id(d) not in undecided]
     while fresh:
-        for token in _kept(fresh.pop(), marks, is_hosts):
-            fresh += open_.pop(token.text, ())
+        tokens = _kept(fresh.pop(), marks, is_hosts)
+        for token, after in zip(tokens, [*(t.text for t in tokens[1:]), ""], strict=True):
+            found = open_.pop(token.text, [])
+            if after not in ("(", "<") and (rest := [d for d in found if _is_hosts_form(d)]):
+                open_[token.text] = rest  # a variable's name
+            fresh += [d for d in found if not _is_hosts_form(d)]
     host |= {id(d): d for found in open_.values() for d in found if not d.is_constant}
     return [*host.values(), *_dependents(unmarked, host)]
 
 
 def _kept(declared: Declaration, marks: Marks, is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
-    """The tokens of a declaration without the host's members of a class."""
+    """The tokens of a declaration without the host's members of a class and the friends that it only names."""
     if declared.is_function or "{" not in (t.text for t in declared.tokens):
         return declared.tokens
     spans = list(host_members(declared.tokens, marks, True, is_hosts))
-    return [t for t in declared.tokens if not any(start <= t.start < end for start, end, _ in spans)]
+    kept, is_friend = list[Token](), False
+    for token in declared.tokens:
+        is_friend = (is_friend or token.text == "friend") and token.text not in (";", "{")
+        if not is_friend and not any(start <= token.start < end for start, end, _ in spans):
+            kept.append(token)
+    return kept
+
+
+def _is_hosts_form(declared: Declaration) -> bool:
+    """True for a function without a mark. Where device code calls one it stays, to be refused by its name."""
+    return declared.is_function and not declared.is_constant
+
+
+def _is_operator(declared: Declaration) -> bool:
+    return "operator" in (t.text for t in declared.tokens[: declared.head])
 
 
 def _renames_library(tokens: Sequence[Token]) -> bool:
@@ -203,54 +225,6 @@ def _dependents(unmarked: Sequence[Declaration], host: Mapping[int, Declaration]
             found.append(declared)
             gone |= {declared.type_name, _constant_name(declared.tokens)} - {""}
     return found
-
-
-def _instantiations(
-    declarations: Sequence[Declaration], host: Sequence[Declaration], macros: Mapping[str, Sequence[Token]]
-) -> list[Declaration]:
-    """Explicit instantiations, and uses of macros that are some or whose text names a function that has gone.
-
-    A plan names the instantiation that it launches; the others would only be compiled.
-    """
-    left_out = {id(d) for d in host}
-    kept = {d.name for d in declarations if d.is_function and id(d) not in left_out}
-    gone = {d.name for d in host if d.is_function} - kept
-
-    def is_macro(tokens: Sequence[Token]) -> bool:
-        body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
-        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
-
-    others = (d for d in declarations if id(d) not in left_out and not d.is_function)
-    return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
-
-
-def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
-    """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
-    pieces, piece = list[list[Token]](), list[Token]()
-    for token in tokens:
-        if token.text == ";":
-            pieces.append(piece)
-            piece = []
-        elif token.kind != "end":
-            piece.append(token)
-    pieces = [p for p in [*pieces, piece] if p]
-    return bool(pieces) and all(
-        (_is_instantiation(p) and "{" not in (t.text for t in p))
-        or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
-        for p in pieces
-    )
-
-
-def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
-    """The text of a macro with parameters."""
-    texts = [t.text for t in body]
-    return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
-
-
-def _is_instantiation(tokens: Sequence[Token]) -> bool:
-    words = [t.text for t in tokens[:3]]
-    words = words[1:] if words[:1] == ["extern"] else words
-    return words[:1] == ["template"] and words[1:2] != ["<"]
 
 
 def _constant_name(tokens: Sequence[Token]) -> str:

@@ -17,10 +17,10 @@ _LIBRARIES = re.compile(  # of the host, or of a whole device
     r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|glad|vulkan
     |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
     |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|linux|asm|arpa
-    |netinet|tvm|dlpack|json|cudnn_frontend|cereal|yaml-cpp|rapidjson|absl)/\S*
+    |netinet|hsa|hsakmt|rocprofiler[\w-]*|roctx|amd_smi|EGL|OpenMPI|tvm|dlpack|json|cudnn_frontend|cereal|yaml-cpp|rapidjson|absl)/\S*
     |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cudaTypedefs|cuda_profiler\w*
     |cudaProfiler|cuda_gl_interop|cuda_d3d\w*|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread|helper_(?:cuda|functions|timer|string|image|gl)
-    |hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
+    |roctx|roctracer\w*|windows|driver_types|pnetcdf|netcdf|hdf5|nvshmem\w*|cuda_egl\w*|hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
     re.X,
 )
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)[<"]([\w./+-]+)[>"][^\n]*', re.M)

@@ -44,6 +44,8 @@ def host_members(
         if text == ":" and tokens[at - 1].text in _ACCESS:
             start = at + 1
         if text == ";":
+            if is_mixed and _is_hosts_friend({t.text for t in tokens[start:at]}, marks):
+                yield tokens[start].start, tokens[at].end, ""
             start = at + 1
         elif text == "{":
             head, body = tokens[start:at], tokens[at : closing[at] + 1]
@@ -77,10 +79,15 @@ def _left_out(
     first = body[0]
     for before, token in itertools.pairwise(head):  # the list of initialisers goes with the body
         depth += (before.text == "(") - (before.text == ")")
-        if token.text == ":" and before.text in (")", "noexcept") and depth == 0:
+        if token.text == ":" and (before.text == ")" or before.text.isidentifier()) and depth == 0:
             first = token
             break
     yield first.start, body[-1].end, ";"
+
+
+def _is_hosts_friend(words: set[str], marks: Marks) -> bool:
+    """True for an operator without a mark that the class only names: it is the host's, wherever it is defined."""
+    return {"friend", "operator"} <= words and marks.device.isdisjoint(words) and _BOTH.isdisjoint(words)
 
 
 def _is_function(words: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sandbox.candidate.header_names import is_ours
-from sandbox.candidate.plan import COPY, FILL, Candidate, Launch
+from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE, Candidate, Launch
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
 MAX_NAME = 300
@@ -55,6 +55,24 @@ extern "C" __global__ __launch_bounds__(256) void ks_copy(
         return;
     }
     for (long long i = at; i < bytes; i++) to[i] = from[i];
+}
+""",
+    # A constant cannot be written, says the optimiser; it leaves volatile writes alone.
+    CONTENTS: """template <auto* ks_variable>
+__global__ __launch_bounds__(256) void ks_contents(const unsigned char* from, long long bytes) {
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < bytes && i < (long long)sizeof(*ks_variable);
+         i += gridDim.x * 256ll)
+        ((volatile unsigned char*)ks_variable)[i] = from[i];
+}
+""",
+    VALUE: """template <unsigned long long ks_size, unsigned long long ks_align>
+struct ks_bytes {
+    alignas(ks_align) unsigned char at[ks_size];
+};
+template <auto* ks_variable>
+__global__ void ks_value(ks_bytes<sizeof(*ks_variable), alignof(decltype(*ks_variable))> given) {
+    for (unsigned long long i = 0; i < sizeof(*ks_variable); i++)
+        ((volatile unsigned char*)ks_variable)[i] = given.at[i];
 }
 """,
 }
@@ -123,7 +141,7 @@ def expressions(launches: Iterable[Launch]) -> tuple[str, ...]:
 
 def step_kernels(launches: Iterable[Launch]) -> str:
     """The kernels of fills and copies as far as these launches need them."""
-    used = {each.kernel for each in launches}
+    used = {each.kernel.partition("<")[0] for each in launches}
     return "".join(text for name, text in _STEPS.items() if name in used)
 
 

@@ -5,6 +5,7 @@ for    = "i in range(log2(n))"       # optional; a list of such texts is nested,
 when   = "i % 2 == 0"                # optional: the launch is left out where this is 0
 copy   = {y = "x"}                   # optional, before the launch: y becomes what x is
 fill   = {count = 0}                 # optional, before the launch: every element
+symbol = {mask = "w", size = ["n"]}  # optional, before the launch: variables of the device, from a buffer or by value
 kernel = "ops::scan<float, BLOCK>"   # a function, or an instantiation of a template
 grid   = ["ceil_div(n, BLOCK)"]
 block  = ["BLOCK"]
@@ -23,14 +24,19 @@ from typing import Any
 
 from records.errors import PlanError
 from sandbox.candidate.instances import MAX_NAME, is_kernel_name, names_of_the_judge
-from sandbox.candidate.plan import COPY, FILL, Argument, Launch, Loop, PlanLines
+from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE, Argument, Launch, Loop, PlanLines
 from tasks.expressions import MAX_LENGTH
 
 MAX_ARGS = 64
 MAX_LOOPS = 4
 MAX_DEPTH = 3  # of structs within each other
-_KEYS = frozenset({"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "body", "cooperative"})
+_KEYS = frozenset(
+    {"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "symbol", "body", "cooperative"}
+)
 _BODY = _KEYS - {"body"}
+_STEPS = frozenset({"fill", "copy", "symbol"})
+_SAMPLES = {"fill": "{y = 0}", "copy": '{y = "x"}', "symbol": '{mask = "w"}'}
+_VARIABLE = re.compile(r"(?:::)?[A-Za-z_]\w{0,99}(?:::[A-Za-z_]\w{0,99}){0,8}", re.A)
 # No part is read twice, or a text of one long word or of many spaces takes hours.
 _GRID = re.compile(r"\b(\w++)\s*+[=({]\s*+(?:\w*+::)*+this_grid\s*+\(|\bgrid_group\s*+&?+\s*+(\w++)", re.A)
 _BARRIER = re.compile(r"\b(\w++)\s*+(?:\(\s*+\)\s*+)?+(?:\.|->)\s*+sync\s*+\(|\bsync\s*+\(\s*+(?:\w*+::)*+(\w++)", re.A)
@@ -83,7 +89,9 @@ class LaunchReader:
         for key, step in (("copy", COPY), ("fill", FILL)):
             for name, value in self._named(table, key, index).items():
                 yield self._step(step, key, name, value, index, loops, when)
-        if not any(key in table for key in (*_LAUNCHED, "lds")) and ("copy" in table or "fill" in table):
+        for name, value in self._named(table, "symbol", index).items():
+            yield self._symbol(name, value, index, loops, when)
+        if not any(key in table for key in (*_LAUNCHED, "lds")) and not _STEPS.isdisjoint(table):
             return
         for key in _LAUNCHED:
             if key not in table:
@@ -123,11 +131,22 @@ class LaunchReader:
             )
         return Launch(step, ("1",), ("1",), "0", (name, str(value), "0"), self._line(key, index), loops, when, index)
 
+    def _symbol(self, name: str, value: Any, index: int, loops: tuple[Loop, ...], when: str) -> Launch:
+        """A variable's new contents: a buffer's where a text names one, else a value, a struct for a list."""
+        if not _VARIABLE.fullmatch(name) or names_of_the_judge(name):
+            message = f"launch {index + 1}: symbol names variables of the device, and {shown(name)} cannot be one"
+            raise PlanError(message, self._line("symbol", index))
+        is_buffer = isinstance(value, str)
+        given = self._argument(value if is_buffer or isinstance(value, (list, dict)) else [value], index)
+        kernel, items = (f"{CONTENTS}<&{name}>", "256") if is_buffer else (f"{VALUE}<&{name}>", "1")
+        args = (given, "0:i64") if is_buffer else (given,)  # the bytes follow from the case
+        return Launch(kernel, ("1",), (items,), "0", args, self._line("symbol", index), loops, when, index)
+
     def _named(self, table: Mapping[str, Any], key: str, index: int) -> Mapping[str, Any]:
         value = table.get(key, {})
         if not isinstance(value, dict) or (key in table and not value):
-            sample = '{y = "x"}' if key == "copy" else "{y = 0}"
-            raise PlanError(f"launch {index + 1}: {key} must be a table such as {sample}", self._line(key, index))
+            message = f"launch {index + 1}: {key} must be a table such as {_SAMPLES[key]}"
+            raise PlanError(message, self._line(key, index))
         return value
 
     def _kernel(self, kernel: Any, index: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 FILL, COPY = "ks_fill", "ks_copy"  # kernels of the judge's own, see instances.py
+CONTENTS, VALUE = "ks_contents", "ks_value"  # templates of the judge's own that write a device variable
 Argument = str | tuple["Argument", ...]  # a text that arguments.py reads; several for a struct
 
 
@@ -44,6 +45,11 @@ class Launch:
     def is_step(self) -> bool:
         """True for a fill or a copy."""
         return self.kernel in (FILL, COPY)
+
+    @property
+    def writes_variable(self) -> bool:
+        """True where a kernel of the judge's gives a device variable what its one argument holds."""
+        return self.kernel.startswith((f"{CONTENTS}<", f"{VALUE}<"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from records.errors import PlanError
 from sandbox.candidate.arguments import DTYPE_BYTES, BufferArg, NullArg, ResolvedArg, ScalarArg, Scope, StructArg
 from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
-from sandbox.candidate.plan import COPY, Candidate, Launch
+from sandbox.candidate.plan import CONTENTS, COPY, Candidate, Launch
 from sandbox.candidate.plan_turns import turns
 from tasks.dtypes import stored
 from tasks.expressions import evaluate, names_in
@@ -21,6 +21,7 @@ MAX_CHOICES = 4096
 MAX_LAUNCHES = 1024  # of one call, all turns of all loops together
 MAX_WORKSPACE_BYTES = 8 << 30
 _SCANNED = 1 << 16
+_MOST_BLOCKS = 64  # that write a device variable
 _EVALUATED = 20_000  # constraints that are computed in a search; a second's work
 
 
@@ -122,6 +123,8 @@ class _Resolver:
                 raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0")
             args = tuple(scope.resolve(each) for each in launch.args)
             self._check_pointers(args)
+            if launch.kernel.startswith(f"{CONTENTS}<"):
+                return self._contents(launch, args[0])
             return ResolvedLaunch(
                 named(launch.kernel, tunables),
                 _extent("grid", launch.grid, launch, case, turn),
@@ -155,6 +158,15 @@ class _Resolver:
             word = fill_word(given, self._buffers[to][0])
             args = (BufferArg(to), ScalarArg("i64", word), ScalarArg("i64", size))
         blocks = -(-size // (STEP_BYTES * STEP_ITEMS))
+        return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
+
+    def _contents(self, launch: Launch, given: ResolvedArg) -> ResolvedLaunch:
+        """A device variable that becomes what a buffer is, from a place of it on, as far as both reach."""
+        if not isinstance(given, BufferArg):
+            raise PlanError(f'symbol: {launch.args[0]!r} is no buffer; a value stands in a list, as in ["n"]')
+        size = self._bytes(given.name) - given.offset
+        blocks = min(_MOST_BLOCKS, max(1, -(-size // (STEP_BYTES * STEP_ITEMS))))
+        args = (given, ScalarArg("i64", size))
         return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
 
     def _bytes(self, name: str) -> int:

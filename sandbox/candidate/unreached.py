@@ -1,4 +1,4 @@
-"""Device functions and classes that no launch of a plan reaches, in a file with a host half: they are left out as well.
+"""Functions, classes, constants and aliases that no launch of a plan reaches, in a file with a host half: left out.
 
 A file of others holds kernels beside the one that is launched, and headers hold functions that it does not call. One of
 them may need what HIP does not have (assembly of another GPU, a library's device functions), which says nothing about
@@ -23,13 +23,17 @@ MAX_JOINED = 3  # words that a macro joins to one
 MAX_NAME = 128  # characters of a name that may be joined
 _JOIN = "##"  # stands for every name that the text's words can make
 _CLASSES = frozenset({"class", "struct", "union"})
+_STAYING = frozenset({"operator", "enum", "static_assert", "extern", "friend"})
+_QUALIFIERS = frozenset(
+    {"const", "volatile", "typename", "struct", "class", "unsigned", "signed", "std", "int", "float"}
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def unreached(
     text: str, declarations: Sequence[Declaration], defined: Sequence[Sequence[Token]], marks: frozenset[str]
 ) -> list[Declaration]:
-    """Device functions, their prototypes, and classes that the plan's kernels cannot name; none without a plan.
+    """Functions, their prototypes, classes and constants that the plan's kernels cannot name; none without a plan.
 
     `declarations` are those that stay, `defined` the rows of `#define`, `marks` the words that mark device code.
     """
@@ -38,8 +42,9 @@ def unreached(
         return []
     open_ = defaultdict[str, list[Declaration]](list)
     fresh: list[Iterable[str]] = [_WORD.findall(plan[1])]
+    uses = {row[2].text for row in defined}  # of macros: what they declare is not known
     for declared in declarations:
-        names = _names(declared, marks)
+        names = _names(declared, marks) if declared.tokens[0].text not in uses or declared.is_function else []
         for name in names:
             open_[name].append(declared)
         if not names:
@@ -61,17 +66,18 @@ def unreached(
 
 
 def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
-    """Words that may be the name of a device function or a class; none for all else, which stays.
+    """Words that may be the name of what is declared; none for what stays, as a variable of the device does.
 
-    Operators stay too: they are called without their names. A macro with parameters in front of a function looks like
-    its name, so each word before a parenthesis counts. Classes go with the functions in them.
+    Operators are called without their names, but on their types. A macro with parameters in front of a function looks
+    like its name, so each word before a parenthesis counts. Classes go with the functions in them.
     """
     if not (declared.is_function or declared.is_prototype):
         is_class = [t.text for t in declared.tokens[-2:]] == ["}", ";"] and declared.kind in _CLASSES
-        return [declared.name] if is_class and declared.name else []
+        name = declared.name if is_class else _name_of_value(declared, marks)
+        return [name] if name else []
     words = without_attributes([t.text for t in declared.tokens[: declared.head]])
-    if "operator" in words or marks.isdisjoint(words):
-        return []
+    if "operator" in words:
+        return _types_of(words[words.index("operator") + 1 :])
     names, depth, angles = list[str](), 0, list[int]()
     for at, (word, after) in enumerate(pairwise([*words, ""])):
         if word == "<" and depth == 0:
@@ -85,6 +91,25 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
             names.append(word)
         depth += (word == "(") - (word == ")")
     return [name for name in names if name.isidentifier()]
+
+
+def _types_of(words: Sequence[str]) -> list[str]:
+    """The words of an operator's parameters that may be types; none where it has no parameters, and then it stays."""
+    words = words[2:] if list(words[:2]) == ["(", ")"] else words
+    named = (a for a, after in pairwise(words[words.index("(") :]) if a.isidentifier() and after not in (",", ")", "="))
+    return [name for name in named if name not in _QUALIFIERS] if "(" in words else []
+
+
+def _name_of_value(declared: Declaration, marks: frozenset[str]) -> str:
+    """The name of an alias, of a constant without a mark, or of a class that a deduction guide is for; else ""."""
+    words = [t.text for t in declared.tokens]
+    if not _STAYING.isdisjoint(words[: declared.head]):
+        return ""
+    if declared.kind in ("using", "typedef"):
+        return declared.type_name or declared.alias_name
+    if not marks.isdisjoint(words):
+        return ""
+    return declared.constant_name or declared.guided_name
 
 
 def _is_joined(name: str, words: frozenset[str], pieces: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from records.evaluation import Code, Finding, FindingKind, kind_named
-from sandbox.candidate.plan import COPY, FILL
+from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
 from sandbox.lab.build.lines import LineTable
@@ -70,7 +70,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     kind, line = str(row["kind"]), place(scene.lines, row["places"])
     launch = scene.plan.launches[int(row["launch"])]
     kernel = launch.kernel
-    if line is None and kernel in (FILL, COPY):
+    if line is None and kernel.startswith((FILL, COPY, CONTENTS, VALUE)):
         line = launch.line
     if line is None and row["places"]:  # at an instruction of the compiler's own: an empty loop's jump, a stack's probe
         line = scene.lines.line_before(row["places"][0])

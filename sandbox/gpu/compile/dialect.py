@@ -23,6 +23,7 @@ _STANDARD = ("algorithm", "cfloat", "climits", "cmath", "cstddef", "cstdint", "l
 _STANDARD_C = ("float.h", "limits.h", "math.h", "stddef.h", "stdint.h")
 _TOOLKIT = ("cooperative_groups.h", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h", "cuda_pipeline.h", "mma.h")
 
+_HIP = ("-Wno-register",)  # CUDA's files have the word, C++17 has not
 _UNROLL = re.compile(r"\bunroll\b")
 
 
@@ -127,8 +128,8 @@ def dialect_of(kind: str) -> Dialect:
     if kind == "hiprtc":
         own = {name: standard[name] for name in ("algorithm", "limits", "type_traits", "utility")}
         built_in = dict.fromkeys((*set(_STANDARD) - set(own), *_STANDARD_C), "// hipRTC has these names built in\n")
-        return Dialect({**built_in, **own}, hip | frozenset((*built_in, *own)), ())
-    return Dialect({}, hip | frozenset((*_STANDARD, *_STANDARD_C, "rocwmma/rocwmma.hpp")), ())
+        return Dialect({**built_in, **own}, hip | frozenset((*built_in, *own)), _HIP)
+    return Dialect({}, hip | frozenset((*_STANDARD, *_STANDARD_C, "rocwmma/rocwmma.hpp")), _HIP)
 
 
 def _texts(folder: Path, pattern: str) -> dict[str, str]:

@@ -188,6 +188,9 @@ class GpuCompiler:
         if refused := refusals(source, dialect.known, self.target.vendor == "amd"):
             return DeviceBuild(refused)
         launches = launched(candidate.plan.launches, tunables)
+        if self.target.vendor != "amd" and (line := next((x.line for x in launches if x.writes_variable), 0)):
+            message = "no kernel can write a constant of this GPU, so a plan's symbol works on AMD's alone"
+            return DeviceBuild((refusal(message, line),))
         options = (
             *dialect.options,
             *(f"-D{name}={value}" for name, value in macros(candidate.source, tunables).items()),

@@ -81,6 +81,8 @@ template <int M> KS_INLINE float2 ks_ocp_pair(unsigned bits) {
         __hip_fp8x2_storage_t __x;                                                                                  \
         two() = default;                                                                                            \
         __device__ KS_FP8_MEMBER explicit two(float2 v) : __x(pack(v.x, v.y, true)) {}                              \
+        __device__ KS_FP8_MEMBER explicit two(__hip_bfloat162 v) : two(float2(float(v.x), float(v.y))) {}           \
+        __device__ KS_FP8_MEMBER explicit two(__half2 v) : two(float2(float(v.x), float(v.y))) {}                   \
         __device__ KS_FP8_MEMBER operator float2() const { return pair(__x); }                                      \
     };                                                                                                              \
     struct four {                                                                                                   \
@@ -88,6 +90,10 @@ template <int M> KS_INLINE float2 ks_ocp_pair(unsigned bits) {
         four() = default;                                                                                           \
         __device__ KS_FP8_MEMBER explicit four(float4 v)                                                            \
             : __x(pack(v.x, v.y, true) | static_cast<unsigned>(pack(v.z, v.w, true)) << 16) {}                      \
+        __device__ KS_FP8_MEMBER explicit four(__hip_bfloat162 v, __hip_bfloat162 w)                                \
+            : four(float4(float(v.x), float(v.y), float(w.x), float(w.y))) {}                                       \
+        __device__ KS_FP8_MEMBER explicit four(__half2 v, __half2 w)                                                \
+            : four(float4(float(v.x), float(v.y), float(w.x), float(w.y))) {}                                       \
         __device__ KS_FP8_MEMBER operator float4() const {                                                          \
             const float2 low = pair(__x), high = pair(__x >> 16);                                                   \
             return float4(low.x, low.y, high.x, high.y);                                                            \

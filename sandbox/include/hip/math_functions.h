@@ -87,6 +87,7 @@ KS_INLINE bool isinf(double x) { return __builtin_fabs(x) == __builtin_inf(); }
 KS_INLINE bool isfinite(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
 KS_INLINE bool isfinite(double x) { return __builtin_fabs(x) < __builtin_inf(); }
 KS_INLINE bool signbit(float x) { return __builtin_bit_cast(int, x) < 0; }
+KS_INLINE bool signbit(double x) { return __builtin_bit_cast(long, x) < 0; }
 
 #define KS_MIN_MAX(T)                                                                                                  \
   KS_MEMBER constexpr T min(T a, T b) { return b < a ? b : a; }                                                        \

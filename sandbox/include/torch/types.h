@@ -49,3 +49,52 @@ template <class T> struct numeric_limits {
 #define C10_UNUSED __attribute__((unused))
 #define C10_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 #define C10_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+
+// Tensors by value: their data, extents and strides.
+#define KS_ACCESSOR template <class T, size_t N, template <class> class P = at::DefaultPtrTraits, class I = int64_t>
+namespace at {
+template <class T> struct DefaultPtrTraits {
+    typedef T* PtrType;
+};
+template <class T> struct RestrictPtrTraits {
+    typedef T* __restrict__ PtrType;
+};
+KS_ACCESSOR class TensorAccessor {
+    typename P<T>::PtrType data_;
+    const I *sizes_, *strides_;
+
+  public:
+    KS_MEMBER TensorAccessor(typename P<T>::PtrType data, const I* sizes, const I* strides)
+        : data_(data), sizes_(sizes), strides_(strides) {}
+    KS_MEMBER auto operator[](I i) const -> decltype(auto) {
+        if constexpr (N == 1) return (data_[strides_[0] * i]);
+        else return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+    }
+    KS_MEMBER I size(I i) const { return sizes_[i]; }
+    KS_MEMBER I stride(I i) const { return strides_[i]; }
+    KS_MEMBER typename P<T>::PtrType data() const { return data_; }
+};
+KS_ACCESSOR class GenericPackedTensorAccessor {
+    typename P<T>::PtrType data_;
+    I sizes_[N], strides_[N];
+
+  public:
+    KS_MEMBER auto operator[](I i) const -> decltype(auto) {
+        if constexpr (N == 1) return (data_[strides_[0] * i]);
+        else return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+    }
+    KS_MEMBER I size(I i) const { return sizes_[i]; }
+    KS_MEMBER I stride(I i) const { return strides_[i]; }
+    KS_MEMBER typename P<T>::PtrType data() const { return data_; }
+};
+template <class T, size_t N, template <class> class P = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, P, int32_t>;
+template <class T, size_t N, template <class> class P = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, P, int64_t>;
+KS_ACCESSOR using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
+}  // namespace at
+#undef KS_ACCESSOR
+namespace torch {
+using at::DefaultPtrTraits, at::RestrictPtrTraits, at::TensorAccessor, at::GenericPackedTensorAccessor;
+using at::PackedTensorAccessor, at::PackedTensorAccessor32, at::PackedTensorAccessor64;
+}  // namespace torch

@@ -14,6 +14,7 @@ from sandbox.amdgcn.syntax_tree import SyntaxTree
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
 _SPACE = re.compile(r"__attribute(?:__)? \( \( (?:__)?address_space(?:__)? \( (\d) \) \) \)")
+_CAST = re.compile(r"\b(?:reinterpret|static|const|addrspace)_cast<[^<>]*>")
 _QUALIFIED = r"(?: (?:const|volatile)\b)*"
 
 
@@ -31,7 +32,8 @@ def with_spaces(tree: SyntaxTree, source: str) -> SyntaxTree:
 
     def spelled(text: str) -> str:
         parts = text.split("'")
-        return "'".join(word.sub(attribute, part) if number % 2 else part for number, part in enumerate(parts))
+        quoted = (word.sub(attribute, part) if number % 2 else part for number, part in enumerate(parts))
+        return _CAST.sub(lambda cast: word.sub(attribute, cast[0]), "'".join(quoted))
 
     nodes = tuple(n._replace(text=spelled(n.text)) if word.search(n.text) else n for n in tree.nodes)
     return SyntaxTree(nodes, tree.layouts)

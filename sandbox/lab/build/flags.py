@@ -127,6 +127,7 @@ FLAGS = (
     "-fconstexpr-steps=2000000",
     "-mlong-double-64",
     "-w",
+    "-Wno-register",
     "-DKS_LAB=1",
     "-mllvm",
     "-disable-block-placement",  # in the source's order: lowest_site() in runtime/workgroup.cpp rests on it

@@ -39,7 +39,7 @@ EXPANDED = "expanded.hip"
 CLOSING = "#pragma clang attribute pop\n"  # of what the lab's header leaves open
 _HEADER = "#include <hip/hip_runtime.h>"
 _BEHIND_HEADER = "#include <ks_lab/convergent.h>"
-_PRINTED = 32 << 20  # bytes of a syntax tree
+_PRINTED = 64 << 20  # bytes of a syntax tree
 # Macros in `#pragma unroll N`: the compiler puts their values there, `clang -E` leaves them as they are written. So a
 # line with one goes through the preprocessor as text, under a name that no candidate may write, and is a pragma again.
 _PRAGMAS = {
@@ -142,7 +142,7 @@ class Reader:
         if done.returncode != 0:
             return compiler_findings(done, source)
         if len(done.stdout) >= _PRINTED:
-            return (refusal("the code is too large to be compared: its syntax tree has more than 32 MiB"),)
+            return (refusal("the code is too large to be compared: its syntax tree has more than 64 MiB"),)
         return read_tree(done.stdout)
 
     @cached_property

@@ -180,9 +180,16 @@ def _questions(nodes: tuple[Node, ...]) -> Iterator[Finding]:
 def _narrow_pointers(nodes: tuple[Node, ...]) -> Iterator[Finding]:
     """Places where the size of a pointer matters that has 32 bits on the GPU and 64 in the lab."""
     names = set[str]()
+    template, pattern = (0, 0), 0  # the depth and the end of a class template, the end of its own text
     if not any("address_space(" in node.text for node in nodes):
         return
     for index, node in enumerate(nodes):
+        if node.kind == "ClassTemplateDecl":
+            template = node.depth, subtree(nodes, index)
+        elif node.kind == "ClassTemplatePartialSpecializationDecl" or (
+            node.kind == "CXXRecordDecl" and node.depth == template[0] + 1 and index < template[1]
+        ):  # without a size of its own: what is made of it has one, and stands behind
+            pattern = max(pattern, subtree(nodes, index))
         types = _QUOTED.findall(node.text)
         narrow = any(_SPACE.search(t) or names.intersection(re.findall(r"\w+", t)) for t in types)
         if not narrow and node.kind == "UnaryExprOrTypeTraitExpr":
@@ -192,6 +199,8 @@ def _narrow_pointers(nodes: tuple[Node, ...]) -> Iterator[Finding]:
             continue
         if node.kind in ("TypedefDecl", "TypeAliasDecl") and (alias := _ALIAS.match(node.text.partition(":'")[0])):
             names.add(alias[1])
+        elif node.kind == "FieldDecl" and index < pattern:
+            continue
         elif node.kind in _MEASURING or any(_STRIDE.search(t) for t in types):
             message = (
                 "the size of a pointer to LDS or to private memory differs between the lab and the GPU; use a plain "

@@ -22,6 +22,7 @@ from tests.kernels.real.sources import Mirror
 
 FOLDER = Path(__file__).parent
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">][^\n]*', re.M)
+_PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -108,11 +109,20 @@ def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
             found = normpath(f"{folder}/{match[1]}")
             if found in seen and PurePosixPath(found).name not in row.again:
                 return ""
-            if mirror.text(row.repository, row.commit, found) is not None:
-                return _with_includes(row, mirror, found, seen)
+            if (own := mirror.text(row.repository, row.commit, found)) is not None:
+                is_again = PurePosixPath(found).name in row.again
+                return _once(own if is_again else "", found, _with_includes(row, mirror, found, seen))
         return match[0]
 
     return _INCLUDE.sub(header, text)
+
+
+def _once(own: str, path: str, text: str) -> str:
+    """The header's text under a condition where it says that it is read once, which a text in its place cannot."""
+    if not _PRAGMA_ONCE.search(own):
+        return text
+    guard = "READ_" + re.sub(r"\W", "_", path)
+    return f"#ifndef {guard}\n#define {guard}\n{text}\n#endif"
 
 
 def _read(path: Path) -> list[Row]:

@@ -211,3 +211,23 @@ def test_parentheses_of_a_template_or_an_attribute_are_no_parameters() -> None:
 def test_functions_that_use_a_hosts_library_by_its_namespace_go() -> None:
     text = 'inline auto read(nlohmann::json& all) { return all["x"]; }\nstruct Format { int fmt; };\n'
     assert without_host_half(text + KERNEL + MAIN) == "\n" + text.split("\n", 1)[1] + KERNEL + "\n" * 6
+
+
+def test_tensors_by_value_belong_to_device_code() -> None:
+    text = "typedef torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> rows_t;\nusing torch::Tensor;\n"
+    assert without_host_half(text + KERNEL) == text.split("\n")[0] + "\n\n" + KERNEL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "inline unsigned exp2(unsigned m, int n) { return n; }",  # device code has another one
+        "inline bool operator<(Half a, Half b) { return a.x < b.x; }",
+        "unsigned gamma(unsigned x) { return missing(x); }",  # only a variable's name
+        "Half less(Half a) { return missing(a); }",  # only a friend's
+    ],
+)
+def test_functions_without_a_mark_that_no_device_code_calls_go(text: str) -> None:
+    types = "struct Half {\n  float x;\n  friend Half less(Half a);\n};\n__device__ Half h;\n"
+    kernel = "__global__ void k(float* gamma) { gamma[0] = h.x < exp2(gamma[1]) ? gamma[0] : 1; }\n"
+    assert without_host_half(f"{types}{text}\n{kernel}{MAIN}") == f"{types}\n{kernel}" + "\n" * 6

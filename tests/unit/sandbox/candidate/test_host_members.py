@@ -45,3 +45,15 @@ def test_a_member_whose_declaration_is_the_hosts_goes_whole() -> None:
     made = without_host_half(text)
     assert "Tensor" not in made
     assert "int n;" in made
+
+
+def test_a_constructors_initialisers_go_behind_a_macro_as_well_and_a_hosts_operator_is_no_friend() -> None:
+    text = (
+        "struct Half {\n  Half() NOEXCEPT : x(missing()) {}\n  friend Half hosts::operator+(Half, Half);\n"
+        "  friend __device__ Half operator-(Half, Half);\n  float x;\n};\n__device__ Half one;\n"
+    )
+    made = without_host_half(text + "int main() { hipFree(0); }\n")
+    assert "Half() NOEXCEPT ;" in made
+    assert "missing" not in made
+    assert "operator+" not in made
+    assert "operator-" in made

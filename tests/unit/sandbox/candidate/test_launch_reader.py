@@ -7,7 +7,7 @@ from sandbox.candidate.fit import check
 from sandbox.candidate.launch_reader import waits_for_grid
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Launch, Loop
-from sandbox.candidate.resolve import resolve
+from sandbox.candidate.resolve import BufferArg, ScalarArg, resolve
 from tests.support.plans import BODY, a_task, source
 
 TASK = a_task()
@@ -45,6 +45,19 @@ def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
         ("k", ("x", "y")),
         ("ks_fill", ("y", "-inf")),
     ]
+
+
+def test_variables_of_the_device_become_what_a_buffer_is_or_a_value() -> None:
+    plan = one(symbol='{mask = "x + rows", "ops::size" = ["rows", 1], half = 0.5}')
+    found = launches(plan)
+    assert [(x.kernel, x.args) for x in found[:3]] == [
+        ("ks_contents<&mask>", ("x + rows", "0:i64")),
+        ("ks_value<&ops::size>", (("rows", "1"),)),
+        ("ks_value<&half>", (("0.5:f32",),)),
+    ]
+    assert [x.writes_variable for x in found] == [True, True, True, False]
+    first = resolve(parse(source(plan)), TASK, TASK.tests[0]).launches[0]
+    assert first.args == (BufferArg("x", 28), ScalarArg("i64", 27972)) and first.grid == (14, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +111,10 @@ def test_a_body_stands_in_the_loops_around_it() -> None:
         (one(fill="{y = true}"), "fill gives a buffer one number"),
         (one(fill="{z = 1}"), "'z' is none"),
         (one(copy='{y = "rows"}'), "'rows' is none"),
+        (one(symbol='{"a b" = "x"}'), "symbol names variables of the device"),
+        (one(symbol='{ks_lds = "x"}'), "symbol names variables of the device"),
+        (one(symbol='{mask = "z"}'), "symbol names 'z'"),
+        (one(symbol='"mask"'), "symbol must be a table such as"),
         (one(copy='{x = "y"}'), "an input may not change, and 'x' is one"),
         (one(**{"for": '"i in x"'}), "for must be a text such as"),
         (one(**{"for": '"i in range(2, 1, 0)"'}), "steps by 0"),
@@ -121,6 +138,7 @@ def test_what_cannot_be_is_one_sentence(plan: str, part: str) -> None:
         (one(**{"for": '["i in range(2000)"]'}), "more than 1024 launches"),
         (one(when='"rows > 7"'), "the plan launches nothing"),
         (one(fill="{y = nan}", copy='{y = "x"}'), "copy: y has 28 bytes and x has 28000"),
+        (one(symbol='{mask = "rows"}'), "'rows' is no buffer; a value stands in a list"),
         (one(args='["x", "y - 1"]'), "points before the buffer y"),
         (one(args='["x", ["rows", "y + 8"]]'), "an argument points 32 bytes into y, which is shorter"),
         (one(args='["x", "y", "rows * 1000000000"]'), "7000000000, too large for a 32-bit int"),

@@ -31,6 +31,15 @@ def _left(text: str) -> str:
         "__device__ void g(int* y) { g(y); }",  # only itself names it
         "template <> __device__ int cast<int, half>(half x) { return __half2int_rn(x); }",
         "struct Tensors { __device__ int at() { return missing(); } };",
+        "inline constexpr auto kDevice = kMissing;",
+        "template <class... T> inline constexpr auto kList = std::array<Missing, sizeof...(T)>{T::value...};",
+        "using location = missing::location;",
+        'static struct option options[] = {{"all", 1}};',
+        "template <class T> using vec = missing::vector<T, 4>;",
+        "typedef missing::location where;",
+        "inline auto operator==(Missing a, const missing::Other& b) -> bool { return a.x == b.x; }",
+        "constexpr int width(Missing m) { return m.width; }",
+        "template <class C> explicit Checked(C&&, Missing) -> Checked<C>;",
     ],
 )
 def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
@@ -45,9 +54,16 @@ def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
         "#define JOIN(a) a##_of\n__device__ int last_of(int x) { return x; }\n__device__ int v = JOIN(last)(1);\n",
         "struct N { float x; };\n",  # the plan names it
         "__device__ int h() { return 1; }\n__constant__ auto table = h;\n",
-        "struct R { float x; };\n__device__ R operator+(R a, R b) { return a; }\n",
+        "struct R { float x; };\n__device__ R operator+(R a, R b) { return a; }\n__device__ R zero;\n",
         "enum Kind { one, two };\n",
+        "typedef enum Shade { dark, light } Shade;\n",
         "struct { int x; } nameless;\n",
+        "constexpr int wide = 4;\nconst int narrow = wide / 2, other = 1;\n",
+        "#define TRAIT(T) struct f_##T { __device__ static float of(T x) { return x; } }\nTRAIT(float);\n",
+        "using R = float;\nstatic_assert(sizeof(R) == 4);\n",
+        "__constant__ float table[4];\n",
+        "namespace g { using R = float; }\nusing g::R;\n",
+        "constexpr int of(int x) { return x; }\n#define f(x) (of(1) * (x))\n",
     ],
 )
 def test_what_a_launch_may_reach_stays(text: str) -> None:
@@ -96,3 +112,8 @@ def _calls(text: str) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def test_lines_of_a_text_that_look_like_directives_go_with_it_and_directives_stay() -> None:
+    shader = 'const char* shader = R"(\n#version 330\n)";\nvoid host() {\n#define A 1 \\\n    2\n  hipFree(0);\n}\n'
+    assert _left(shader) == PLAN + "\n\n\n\n#define A 1 \\\n    2\n\n\n" + USED + KERNEL

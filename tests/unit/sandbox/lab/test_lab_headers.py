@@ -163,3 +163,43 @@ __global__ void k(const float* x, float* y) {
 def test_a_fault_inside_an_operator_of_the_standard_library_is_reported_at_its_call() -> None:
     done = execute(RACE, [launch("k", ["x", "y"])], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
     assert [(f.kind, f.line) for f in done.findings[:1]] == [("race", marked_line(RACE))]
+
+
+LIBRARIES = """
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <hip/hip_fp8.h>
+#include <torch/types.h>
+int opened(FILE** file);
+typedef torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> rows_t;
+template <class T, size_t N> __device__ int extent(const at::PackedTensorAccessor64<T, N>& x) { return x.size(1); }
+static_assert(std::has_single_bit(64u));
+static_assert(!std::has_single_bit(0u) && std::bit_ceil(5u) == 8 && std::bit_floor(5u) == 4);
+static_assert(std::rotl(0x81u, 4) == 0x810u && std::rotr(0x81u, 4) == 0x10000008u && std::bit_width(5u) == 3);
+static_assert(std::countl_zero(1u) == 31 && std::countr_zero(0ul) == 64 && std::popcount(7u) == 3);
+static_assert(std::round_toward_infinity == 2 && std::denorm_present == 1);
+__global__ void k(float* y) {
+    int exponent;
+    float whole;
+    rows_t rows;
+    const int shape[] = {2, 4, 4, 1};
+    memcpy((void*)&rows, (const void*)&y, 8);
+    memcpy((char*)&rows + 8, shape, 16);
+    at::PackedTensorAccessor64<float, 2> wide;
+    const long extents[] = {2, 4, 4, 1};
+    memcpy((char*)&wide + 8, extents, 32);
+    for (int i = 0; i < 4; i++) rows[0][i] = i;
+    rows[1][2] = rows[0][3] + rows.size(1) + rows[1].stride(0) + extent<float, 2>(wide);
+    register __hip_fp8x4_e4m3_fnuz four(__hip_bfloat162(1, 2), __hip_bfloat162(3, 4));
+    rows[1][3] = rows[1].size(0) + float4(four).z + float2(__hip_fp8x2_e4m3_fnuz(__half2(5, 6))).y;
+    rows[1][0] = std::frexp(6.0f, &exponent) + exponent;
+    rows[1][1] = std::ldexp(std::modf(2.25f, &whole), 2) + whole + std::signbit(-1.0);
+}"""
+
+
+def test_tensors_by_value_bits_and_parts_of_numbers_are_there() -> None:
+    done = execute(LIBRARIES, [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(8, np.float32)})
+    assert done.findings == ()
+    assert done.outputs["y"].tolist() == [0, 1, 2, 3, 3.75, 4, 12, 13]

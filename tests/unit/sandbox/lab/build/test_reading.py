@@ -59,6 +59,12 @@ REFUSED = {
     "builtin of a friend": "struct S { __device__ operator int() const { return 1; }\n"
     "__device__ friend int __builtin_amdgcn_readlane(S, int) { return 2; } };\n"
     "template <class T> __device__ int g(T a) { return __builtin_amdgcn_readlane(a, 0); } __device__ int f() { return g(S{}); }",
+    "LDS pointer in a class of a template": "#define NEAR __attribute__((address_space(3)))\n"
+    "template <class T> struct S { NEAR T* p; }; __device__ int f() { return sizeof(S<float>); }",
+    "LDS pointer in a member class of a template": "template <class T> struct S { struct M { __attribute__((address_space(3))) T* p; }; };\n"
+    "__device__ float f(S<float>::M m) { return *m.p; }",
+    "LDS pointer in a partial specialisation": "template <class T> struct S {}; template <class T> struct S<T*> { __attribute__((address_space(3))) T* p; };\n"
+    "__device__ float f(S<float*> m) { return *m.p; }",
     "LDS pointer in a structure": "struct S { __attribute__((address_space(3))) int* p; char c; };",
     "va_list": "__device__ int f() { return sizeof(__builtin_va_list); }",
     "noexcept of a builtin": "__device__ bool f() { return noexcept(__builtin_amdgcn_s_sleep(1)); }",
@@ -111,6 +117,11 @@ PERMITTED = {
     "__device__ int h(int* p) { return f(3) + g<int, __HIP_MEMORY_SCOPE_AGENT>(p); }",
     "address spaces by a macro": "#define NEAR __attribute__((address_space(3)))\n"
     "__device__ float f(NEAR const float* p) { return *p; } template <class T> using q = NEAR T*;",
+    "address spaces by a macro in a cast": "#define NEAR __attribute__((address_space(3)))\n"
+    "__device__ void* f(unsigned a) { return (void*)reinterpret_cast<NEAR void*>(a); }",
+    "LDS pointer in a template of which no class is made": "#define NEAR __attribute__((address_space(3)))\n"
+    "template <class T> struct S { NEAR T* p; struct M { NEAR T* p; }; template <class V> struct N { NEAR V* p; }; };\n"
+    "template <class T> struct S<T*> { NEAR T* p; };",
     "address spaces by a macro that is empty elsewhere": "#if 1\n#define NEAR __attribute__((address_space(3)))\n#else\n"
     "#define NEAR\n#endif\n__device__ float f(NEAR const float* p) { return *p; }",
     "loads into LDS and atomics of raw buffers": "__device__ void f(float* p, float* l) {\n"

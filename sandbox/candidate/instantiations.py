@@ -1,0 +1,56 @@
+"""Explicit instantiations of a file, and uses of macros that are some: a plan names the one that it launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sandbox.candidate.declarations import Declaration
+from sandbox.candidate.pp_tokens import Token
+
+
+def instantiations(
+    declarations: Sequence[Declaration], host: Sequence[Declaration], macros: Mapping[str, Sequence[Token]]
+) -> list[Declaration]:
+    """Explicit instantiations, and uses of macros that are some or whose text names a function that has gone.
+
+    A plan names the instantiation that it launches; the others would only be compiled.
+    """
+    left_out = {id(d) for d in host}
+    kept = {d.name for d in declarations if d.is_function and id(d) not in left_out}
+    gone = {d.name for d in host if d.is_function} - kept
+
+    def is_macro(tokens: Sequence[Token]) -> bool:
+        body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
+        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
+
+    others = (d for d in declarations if id(d) not in left_out and not d.is_function)
+    return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
+
+
+def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
+    """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
+    pieces, piece = list[list[Token]](), list[Token]()
+    for token in tokens:
+        if token.text == ";":
+            pieces.append(piece)
+            piece = []
+        elif token.kind != "end":
+            piece.append(token)
+    pieces = [p for p in [*pieces, piece] if p]
+    return bool(pieces) and all(
+        (_is_instantiation(p) and "{" not in (t.text for t in p))
+        or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        for p in pieces
+    )
+
+
+def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
+    """The text of a macro with parameters."""
+    texts = [t.text for t in body]
+    return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
+
+
+def _is_instantiation(tokens: Sequence[Token]) -> bool:
+    words = [t.text for t in tokens[:3]]
+    words = words[1:] if words[:1] == ["extern"] else words
+    return words[:1] == ["template"] and words[1:2] != ["<"]

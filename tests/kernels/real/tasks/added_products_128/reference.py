@@ -1,0 +1,31 @@
+"""Products of square matrices, added."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    n = case.dims["n"]
+    return {name: rng.standard_normal((n, n), dtype=np.float32) for name in ("a", "b", "y0")}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float32."""
+    return _computed(
+        {name: x.astype(np.float32) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    return {"y": 0.5 * inputs["y0"] + 1.5 * (inputs["a"] @ inputs["b"])}

@@ -1,0 +1,35 @@
+"""RMS norm rounded before the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "x": rng.standard_normal((case.dims["rows"], 1024), dtype=np.float32),
+        "w": rng.standard_normal(1024, dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float32."""
+    return _computed(
+        {name: x.astype(np.float32) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x = inputs["x"].astype(np.float64)
+    r = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-6)
+    return {"y": r.astype(np.float16) * inputs["w"]}

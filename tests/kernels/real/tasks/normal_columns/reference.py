@@ -1,0 +1,33 @@
+"""Layer norm along the middle axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {"x": rng.standard_normal(tuple(case.dims[name] for name in "oci"), dtype=np.float32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float32."""
+    return _computed(
+        {name: x.astype(np.float32) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x = inputs["x"]
+    mean = x.mean(axis=1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(axis=1, keepdims=True)
+    return {"y": (x - mean) / np.sqrt(variance + 1e-5)}
