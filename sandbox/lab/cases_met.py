@@ -65,7 +65,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     for case in large_cases(prepared, inputs.rng, has_parts=has_parts(prepared, inputs)):
         yield LargeCase(judge, case, inputs)
     met = met_by_one(inputs)
-    first = replace(task.tests[0], role="held_out")
+    first = replace(task.tests[0], role="held_out", seed=task.tests[0].seed ^ inputs.secret)
     is_small = cost(task, first.dims) <= SMALL
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
