@@ -192,8 +192,8 @@ class Evaluation:
     seconds: float = 0.0  # wall time the evaluation took
     kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # `counters` by kernel
     hot_lines: tuple[HotLine, ...] = ()  # the costliest first
-    one_sided: tuple[OneSided, ...] = ()  # what the accepted answer does not speak of, in the order of lines
     isolation: str = ""  # of compiler and kernel: a level of sandbox/cage/confinement.py; "" where not known
+    one_sided: tuple[OneSided, ...] = ()  # what the accepted answer does not speak of, in the order of lines
 
     @property
     def geomean_us(self) -> float | None:

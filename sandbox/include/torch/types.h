@@ -67,8 +67,10 @@ KS_ACCESSOR class TensorAccessor {
     KS_MEMBER TensorAccessor(typename P<T>::PtrType data, const I* sizes, const I* strides)
         : data_(data), sizes_(sizes), strides_(strides) {}
     KS_MEMBER auto operator[](I i) const -> decltype(auto) {
-        if constexpr (N == 1) return (data_[strides_[0] * i]);
-        else return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+        if constexpr (N == 1)
+            return (data_[strides_[0] * i]);
+        else
+            return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
     }
     KS_MEMBER I size(I i) const { return sizes_[i]; }
     KS_MEMBER I stride(I i) const { return strides_[i]; }
@@ -80,8 +82,10 @@ KS_ACCESSOR class GenericPackedTensorAccessor {
 
   public:
     KS_MEMBER auto operator[](I i) const -> decltype(auto) {
-        if constexpr (N == 1) return (data_[strides_[0] * i]);
-        else return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+        if constexpr (N == 1)
+            return (data_[strides_[0] * i]);
+        else
+            return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
     }
     KS_MEMBER I size(I i) const { return sizes_[i]; }
     KS_MEMBER I stride(I i) const { return strides_[i]; }

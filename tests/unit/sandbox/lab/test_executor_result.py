@@ -22,6 +22,7 @@ GOOD: dict[str, Any] = {
     "timed_out": False,
     "findings": [],
     "suspects": [],
+    "outcomes": "0132",
     "atomics": [0, 1],
     "accesses": 7,
     "launches": [ROW],
@@ -69,6 +70,9 @@ def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
         {"findings": [FINDING] * 65},
         {"suspects": [{**FINDING, "kind": "race"}]},
         {"suspects": None},
+        {"outcomes": None},
+        {"outcomes": "4"},
+        {"outcomes": "1" * 4097},
         {"findings": [{**FINDING, "thread": ["1", 2, 3]}]},
     ],
 )
