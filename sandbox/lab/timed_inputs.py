@@ -30,6 +30,7 @@ from tasks.manifest import case_name
 from tasks.task import Array, Case, Task, TensorSpec
 
 ELEMENTS = 1 << 20  # of the inputs with a mapped dim that are drawn
+FEWER = 4  # times fewer of a family, of which few workgroups are executed mostly
 PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107)
 KEPT = 16  # references of sets of granules
 
@@ -66,7 +67,8 @@ class TimedInputs:
     ) -> None:
         """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
         self.task, self.case, self.families, self.variant = (task := families.task), case, families, variant
-        self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, case, dims))
+        most = ELEMENTS if variant is None else ELEMENTS // FEWER
+        self.mapped = tuple(_mapped(task, case, dim, most // len(dims), rng) for dim in _useful(task, case, dims))
         self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
         self.seed = self._small.seed  # secret
@@ -174,12 +176,12 @@ def _repeats(task: Task, dim: Independent) -> bool:
     return all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs)
 
 
-def _mapped(task: Task, case: Case, dim: Independent, many: int, rng: np.random.Generator) -> Mapped:
+def _mapped(task: Task, case: Case, dim: Independent, elements: int, rng: np.random.Generator) -> Mapped:
     """The dim with a secret number of granules drawn: all of them where they are few."""
     total = -(-case.dims[dim.name] // dim.granule)
     one = {**case.dims, dim.name: dim.granule}
     each = sum(math.prod(task.shape_of(s, replace(case, dims=one))) for s in task.inputs if s.name in dim.axes)
-    most = max(PRIMES[0], ELEMENTS // many // max(1, each))
+    most = max(PRIMES[0], elements // max(1, each))
     fitting = [p for p in PRIMES if p <= most]
     drawn = int(rng.choice(fitting[len(fitting) // 2 :]))
     if total <= drawn:
