@@ -44,7 +44,8 @@ def test_every_workgroup_is_behind_the_barrier_of_the_grid_before_one_goes_on() 
 
 @pytest.mark.parametrize("instead", ["__syncthreads()", "__threadfence()"])
 def test_what_orders_one_workgroup_does_not_order_the_grid(instead: str) -> None:
-    assert {finding.kind for finding in run(SOURCE.replace("grid.sync()", instead)).findings} == {"race"}
+    kinds = {finding.kind for finding in run(SOURCE.replace("grid.sync()", instead)).findings}
+    assert "race" in kinds <= {"race", "uninitialised"}  # where the reader was first, nothing was written yet
 
 
 def test_a_workgroup_that_stays_away_is_reported_and_nothing_hangs() -> None:
