@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def test_what_covers_a_module_exists_and_reaches_it(module: str) -> None:
     test = covered()[module]
     assert Path(test).name.startswith("test_") and (ROOT / test).is_file()
     assert module in reached(test)
+
+
+def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
+    """pytest leaves out folders by their names: those of `build` it did, with 244 tests."""
+    patterns = pytestconfig.getini("norecursedirs")
+    folders = {part for path in (ROOT / "tests").rglob("test_*.py") for part in path.relative_to(ROOT).parts[:-1]}
+    assert folders > {"unit", "build"} and patterns
+    assert [name for name in folders if any(fnmatch(name, pattern) for pattern in patterns)] == []
 
 
 def test_no_file_name_stands_twice_in_the_product() -> None:
