@@ -61,7 +61,7 @@ class SearchedInputs(InputFamilies):
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
-        mine = [name for name in self.task.plant if name in inputs]
+        mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
         if family is None or not mine:
             return inputs
         how = np.random.default_rng((self._secret, int(family.rpartition(" ")[2])))

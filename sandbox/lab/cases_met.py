@@ -21,9 +21,9 @@ from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
+from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from sandbox.lab.turning_case import searched
 from sandbox.target import Target
 from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases

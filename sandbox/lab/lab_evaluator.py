@@ -28,8 +28,8 @@ from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Built, Judge, Patience, patience_for
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.predict import predict, same_times
+from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.turning_case import searched
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.loader import load_task

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.build.conditions import DataCondition, numbers_in
 from sandbox.lab.lab import Lab
@@ -18,6 +19,7 @@ from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
 from tasks.held_out import SMALL, cost
+from tasks.loader import TASK_FAULTS
 from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
@@ -30,7 +32,7 @@ TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
 @dataclass(frozen=True)
-class TurningCase:
+class SearchedCase:
     """One small case of one candidate on inputs made for it."""
 
     judge: Judge
@@ -42,7 +44,12 @@ class TurningCase:
         """Execute and compare it; nothing where no answer is known, or no end comes in a part of the deadline."""
         assert self.judge.known is not None
         values = self.judge.known.of(self.case, self.family)
-        if not self.searched.is_sound(self.case, self.family, values.inputs, values.reference, values.baseline):
+        try:
+            given = values.inputs, values.reference, values.baseline
+            is_sound = self.searched.is_sound(self.case, self.family, *given)
+        except (TaskError, *TASK_FAULTS):
+            is_sound = False  # the task's own code knows no answer on such inputs
+        if not is_sound:
             return None, ()
         row, findings = self.judge.within(TRIAL).run(self.case, self.family)
         return (None, ()) if any(finding.kind == "timeout" for finding in findings) else (row, findings)
@@ -51,7 +58,7 @@ class TurningCase:
 def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """One row for all tries, or that of the one which failed and its findings; no row where there are none."""
     met, worst = 0, 0.0
-    for row, findings in overlapping(turning_cases(judge, inputs), TurningCase.run):
+    for row, findings in overlapping(searched_cases(judge, inputs), SearchedCase.run):
         if findings:
             return [row] if row else [], findings
         met, worst = (met + 1, max(worst, row.error or 0.0)) if row else (met, worst)
@@ -70,20 +77,20 @@ def _tries(conditions: Sequence[DataCondition], numbers: Sequence[float], *, has
     return min(MOST, FEWEST + EACH * len(numbers))
 
 
-def turning_cases(judge: Judge, inputs: SessionInputs) -> Iterator[TurningCase]:
+def searched_cases(judge: Judge, inputs: SessionInputs) -> Iterator[SearchedCase]:
     """Tries, those for comparisons of one outcome first."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
     conditions, left = judge.built.program.conditions, judge.one_sided
     numbers = numbers_in(conditions, left) or numbers_in(conditions)
     shapes = [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
-    if not shapes or not conditions:
+    if not shapes or not conditions or not task.plant:
         return
-    searched = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
-    beside = replace(judge, known=ListedValues(task, searched))
+    made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
+    beside = replace(judge, known=ListedValues(task, made))
     more, begun_s = MORE if judge.patience.is_longer else 1, spent_s(lab)
     for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
         if spent_s(lab) - begun_s > MOST_S * more:
             return
         drawn = shapes[int(rng.integers(len(shapes)))]
         case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
-        yield TurningCase(beside, case, f"search {number}", searched)
+        yield SearchedCase(beside, case, f"search {number}", made)

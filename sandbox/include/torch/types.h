@@ -82,10 +82,7 @@ KS_ACCESSOR class GenericPackedTensorAccessor {
 
   public:
     KS_MEMBER auto operator[](I i) const -> decltype(auto) {
-        if constexpr (N == 1)
-            return (data_[strides_[0] * i]);
-        else
-            return TensorAccessor<T, N - 1, P, I>(data_ + strides_[0] * i, sizes_ + 1, strides_ + 1);
+        return TensorAccessor<T, N, P, I>(data_, sizes_, strides_)[i];
     }
     KS_MEMBER I size(I i) const { return sizes_[i]; }
     KS_MEMBER I stride(I i) const { return strides_[i]; }

@@ -23,32 +23,31 @@ from records.codec import dumps, loads
 from records.evaluation import OneSided
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE
-from sandbox.lab.build.ir import Body, bodies, operands
+from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies, operands
 
 MOST = 4096  # marks of a program, as the runtime's array holds
 _INFINITE = frozenset({"0xFFF0000000000000", "0x7FF0000000000000", "0xHFC00", "0xH7C00", "0xRFF80", "0xR7F80"})
+FEW = 32  # values that are looked at for one comparison: what runs through more is none that a person wrote down
 DEPTH = 2  # operations between a comparison and a number that it rests on
 OUTCOMES = "ks_outcomes"
 SEALED = "sealed.ll"
 _KEPT = "conditions.json"
-_NAME = r"%(?:\"[^\"]*\"|[-\w$.]+)"
 _KIND = r"(?:i\d+|float|double|half|bfloat)"
-_DEFINED = re.compile(rf"^  ({_NAME}) = ")
 _COMPARED = re.compile(
-    rf"^  (?P<name>{_NAME}) = (?:[if]cmp) (?:\w+ )*?(?P<kind>{_KIND}) (?P<left>\S+), (?P<right>[^,\s]+)"
+    rf"^  (?P<name>{LOCAL}) = (?:[if]cmp) (?:\w+ )*?(?P<kind>{_KIND}) (?P<left>\S+), (?P<right>[^,\s]+)"
 )
-_EQUALITY = re.compile(rf"^  {_NAME} = [if]cmp (?:\w+ )*?(?:eq|ne|oeq|une|ueq|one) ")
+_EQUALITY = re.compile(rf"^  {LOCAL} = [if]cmp (?:\w+ )*?(?:eq|ne|oeq|une|ueq|one) ")
 _JOINED = re.compile(
-    rf"^  (?P<name>{_NAME}) = (?:(?:and|or) i1 (?P<left>\S+), (?P<right>[^,\s]+)"
+    rf"^  (?P<name>{LOCAL}) = (?:(?:and|or) i1 (?P<left>\S+), (?P<right>[^,\s]+)"
     r"|select i1 (?P<first>[^,]+), i1 (?P<second>[^,]+), i1 (?P<third>[^,\s]+))"
 )
 _BOUNDED = re.compile(
-    rf"^  {_NAME} = (?:tail |notail )?call (?:\w+ )*?(?P<kind>{_KIND})"
+    rf"^  {LOCAL} = (?:tail |notail )?call (?:\w+ )*?(?P<kind>{_KIND})"
     r" @llvm\.(?P<side>minnum|maxnum|minimumnum|maximumnum|umin|umax|smin|smax)\.\w+\("
     r"\w+ (?:\w+ )*?(?P<left>[^,\s]+), \w+ (?:\w+ )*?(?P<right>[^,\s)]+)\)"
 )
 _CALL = re.compile(r"= (?:tail |notail )?call [^@]*@(?!llvm\.|ks\.)")
-_FLOATING = re.compile(rf"(?:float|double|half|bfloat|<[^>]*>) (?:\w+ )*?({_NAME})")
+_FLOATING = re.compile(rf"(?:float|double|half|bfloat|<[^>]*>) (?:\w+ )*?({LOCAL})")
 _COMPUTED = re.compile(rf" = (?:fadd|fsub|fmul|fdiv|and|urem|add|sub|mul|lshr) (?:\w+ )*?{_KIND} ([^,\s]+), ([^,\s]+)")
 _PHI = re.compile(r" = phi .*")
 _INCOMING = re.compile(r"\[ ([^,\s]+), %")
@@ -169,7 +168,7 @@ class _DataFlow:
     def constants(self, side: str) -> tuple[str, ...]:
         """A side of a comparison that is fixed, what a running value begins with, and what is added or scaled by."""
         found, seen, fresh = list[str](), set[str](), [(side, 0)]
-        while fresh:
+        while fresh and len(seen) + len(found) < FEW:
             name, depth = fresh.pop()
             if not name.startswith(("%", "@")):
                 found.append(name)
@@ -187,7 +186,7 @@ class _DataFlow:
         users = dict[str, list[str]]()
         fresh = list(self._parameters())
         for line in self.body.lines:
-            if not (made := _DEFINED.match(line)):
+            if not (made := DEFINITION.match(line)):
                 continue
             if " = load " in line or _CALL.search(line):
                 fresh.append(made[1])

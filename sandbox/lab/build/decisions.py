@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.cage.output import read_output
-from sandbox.lab.build.ir import Body, bodies
+from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies
 
 Step = tuple[str, ...]
 Steps = tuple[Step, ...]
@@ -27,9 +27,7 @@ Steps = tuple[Step, ...]
 OPTIMISED = "optimised.ll"
 MOST_LINES = 30_000  # of one launch; a longer one is not read
 _LAUNCH = re.compile(r"ks_launch_(\d+)$")
-_NAME = r"%(?:\"[^\"]*\"|[-\w$.]+)"
 _TAIL = re.compile(r"(?:, ![\w.]+ ![\w()]+|, !\w+ !\w+|, !\w+ !DI\w+\([^)]*\))+$|, !.*$")
-_DEFINED = re.compile(rf"^  ({_NAME}) = (.*)$")
 _LABEL = re.compile(r"^(\"[^\"]*\"|[-\w$.]+):")
 _TYPE = r"(?:i\d+|float|double)"
 _FLAGS = r"(?:(?:nuw|nsw|exact|disjoint|nneg|samesign|contract|reassoc|nnan|ninf|nsz|arcp|afn|fast) )*"
@@ -48,9 +46,9 @@ _CALL = re.compile(
 )
 _PHI = re.compile(rf"phi {_FLAGS}({_TYPE}) (\[.*)$")
 _INCOMING = re.compile(r"\[ ([^,\s]+), %(\"[^\"]*\"|[-\w$.]+) \]")
-_POINTER = re.compile(rf"getelementptr (?:inbounds |nuw |nusw )*i8, ptr ({_NAME}), i64 (\d+)$")
+_POINTER = re.compile(rf"getelementptr (?:inbounds |nuw |nusw )*i8, ptr ({LOCAL}), i64 (\d+)$")
 _ADDRESS = re.compile(r"\bptr\b")
-_WORD = re.compile(rf"call .*asm .*\"mov[lq] \$1, \$0\".*\(ptr .*?({_NAME})\)")
+_WORD = re.compile(rf"call .*asm .*\"mov[lq] \$1, \$0\".*\(ptr .*?({LOCAL})\)")
 _BRANCH = re.compile(r"^  br i1 (\S+), label %(\"[^\"]*\"|[-\w$.]+), label %(\"[^\"]*\"|[-\w$.]+)")
 _JUMP = re.compile(r"^  br label %(\"[^\"]*\"|[-\w$.]+)")
 _SWITCH = re.compile(r"^  switch (i\d+) (\S+), label %(\"[^\"]*\"|[-\w$.]+) \[")
@@ -101,7 +99,7 @@ class _Reader:
         for line in lines:
             if label := _LABEL.match(line):
                 yield "block", label[1]
-            elif defined := _DEFINED.match(line):
+            elif defined := DEFINITION.match(line):
                 if step := self._value(defined[1], _TAIL.sub("", defined[2])):
                     if step[0] != "parted":
                         self.known.add(defined[1])

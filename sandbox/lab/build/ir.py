@@ -9,8 +9,9 @@ from functools import cached_property
 
 VALUE = r"(?:[%@](?:\"[^\"]*\"|[-\w$.]+)|-?\d+|null|true|false|poison|undef)"
 DEBUG = re.compile(r"!dbg !\d+")
-_NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w$.]+)")
-_DEFINITION = re.compile(r"^  (%(?:\"[^\"]*\"|[-\w$.]+)) = (.*)$")
+LOCAL = r"%(?:\"[^\"]*\"|[-\w$.]+)"  # a value's name
+DEFINITION = re.compile(rf"^  ({LOCAL}) = (.*)$")
+_NAME = re.compile(LOCAL)
 _LABEL = re.compile(r"^(\"[^\"]*\"|[-\w$.]+):")
 _BRANCH = re.compile(r"^  br i1 ([^\s,]+), label %([^\s,]+), label %([^\s,]+)")
 _FUNCTION = re.compile(r"^define .*?@(\"[^\"]*\"|[-\w$.]+)\(.*\{\n", re.M)
@@ -31,7 +32,7 @@ class Body:
     @cached_property
     def places(self) -> dict[str, int]:
         """The line that defines each value."""
-        return {found[1]: number for number, line in enumerate(self.lines) if (found := _DEFINITION.match(line))}
+        return {found[1]: number for number, line in enumerate(self.lines) if (found := DEFINITION.match(line))}
 
     @cached_property
     def definitions(self) -> dict[str, str]:
@@ -65,5 +66,5 @@ def bodies(text: str) -> Iterator[Body]:
 
 def operands(line: str) -> list[str]:
     """The values of the function that a line uses."""
-    found = _DEFINITION.match(line)
+    found = DEFINITION.match(line)
     return _NAME.findall(found[2] if found else line)

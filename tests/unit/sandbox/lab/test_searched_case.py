@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, patience_for
-from sandbox.lab.turning_case import EACH, FEWEST, MADE, TRIES, turning_cases
+from sandbox.lab.searched_case import EACH, FEWEST, MADE, TRIES, searched_cases
 from tasks.loader import load_task
-from tasks.task import Task
+from tasks.task import Array, Case, Task, Tensors
 from tests.support.lab_bench import evaluator as lab_evaluator
 from tests.unit.sandbox.lab.test_family_case import kernel
 
@@ -71,7 +72,7 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
         built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), softmax))[1], evaluator._inputs_of(softmax)
         assert built is not None
         evaluator._lab.outcomes.note(built.program.path, "3" * len(built.program.conditions))
-        return len(list(turning_cases(Judge(evaluator._lab, built, known=inputs.listed, **changed), inputs)))
+        return len(list(searched_cases(Judge(evaluator._lab, built, known=inputs.listed, **changed), inputs)))
 
     assert tries("") == 0  # `fmaxf` in the loop compares with nothing that is fixed
     assert tries("if (x[0] > x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == FEWEST
@@ -79,6 +80,22 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
     assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == TRIES
     longer = patience_for(whole_s=60.0)
     assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;", patience=longer) > 4 * TRIES
+
+
+def test_what_the_tasks_own_code_cannot_answer_is_no_fault_of_the_kernel(
+    evaluator: LabEvaluator, softmax: Task
+) -> None:
+    def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+        if (np.abs(inputs["x"]) == np.float32(99999.5)).any():
+            raise ValueError("a solver that does not converge")
+        return softmax.reference(inputs, case)
+
+    raising = replace(softmax, reference=reference, digest=64 * "7")
+    made = verify(evaluator, raising, "if (x[0] == 99999.5f) sum *= 1.0f + 0.0f * cols;")
+    assert made.verdict.accepted and len(made.one_sided) == 1  # no input that holds the number has an answer
+    fixed = replace(softmax, plant=(), digest=64 * "8")
+    made = verify(evaluator, fixed, "if (x[0] == 99999.5f) sum *= 2.0f;")
+    assert made.verdict.accepted and not any(row.name.endswith(MADE) for row in made.cases)
 
 
 def test_a_leading_kernel_meets_further_tries(evaluator: LabEvaluator, softmax: Task) -> None:
