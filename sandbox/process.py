@@ -37,6 +37,7 @@ __all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", 
 
 _CHUNK = 65536
 _TICK_S = 0.05
+_LOOK_S = 0.01  # between two looks at a program's limits, each of which reads its folders
 _SAMPLED = 0.75  # the kernel's own limit of CPU time counts ticks, which on a shared machine run ahead of the time used
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -134,9 +135,12 @@ def converse(
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             selector.register(pipe, selectors.EVENT_WRITE if stream is None else selectors.EVENT_READ, stream)
+        looked = time.monotonic()
         while selector.get_map():
-            if met := _limit_met(deadline, meter):
-                return met
+            if time.monotonic() >= looked + _LOOK_S:
+                if met := _limit_met(deadline, meter):
+                    return met
+                looked = time.monotonic()
             if most is not None and any(stream.cut > most for stream in kept):
                 return "output"
             is_last = launch.has_ended and launch.is_swept  # asked first: all that was written then lies in the pipes

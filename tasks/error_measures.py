@@ -13,7 +13,7 @@ from tasks.tolerance import Tolerance
 
 WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
 QUANTILE = 0.999
-_MANY = 1 << 18
+_MANY = 1 << 14
 
 
 @dataclass(frozen=True)

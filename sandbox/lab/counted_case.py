@@ -31,6 +31,7 @@ from tasks.task import Case
 COUNTED = 3  # workgroups at the middle of as many equal parts of the grid: at its edges there is often less to do
 OTHERS = (4, 459)  # at drawn places, which are executed beside them: 1 % of the workgroups are in the most with 99 %
 WIDE = 2.0**22  # operations plus bytes of the task that these stand for
+ROUGH = 4  # times fewer of them where the times only rank: what is chosen is counted again
 MANY = 48  # at drawn places, recorded, where those few do not represent the work
 DEADLINE_S = 15.0
 SLACK, LONGEST_S = 4.0, 60.0  # times what the first ones took, which more of them may take, and its limit
@@ -52,6 +53,7 @@ class CountedCase:
     inputs: Sequence[Buffer]
     l1_sharers: int
     seed: int
+    is_rough: bool = False
 
     @cached_property
     def plan(self) -> ResolvedPlan:
@@ -117,7 +119,8 @@ class CountedCase:
     def _others(self, total: int) -> int:
         """Workgroups of a grid of so many that stand for a fixed amount of the task: what they cost is bounded."""
         each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
-        return min(OTHERS[1], max(OTHERS[0], int(WIDE / len(self._totals) / each)))
+        fewer = ROUGH if self.is_rough else 1
+        return min(OTHERS[1] // fewer, max(OTHERS[0], int(WIDE / fewer / len(self._totals) / each)))
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)

@@ -21,10 +21,11 @@ from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
-from sandbox.lab.counted_case import CountedCase
+from sandbox.lab.counted_case import Counted, CountedCase
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Buffer, Lab
 from sandbox.lab.lab_verify import Built
+from sandbox.lab.overlap import overlapping
 from sandbox.target import Target
 from tasks.task import Case, Task
 
@@ -52,24 +53,28 @@ def predict(
     """Count and bound every benchmark case, within a budget of processor time.
 
     A verdict counts on `drawn` inputs of each case, which no kernel can know; without them a small case's values, which
-    anybody can draw, are repeated, which is enough to rank.
+    anybody can draw, are repeated, and fewer workgroups are met, which is enough to rank.
     """
     seed = int(same_times(built.prepared, built.compilation)[:16], 16)
     task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
+
+    def count(case: Case) -> Counted:
+        if findings := budget.exceeded_before(case.name) if budget else ():
+            return (), findings
+        inputs = tuple(b for b in (drawn or partial(_stored, lab, task))(case) if b.role == "input")
+        sharers = l1_sharers(built.prepared.plan(case), resources, code, target)
+        return CountedCase(lab, built, case, inputs, sharers, seed, is_rough=drawn is None).run()
+
     measurements: list[Measurement] = []
     bounds: list[TimeBound] = []
     counters: Counter[str] = Counter()
     by_kernel: dict[str, Counter[str]] = {}
     launches: list[LaunchCounters] = []
-    for case in task.benchmarks:
-        plan = built.prepared.plan(case)
-        buffers = tuple(b for b in (drawn or partial(_stored, lab, task))(case) if b.role == "input")
-        sharers = l1_sharers(plan, resources, code, target)
-        findings = budget.exceeded_before(case.name) if budget else ()
-        counted, findings = ((), findings) if findings else CountedCase(lab, built, case, buffers, sharers, seed).run()
+    for case, (counted, findings) in zip(task.benchmarks, overlapping(task.benchmarks, count), strict=False):
         if findings:
             return Prediction((), {}, "", findings)
         flops, compulsory_bytes = task.work(case)
+        plan = built.prepared.plan(case)
         limit = bound(counted, resources, plan, target, compulsory_bytes, flops, task.peak, code)
         for launch in counted:
             counters.update(launch.counters)

@@ -58,7 +58,7 @@ def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line
     author = ScriptedAuthor(ideas, writer)
     benchmark = replace(TASK.benchmarks[0], dims={"rows": 128, "cols": 256})
     task = replace(TASK, seeds=TASK.seeds[:1], benchmarks=(benchmark,))
-    sandbox = evaluator(7, Patience(deadline_s=0.25))
+    sandbox = evaluator(7, Patience(deadline_s=0.5))
     context = replace(
         table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)), sandbox=sandbox
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from records.evaluation import Evaluation
+from sandbox.lab.counted_case import COUNTED, CountedCase
 from tasks.loader import load_task
 from tasks.task import Task
 from tests.support.lab_bench import evaluator
@@ -170,6 +171,19 @@ def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> 
     chain, honest = counted(flagged("rows", body)), counted(ONE_EACH)
     assert chain.counters["TCP_TCC_READ_REQ"] == pytest.approx(honest.counters["TCP_TCC_READ_REQ"], rel=0.1)
     assert chain.counters["TCP_TCC_ATOMIC_REQ"] <= 2 * 8192
+
+
+def test_to_rank_fewer_workgroups_are_met_and_even_work_is_as_much() -> None:
+    said = evaluator(7)
+    prepared = said.prepare(ONE_EACH, task())
+    built = said._build(prepared)[1]
+    assert built is not None
+    case = task().benchmarks[0]
+    inputs = tuple(b for b in said._inputs_of(task()).of(case).buffers if b.role == "input")
+    whole, rough = (CountedCase(said._lab, built, case, inputs, 1, 3, is_rough=rough).run() for rough in (False, True))
+    assert whole[1] == rough[1] == ()
+    assert rough[0][0].counters == whole[0][0].counters
+    assert COUNTED < rough[0][0].spread.executed < whole[0][0].spread.executed / 2
 
 
 def test_uneven_work_is_counted_at_more_places() -> None:

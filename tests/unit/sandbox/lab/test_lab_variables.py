@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tasks.loader import load_task
 from tests.support.lab_bench import evaluator
 
@@ -37,8 +39,10 @@ extern "C" __global__ void softmax(float* y) {
 
 
 def said(text: str) -> str:
-    lab = evaluator(7)
-    verdict = lab.verify(lab.prepare(text, load_task("row_softmax"))).verdict
+    lab, task = evaluator(7), load_task("row_softmax")
+    case = replace(task.benchmarks[0], name="rows=300,cols=600", dims={"rows": 300, "cols": 600})
+    task = replace(task, tests=task.tests[:2], benchmarks=(case,))  # such a plan is executed whole or not at all
+    verdict = lab.verify(lab.prepare(text, task)).verdict
     return "accepted" if verdict.accepted else str([(f.kind, f.line, f.message) for f in verdict.findings])
 
 
