@@ -73,10 +73,7 @@ def test_a_kernel_is_judged_through_a_folder(
 def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
     capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
 ) -> None:
-    own = place / "own_softmax"
-    own.mkdir()
-    for name in ("task.toml", "reference.py", "seed.hip"):
-        (own / name).write_text((ROOT / "tasks" / "row_softmax" / name).read_text() + ("\n" if name[0] != "s" else ""))
+    own = short_task("row_softmax", place / "own_softmax", rows=256, cols=96)
     through = ("broken.hip", "--task", str(own), "--on", "spool:there")
     once = ["--cache", str(share_toolchain(place / "cache")), "--spool", "there", "--once", "--on", "lab"]
     assert check(*through) == 1
