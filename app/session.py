@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
@@ -20,7 +21,7 @@ from app.sandboxes import is_cluster
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
-from records.errors import LedgerError, UsageError
+from records.errors import LedgerError, ScientistError, UsageError
 from records.experiment import Extension, Run
 from records.files import write_whole
 from records.ledger import Ledger
@@ -105,7 +106,9 @@ class Session:
         KeyboardInterrupt and MachineError leave a run that can be resumed.
         """
         from app.span_export import telemetry
-        from graph.drive import drive
+
+        with _warming(self.context.sandbox):
+            from graph.drive import drive
 
         traces, trace_id = current_traces(), None
         if traces is not None:
@@ -137,6 +140,26 @@ class Session:
             write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
         publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
         return result
+
+
+@contextmanager
+def _warming(sandbox: object) -> Iterator[None]:
+    """The lab makes its runtime and its headers, where there are none yet, while the graph's libraries are read."""
+    warm = getattr(sandbox, "warm", None)
+    if warm is None:
+        yield
+        return
+
+    def make() -> None:
+        with suppress(ScientistError):  # what is wrong here is said by the first compilation
+            warm(lambda text: None)
+
+    thread = Thread(target=make, name="warm")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def parallel(context: Context) -> int | None:
