@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LAB = "mi300x"  # the target whose kernels can be judged without a GPU
 MOST_FLOPS = 1 << 26  # of the tests that a naive kernel is executed on while a person waits
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[([A-Za-z_][\w, ]*)\]")
+SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, ]*)\]")
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new task's name.")]
@@ -108,11 +108,13 @@ def command(
         return
     if reference or output:
         raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
+    specs, sizes = _specs(input_), _sizes(size)
+    _refuse_missing(specs, sizes)
     form = form_of(place)
     found = form.gather(place)
     origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
     request = {
-        **found.request(name, place.function, _specs(input_), _sizes(size)),
+        **found.request(name, place.function, specs, sizes),
         "origin": {**origin, "digest": found.digest},
         "gate": form.gate,
         "golden": golden,
@@ -201,6 +203,13 @@ def _specs(texts: list[str] | None) -> dict[str, tuple[str, list[str]]]:
             raise UsageError(f"--input takes NAME=TYPE[DIM,...] such as x=f32[rows,cols], not {text[:80]!r}")
         found[match[1]] = (match[2], [part.strip() for part in match[3].split(",")])
     return found
+
+
+def _refuse_missing(specs: dict[str, tuple[str, list[str]]], sizes: dict[str, int]) -> None:
+    """Refuse dims without a size; a number is its own."""
+    named = dict.fromkeys(dim for _, shape in specs.values() for dim in shape if not dim.isdigit())
+    if missing := [dim for dim in named if dim not in sizes]:
+        raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
 
 
 def _sizes(texts: list[str] | None) -> dict[str, int]:

@@ -143,7 +143,10 @@ class Source:
 
     def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
         def draw() -> tuple[Any, ...]:
-            return tuple(_drawn(dtype, [sizes[n] for n in shape]) for dtype, shape in self.specs.values())
+            return tuple(
+                _drawn(dtype, [int(n) if n.isdigit() else sizes[n] for n in shape])
+                for dtype, shape in self.specs.values()
+            )
 
         return instance_of(self._wanted(space), space, draw, tuple(self.specs))
 
