@@ -131,24 +131,31 @@ def command(
 
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
-    """The task without a generated kernel that the lab rejects on small cases, and a sentence about it."""
+    """The task without the generated kernels that the lab rejects on small cases, and sentences about them."""
+    from app.imports.names import NAIVE, WAVES
     from app.judged import fault_on_small_cases
     from app.task_folders import open_sound_task
 
-    if LAB not in task.targets or not (folder / "seed.hip").exists():
+    if LAB not in task.targets or not (folder / NAIVE).exists():
         return task, ()
     if sum(task.work(case)[0] for case in task.tests[:2]) > MOST_FLOPS:
         return task, ("the generated kernel was not checked: the smallest tests are too large for it",)
     note("checking the generated kernel on small cases")
-    try:
-        fault = fault_on_small_cases(settings, (folder / "seed.hip").read_text(), str(folder.absolute()), LAB)
-    except MachineError as error:
-        return task, (f"the generated kernel was not checked: {error}",)
-    if not fault:
-        return task, ()
-    (folder / "seed.hip").unlink()
-    told = f"no seed: the generated kernel does not pass: {fault}"
-    return open_sound_task(settings, str(folder.absolute())), (told,)
+    told = list[str]()
+    for name in (NAIVE, WAVES):
+        if not (folder / name).exists():
+            continue
+        try:
+            fault = fault_on_small_cases(settings, (folder / name).read_text(), str(folder.absolute()), LAB)
+        except MachineError as error:
+            return task, (*told, f"the generated kernel was not checked: {error}")
+        if fault and name == NAIVE:
+            (folder / WAVES).unlink(missing_ok=True)
+        if fault:
+            (folder / name).unlink()
+            what = "no seed: the generated kernel" if name == NAIVE else "the generated kernel of waves is left out: it"
+            told.append(f"{what} does not pass: {fault}")
+    return (open_sound_task(settings, str(folder.absolute())) if told else task), tuple(told)
 
 
 def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:

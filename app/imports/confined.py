@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.imports.names import NAIVE, WAVES
 from records import scratch_folder
 from records.errors import MachineError, UsageError
 from sandbox.cage.output import UnusableOutput, read_output
@@ -48,8 +49,8 @@ ENDS = {
     "output": "it prints more than an import may",
 }
 NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # what Python, PyTorch and libraries say
-WRITTEN = ("task.toml", "reference.py", "seed.hip", FILE, "README.md")
-OFTEN = ("seed.hip", FILE, "README.md")  # that not every import leaves
+WRITTEN = ("task.toml", "reference.py", NAIVE, WAVES, FILE, "README.md")
+OFTEN = (NAIVE, WAVES, FILE, "README.md")  # that not every import leaves
 MOST_BYTES = 4 << 20
 
 

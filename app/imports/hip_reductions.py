@@ -15,27 +15,56 @@ from app.imports.node_arguments import (
 )
 from app.imports.refusal import ImportRefused
 
+SHAREABLE = ("sum", "mean", "prod", "any", "all", "amax", "amin", "max", "min", "var", "linalg_vector_norm")
+WAVE = 64  # lanes that share the elements of one result, where they are neighbours
 SCANS = {"cumsum": ("0", "+="), "cumprod": ("1", "*=")}  # the first value and the step; one thread takes a row
 
 
 class HipReductions(HipValues):
-    """Bodies of functions that go over many elements of an operand."""
+    """Bodies of functions that go over many elements of an operand; those of `shared` nodes are run by a whole wave."""
 
-    def _reduced(self, node: Operation, at: list[str], start: str, step: str, end: str, wide: str = "double") -> str:
+    shared: frozenset[str] = frozenset()
+
+    def _reduced(
+        self,
+        node: Operation,
+        at: list[str],
+        start: str,
+        step: str,
+        end: str,
+        wide: str = "double",
+        join: str = "",
+        name: str = "sum",
+    ) -> str:
+        """A loop over the reduced axes; `join` is the step that takes another lane's result, where it is another."""
         x = node.args[0].name
         shape = self._graph.shape_of(x)
-        axes = reduced_axes(node, len(shape))
+        axes, is_shared = reduced_axes(node, len(shape)), node.name in self.shared
         own, loops, left = [], [], iter(at)
         for axis, size in enumerate(shape):
             if axis in axes:
                 own.append(f"r{axis}")
-                loops.append(f"for (long long r{axis} = 0; r{axis} < {c_expression(size)}; ++r{axis})")
+                by_lane = is_shared and axis == len(shape) - 1
+                first, further = (f"threadIdx.x % {WAVE}", f" += {WAVE}") if by_lane else ("0", "")
+                counted = f"r{axis}{further}" if by_lane else f"++r{axis}"
+                loops.append(f"for (long long r{axis} = {first}; r{axis} < {c_expression(size)}; {counted})")
                 if keeps(node):
                     next(left)
             else:
                 own.append(next(left))
-        inner = step.replace("X", self.value(x, own))
-        return "\n    ".join([f"{wide} sum = {start};", *loops, f"    {inner}", f"return {end};"])
+        lines = [f"{wide} {name} = {start};", *loops, f"    {step.replace('X', self.value(x, own))}"]
+        if is_shared:
+            other = f"{'(int)' if wide == 'bool' else ''}{name}"
+            lines.append(f"for (int lanes_ = {WAVE // 2}; lanes_; lanes_ /= 2)")
+            lines.append(f"    {(join or step).replace('X', f'__shfl_xor({other}, lanes_)')}")
+        return "\n    ".join([*lines, *([f"return {end};"] if end else [])])
+
+    def can_share(self, node: Operation) -> bool:
+        """True where a wave can take the elements of one result: they are neighbours, and come in any order."""
+        if plain(node.op) not in SHAREABLE or not node.dtype:
+            return False
+        rank = len(self._graph.shape_of(node.args[0].name))
+        return rank - 1 in reduced_axes(_normed(node) if plain(node.op) == "linalg_vector_norm" else node, rank)
 
     def _count(self, node: Operation) -> str:
         shape = self._graph.shape_of(node.args[0].name)
@@ -74,28 +103,16 @@ class HipReductions(HipValues):
 
     def _linalg_vector_norm(self, node: Operation, at: list[str]) -> str:
         power = node.args[1] if len(node.args) > 1 else 2
-        keep = bool(node.args[3]) if len(node.args) > 3 else False
-        own = Operation(
-            node.name,
-            "aten.sum.dim_IntList",
-            (node.args[0], (node.args[2] if len(node.args) > 2 else None), keep),
-            {},
-            node.shape,
-            node.dtype,
-        )
         step = "{ const double x = X; sum += x * x; }" if power == 2 else "sum += fabs((double)X);"
-        return self._reduced(own, at, "0", step, "sqrt(sum)" if power == 2 else "sum")
+        end = "sqrt(sum)" if power == 2 else "sum"
+        return self._reduced(_normed(node), at, "0", step, end, join="sum += X;")
 
     def _var(self, node: Operation, at: list[str]) -> str:
-        mean = (
-            self._reduced(node, at, "0", "sum += X;", "0")
-            .replace("double sum", "double total")
-            .replace("sum +=", "total +=")
-        )
-        mean = mean.rsplit("\n", 1)[0]
+        mean = self._reduced(node, at, "0", "total += X;", "", name="total")
         count = f"(double)({self._count(node)})"
         step = f"{{ const double x = X - total / {count}; sum += x * x; }}"
-        rest = self._reduced(node, at, "0", step, f"sum / ({count} - {number(correction_of(node), 'i64')})")
+        end = f"sum / ({count} - {number(correction_of(node), 'i64')})"
+        rest = self._reduced(node, at, "0", step, end, join="sum += X;")
         return f"{mean}\n    {rest}"
 
     def _argmax(self, node: Operation, at: list[str]) -> str:
@@ -247,3 +264,10 @@ class HipReductions(HipValues):
         own = [channel, f"i1 % {each_out}", *taps] if is_transposed else ["i1", "c", *taps]
         lines.append(f"    sum += (double){self.value(x.name, ['i0', channel, *places])} * {self.value(w.name, own)};")
         return "\n    ".join([*lines, "}" * rank, "return sum;"])
+
+
+def _normed(node: Operation) -> Operation:
+    """A norm as a sum over the same axes."""
+    keep = bool(node.args[3]) if len(node.args) > 3 else False
+    axes = node.args[2] if len(node.args) > 2 else None
+    return Operation(node.name, "aten.sum.dim_IntList", (node.args[0], axes, keep), {}, node.shape, node.dtype)

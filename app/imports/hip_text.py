@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.imports.graph import COMPLEX, Graph, Size, users
 from app.imports.hip_ops import HipWriter
-from app.imports.hip_reductions import SCANS
+from app.imports.hip_reductions import SCANS, WAVE
 from app.imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
 from app.imports.node_arguments import plain
 from app.imports.refusal import ImportRefused
@@ -33,18 +33,29 @@ THREADS = 256
 
 @dataclass(frozen=True)
 class _NaiveKernel:
-    """A kernel: its axes of which each thread has one place, and the statements of a thread."""
+    """A kernel: its axes of which each thread, or each wave, has one place, and the statements of a thread."""
 
     name: str
     over: dict[int, Size]
     rows: list[str]
+    lanes: int = 1
 
 
 def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
     """The whole file."""
     if any(node.dtype == COMPLEX for node in graph.nodes):
         raise ImportRefused("complex numbers have no naive kernel yet")
+    return _text(graph, HipWriter(graph), dims, scalars)
+
+
+def waves_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
+    """The file in which a wave takes each sum over neighbours, loaded by its lanes together; "" where there is none."""
     writer = HipWriter(graph)
+    writer.shared = frozenset(n.name for n in graph.nodes if n.name in writer.stored and writer.can_share(n))
+    return _text(graph, writer, dims, scalars) if writer.shared else ""
+
+
+def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequence[str]) -> str:
     outputs = {value: spec for spec, value in graph.outputs}
     begun = {spec.initial: spec.name for spec, _ in graph.outputs if spec.initial}
     kept = [t for t in graph.inputs if t.name in begun]  # values that an output begins with, copied before it changes
@@ -64,7 +75,7 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
         head += [
             "[[launch]]",
             f'kernel = "compute_{one.name}"',
-            f'grid = ["ceil_div({_product([*one.over.values()])}, {THREADS})"]',
+            f'grid = ["ceil_div({_product([*one.over.values()])}, {THREADS // one.lanes})"]',
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
@@ -101,7 +112,8 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
                 over = {k: size for k, size in enumerate(node.shape) if k != axis}
                 made.append(_NaiveKernel(name, over, rows))
             else:
-                made.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype))
+                one = _element(name, buffer, node.shape, f"g_{node.name}", node.dtype)
+                made.append(_shared(one, buffer) if node.name in writer.shared else one)
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
@@ -115,6 +127,13 @@ def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: st
     value = f"{call}({places})"
     value = f"{CONVERTED[dtype]}({value})" if dtype in CONVERTED else value  # a conversion that has to be asked for
     return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {value};"])
+
+
+def _shared(one: _NaiveKernel, buffer: str) -> _NaiveKernel:
+    """The kernel by waves: every lane gets the result, and the first stores it."""
+    value = one.rows[0].removeprefix(f"{buffer}[at_] = ").removesuffix(";")
+    rows = [f"const auto made_ = {value};", f"if (threadIdx.x % {WAVE} == 0) {buffer}[at_] = made_;"]
+    return _NaiveKernel(one.name, one.over, rows, WAVE)
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
@@ -155,7 +174,7 @@ def _kernel(one: _NaiveKernel, parameters: str, given: str) -> list[str]:
     lines = [
         f'extern "C" __global__ void compute_{one.name}({parameters}) {{',
         f"    const Arguments q_ = {{{given}}};",
-        f"    const long long at_ = (long long)blockIdx.x * {THREADS} + threadIdx.x;",
+        f"    const long long at_ = {_place(one.lanes)};",
         f"    if (at_ >= {total}) return;",
     ]
     lines.append("    long long n_ = at_;")
@@ -163,6 +182,12 @@ def _kernel(one: _NaiveKernel, parameters: str, given: str) -> list[str]:
         lines.append(f"    const long long i{axis} = n_ % {c_expression(size)}; n_ /= {c_expression(size)};")
     lines += [f"    const long long i{axis} = n_;" for axis in [*one.over][:1]]
     return [*lines, *(f"    {line}" for line in one.rows), "}", ""]
+
+
+def _place(lanes: int) -> str:
+    if lanes == 1:
+        return f"(long long)blockIdx.x * {THREADS} + threadIdx.x"
+    return f"(long long)blockIdx.x * {THREADS // lanes} + threadIdx.x / {lanes}"
 
 
 def _product(shape: Sequence[Size]) -> str:

@@ -12,9 +12,9 @@ import torch
 
 from app.imports.fitted_graph import graphs_of, short
 from app.imports.graph import Graph
-from app.imports.hip_text import seed_text
+from app.imports.hip_text import seed_text, waves_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
-from app.imports.names import is_plain, is_reserved
+from app.imports.names import NAIVE, WAVES, is_plain, is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.own_sizes import refuse_other_shapes
 from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
@@ -72,14 +72,13 @@ def make(wanted: Wanted, folder: Path) -> Made:
     shapes, left = _shapes(graph, sizing, source, scalars)
     _refuse_heavy(graph, shapes)
     notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
-    seed, why = _seed(graph, dims, list(scalars))
+    seeds, why = _seeds(graph, dims, list(scalars))
     notes += [why] if why else []
     law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
     if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise ImportRefused(f"{problems[0]}{more}")
-    if seed:
-        (folder / "seed.hip").write_text(seed, encoding="utf-8")
+        raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
+    for name, text in seeds.items():
+        (folder / name).write_text(text, encoding="utf-8")
     return Made(
         (
             *notes,
@@ -90,7 +89,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
                 else ("the original's tolerance does not fit its results and is left out",)
             ),
         ),
-        bool(seed),
+        bool(seeds),
         tuple(source.arguments()),
         {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
     )
@@ -240,11 +239,12 @@ def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
 
-def _seed(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[str, str]:
+def _seeds(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[dict[str, str], str]:
     try:
-        return seed_text(graph, dims, scalars), ""
+        made = ((NAIVE, seed_text(graph, dims, scalars)), (WAVES, waves_text(graph, dims, scalars)))
+        return {name: text for name, text in made if text}, ""
     except ImportRefused as error:
-        return "", f"no seed was generated: {error}"
+        return {}, f"no seed was generated: {error}"
 
 
 def _lawful(

@@ -1,4 +1,4 @@
-"""Names of values that neither the generated Python nor the generated C++ has for something else."""
+"""Names of generated kernels, and of values that neither generated Python nor generated C++ has for something else."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from keyword import iskeyword
 
 from app.imports.numpy_helpers import HELPERS
 
+NAIVE, WAVES = "seed.hip", "seed_waves.mi300x.hip"  # the second for waves of 64
 CPP = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
 consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do
@@ -21,7 +22,7 @@ PYTHON = """
 np math ml_dtypes inputs case kind rng draw compute reference baseline make_inputs TYPES found law bool float
 range
 """
-LOCAL = re.compile(r"[ijpqr]\d+|n_|at_|q_")
+LOCAL = re.compile(r"[ijpqr]\d+|n_|at_|q_|made_|lanes_")
 RESERVED = frozenset([*CPP.split(), *PYTHON.split(), *HELPERS])
 
 
