@@ -108,13 +108,11 @@ def command(
         return
     if reference or output:
         raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
-    specs, sizes = _specs(input_), _sizes(size)
-    _refuse_missing(specs, sizes)
     form = form_of(place)
     found = form.gather(place)
     origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
     request = {
-        **found.request(name, place.function, specs, sizes),
+        **found.request(name, place.function, *_sized(input_, size)),
         "origin": {**origin, "digest": found.digest},
         "gate": form.gate,
         "golden": golden,
@@ -212,11 +210,15 @@ def _specs(texts: list[str] | None) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _refuse_missing(specs: dict[str, tuple[str, list[str]]], sizes: dict[str, int]) -> None:
-    """Refuse dims without a size; a number is its own."""
+def _sized(
+    inputs: list[str] | None, given: list[str] | None
+) -> tuple[dict[str, tuple[str, list[str]]], dict[str, int]]:
+    """Both, where every dim has a size; a number is its own."""
+    specs, sizes = _specs(inputs), _sizes(given)
     named = dict.fromkeys(dim for _, shape in specs.values() for dim in shape if not dim.isdigit())
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
+    return specs, sizes
 
 
 def _sizes(texts: list[str] | None) -> dict[str, int]:
