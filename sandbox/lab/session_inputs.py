@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sandbox.lab.input_files import InputFiles
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
@@ -30,6 +31,7 @@ class SessionInputs:
         self.secret = secrets.randbits(32)  # goes into the seeds of cases that are scaled down
         self.rng = np.random.default_rng(secrets.randbits(128))
         self.listed = ListedValues(task)
+        self._files = InputFiles()
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
         self._lock = threading.Lock()
 
@@ -81,4 +83,4 @@ class SessionInputs:
     def fresh(self, case: Case, variant: str | None = None) -> TimedInputs:
         """The inputs of a case that is met once: drawn for it alone, and not kept."""
         folder = memory_folder(self._cache, MOST_BYTES)
-        return TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant)
+        return TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant, self._files)

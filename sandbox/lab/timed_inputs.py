@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ import numpy as np
 
 from records.errors import LabError
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.memory_folder import prefix
+from sandbox.lab.input_files import InputFiles
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent
 from tasks.dtypes import numpy_dtype
@@ -64,6 +63,7 @@ class TimedInputs:
         folder: Path,
         rng: np.random.Generator,
         variant: str | None = None,
+        files: InputFiles | None = None,
     ) -> None:
         """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
         self.task, self.case, self.families, self.variant = (task := families.task), case, families, variant
@@ -76,20 +76,19 @@ class TimedInputs:
         given = task.inputs_of(case)
         self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in given}
         self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)
-        self.buffers = self._write(folder)
+        self.buffers = self._write(folder, files or InputFiles())
 
     def _dims(self, granules: Mapping[str, int]) -> dict[str, int]:
         """The case's dims with so many whole granules of the mapped ones."""
         sizes = {m.dim.name: m.dim.granule for m in self.mapped}
         return {n: granules[n] * sizes[n] if n in granules else v for n, v in self.case.dims.items()}
 
-    def _write(self, folder: Path) -> tuple[Buffer, ...]:
+    def _write(self, folder: Path, files: InputFiles) -> tuple[Buffer, ...]:
         spans = []
         try:
-            descriptor, name = tempfile.mkstemp(prefix=prefix(), dir=folder)
-            path = Path(name)
-            weakref.finalize(self, path.unlink, missing_ok=True)
-            with os.fdopen(descriptor, "wb") as file:
+            path, file = files.open(folder)
+            weakref.finalize(self, files.give_back, path)
+            with file:
                 for spec in self.task.inputs_of(self.case):
                     flat, period, times = self._flat(spec)
                     spans.append((spec, file.tell(), period))

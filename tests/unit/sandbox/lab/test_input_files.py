@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+
+from sandbox.lab.input_files import IDLE, InputFiles
+from sandbox.lab.timed_inputs import TimedInputs
+from tasks.families import InputFamilies
+from tasks.independence import independent_dims
+from tasks.loader import load_task
+from tasks.task import Case
+from tests.unit.sandbox.lab.test_timed_inputs import whole
+
+
+def timed(files: InputFiles, folder: Path, rows: int, cols: int) -> TimedInputs:
+    task, case = load_task("row_softmax"), Case("big", {"rows": rows, "cols": cols}, 5, role="benchmark")
+    rng = np.random.default_rng(rows)
+    return TimedInputs(InputFamilies(task), case, independent_dims(task), folder, rng, files=files)
+
+
+def test_a_file_that_nobody_needs_is_written_over_and_goes_with_the_last(tmp_path: Path) -> None:
+    files = InputFiles()
+    one, other = timed(files, tmp_path, 2001, 601), timed(files, tmp_path, 2003, 601)
+    alive = whole(other)["x"]
+    assert len(list(tmp_path.iterdir())) == 2
+    del one
+    gc.collect()
+    made = timed(files, tmp_path, 1501, 599)  # shorter than what lies in the file
+    assert len(list(tmp_path.iterdir())) == 2
+    fresh = timed(InputFiles(), tmp_path, 1501, 599)
+    np.testing.assert_array_equal(whole(made)["x"], whole(fresh)["x"])
+    np.testing.assert_array_equal(whole(other)["x"], alive)
+    del made, other, fresh, files
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_few_files_wait_and_one_that_is_gone_or_lies_elsewhere_is_made_anew(tmp_path: Path) -> None:
+    files, (here, there) = InputFiles(), (tmp_path / "here", tmp_path / "there")
+    for folder in (here, there):
+        folder.mkdir()
+    opened = [files.open(here) for _ in range(IDLE + 2)]
+    for path, file in opened:
+        file.close()
+        files.give_back(path)
+    waiting = list(here.iterdir())
+    assert len(waiting) == IDLE
+    waiting[0].unlink()
+    path, file = files.open(there)
+    file.close()
+    assert path.parent == there and list(here.iterdir()) == []
+    files.give_back(path)
+    again, file = files.open(there)
+    file.close()
+    assert again == path
