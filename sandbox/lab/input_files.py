@@ -19,7 +19,7 @@ class InputFiles:
     """Safe for threads, and for a finalizer that runs in any of them: nothing is locked."""
 
     def __init__(self) -> None:
-        """What waits goes with this object."""
+        """Files that wait go with this object."""
         self._idle = deque[Path]()
         weakref.finalize(self, _remove, self._idle)
 
