@@ -12,7 +12,7 @@ from typing import IO
 from sandbox.lab.memory_folder import prefix
 
 IDLE = 2  # files at most that wait for the next inputs: as many as two cases at a time leave
-MOST_BYTES = 256 << 20  # of one that waits
+KEPT = range(4 << 20, 256 << 20)  # bytes of one that waits: a small one is made as fast
 
 
 class InputFiles:
@@ -23,9 +23,9 @@ class InputFiles:
         self._idle = deque[Path]()
         weakref.finalize(self, _remove, self._idle)
 
-    def open(self, folder: Path) -> tuple[Path, IO[bytes]]:
-        """A file in this folder to write to from its beginning; what lies behind is anybody's."""
-        while self._idle:
+    def open(self, folder: Path, nbytes: int) -> tuple[Path, IO[bytes]]:
+        """A file in this folder for about so many bytes, to be written from its beginning."""
+        while self._idle and nbytes >= KEPT.start:
             try:
                 path = self._idle.popleft()
                 if path.parent == folder:
@@ -39,7 +39,7 @@ class InputFiles:
     def give_back(self, path: Path) -> None:
         """The file is read by nobody any more."""
         try:
-            if len(self._idle) < IDLE and path.stat().st_size <= MOST_BYTES:
+            if len(self._idle) < IDLE and path.stat().st_size in KEPT:
                 self._idle.append(path)
             else:
                 path.unlink(missing_ok=True)

@@ -85,12 +85,12 @@ class TimedInputs:
 
     def _write(self, folder: Path, files: InputFiles) -> tuple[Buffer, ...]:
         spans = []
+        parts = [(spec, *self._flat(spec)) for spec in self.task.inputs_of(self.case)]
         try:
-            path, file = files.open(folder)
+            path, file = files.open(folder, sum(flat.nbytes * times for _, flat, _, times in parts))
             weakref.finalize(self, files.give_back, path)
             with file:
-                for spec in self.task.inputs_of(self.case):
-                    flat, period, times = self._flat(spec)
+                for spec, flat, period, times in parts:
                     spans.append((spec, file.tell(), period))
                     for _ in range(times):
                         file.write(flat.view(np.uint8).data)

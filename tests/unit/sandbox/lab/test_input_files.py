@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sandbox.lab.input_files import IDLE, InputFiles
+from sandbox.lab.input_files import IDLE, KEPT, InputFiles
 from sandbox.lab.timed_inputs import TimedInputs
 from tasks.families import InputFamilies
 from tasks.independence import independent_dims
@@ -27,9 +27,9 @@ def test_a_file_that_nobody_needs_is_written_over_and_goes_with_the_last(tmp_pat
     assert len(list(tmp_path.iterdir())) == 2
     del one
     gc.collect()
-    made = timed(files, tmp_path, 1501, 599)  # shorter than what lies in the file
+    made = timed(files, tmp_path, 1801, 599)  # shorter than what lies in the file
     assert len(list(tmp_path.iterdir())) == 2
-    fresh = timed(InputFiles(), tmp_path, 1501, 599)
+    fresh = timed(InputFiles(), tmp_path, 1801, 599)
     np.testing.assert_array_equal(whole(made)["x"], whole(fresh)["x"])
     np.testing.assert_array_equal(whole(other)["x"], alive)
     del made, other, fresh, files
@@ -41,17 +41,23 @@ def test_few_files_wait_and_one_that_is_gone_or_lies_elsewhere_is_made_anew(tmp_
     files, (here, there) = InputFiles(), (tmp_path / "here", tmp_path / "there")
     for folder in (here, there):
         folder.mkdir()
-    opened = [files.open(here) for _ in range(IDLE + 2)]
+    opened = [files.open(here, KEPT.start) for _ in range(IDLE + 2)]
     for path, file in opened:
+        file.truncate(KEPT.start)
         file.close()
         files.give_back(path)
     waiting = list(here.iterdir())
     assert len(waiting) == IDLE
     waiting[0].unlink()
-    path, file = files.open(there)
+    small, file = files.open(here, KEPT.start - 1)
+    file.close()
+    files.give_back(small)
+    assert list(here.iterdir()) == waiting[1:], "a small one does not wait, nor takes a large one's place"
+    path, file = files.open(there, KEPT.start)
+    file.truncate(KEPT.start)
     file.close()
     assert path.parent == there and list(here.iterdir()) == []
     files.give_back(path)
-    again, file = files.open(there)
+    again, file = files.open(there, KEPT.start)
     file.close()
     assert again == path
