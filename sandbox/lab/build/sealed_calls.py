@@ -23,6 +23,7 @@ _ASSEMBLY = re.compile(
     r"(?:[a-z]+(?:\([^()]*\))? |align \d+ )*(?P<pointer>%\S+)\)"
 )
 _CLOBBERED = ",~{dirflag},~{fpsr},~{flags}"
+_MOST_WAYS = 64  # on which one pointer may have come
 _MOVES = {"movl $1, $0": "i32", "movq $1, $0": "i64"}
 _INTRINSICS = re.compile(
     r"llvm\.(?:(?:abs|smax|smin|umax|umin|scmp|ucmp|ctpop|ctlz|cttz|bswap|bitreverse|fshl|fshr|fabs|sqrt|exp|exp2|exp10"
@@ -176,9 +177,9 @@ class SealedFunction(SealedAccesses):
         """The three reads of the headers: numbers of a work-item, arguments of a launch, an atomic's first look."""
         found = _ASSEMBLY.match(line)
         if found and found["rules"] == "=r,*m" + _CLOBBERED and found["text"] in _MOVES:
-            root, distance = self.place(found["pointer"])
-            if root in self._ids and 0 <= distance < 4096:
-                if distance == 64 and found["text"] == "movq $1, $0" and result and self._ids[root] == "ids":
+            kind, distance = self._at_ids(found["pointer"])
+            if kind and 0 <= distance < 4096:
+                if distance == 64 and found["text"] == "movq $1, $0" and result and kind == "ids":
                     self._ids[result] = "arguments"
                 self.made.append(re.sub(r" #\d+(?=,|$)", "", line))
                 return
@@ -192,6 +193,19 @@ class SealedFunction(SealedAccesses):
             "B.1",
             line,
         )
+
+    def _at_ids(self, pointer: str) -> tuple[str, int]:
+        """The root and the distance that a pointer to numbers has on every way that leads here; "" for any other."""
+        found, open_ = set[tuple[str, int]](), [self.place(pointer)]
+        for root, distance in open_:  # which grows meanwhile
+            if root in self._ids:
+                found.add((self._ids[root], distance))
+            elif root not in self._choices or len(open_) > _MOST_WAYS:
+                return "", 0
+            else:
+                ways = (self.place(one) for one in self._choices[root])
+                open_ += [at for one, step in ways if (at := (one, step + distance)) not in open_]
+        return found.pop() if len(found) == 1 else ("", 0)
 
     @property
     def _choices(self) -> dict[str, list[str]]:

@@ -116,6 +116,30 @@ def test_what_a_check_says_of_its_place_is_constant() -> None:
     assert "@1 = private unnamed_addr constant { {" in str(seal(module("  fence seq_cst"), SECRET))
 
 
+IDS = "call align 16 ptr @llvm.threadlocal.address.p0(ptr align 16 @ks_ids)"
+READ = 'call i32 asm "movl $1, $0", "=r,*m,~{dirflag},~{fpsr},~{flags}"(ptr nonnull elementtype(i32) %at) #12, !dbg !5'
+TWO_WAYS = f"""  %a = {IDS}
+  %c = icmp eq i32 %n, 0
+  br i1 %c, label %left, label %right
+left:
+  br label %right
+right:
+  %ids.pre-phi = phi ptr [ %a, %entry ], [ BESIDE, %left ]
+  %at = getelementptr i8, ptr %ids.pre-phi, i64 4
+  %x = {READ}"""
+
+
+def test_a_number_of_the_work_item_may_be_read_where_several_ways_lead() -> None:
+    """As optimisers write it behind nested loops: the address is one value on every way."""
+    other = f"left:\n  %b = {IDS}\n"
+    assert "= call i32 asm" in sealed(TWO_WAYS.replace("left:\n", other, 1).replace("BESIDE", "%b"))
+    assert "= call i32 asm" in sealed(TWO_WAYS.replace("BESIDE", "%ids.pre-phi"))
+    for beside in ("%p", "%far", "%round"):
+        far = "left:\n  %far = getelementptr i8, ptr %a, i64 8\n  %round = getelementptr i8, ptr %ids.pre-phi, i64 8\n"
+        made = refused(module(TWO_WAYS.replace("left:\n", far, 1).replace("BESIDE", beside)))
+        assert "inline assembly" in made.message, beside
+
+
 def test_a_call_through_a_pointer_is_compared_with_the_functions_of_its_types() -> None:
     made = sealed("  %1 = call float %p(float 1.0, i32 2)")
     name = re.search(r"(%ks\.\d+) = call ptr @ks\.callee\(ptr %p, ptr (@ks\.callees\.0)\)", made)
