@@ -123,7 +123,7 @@ extern "C" __global__ void axpby(const float* x, float* y, const float* bias, fl
     double sum = 0;
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < cols; ++j) {
-            float v = alpha * x[i * (cols + 3) + j] + beta * y[i * cols + j] + shift;
+            double v = alpha * (double)x[i * (cols + 3) + j] + beta * (double)y[i * cols + j] + shift;
             if (bias) v += bias[j];
             v = negate ? -v : v;
             y[i * cols + j] = v;
@@ -198,7 +198,7 @@ def test_the_lab_accepts_the_right_kernel_with_a_time(evaluator: LabEvaluator, t
     ("old", "new"),
     [
         ("i * (cols + 3) + j", "i * cols + j"),  # reads what lies between the rows
-        ("beta * y[i * cols + j]", "beta"),
+        ("beta * (double)y[i * cols + j]", "beta"),
         ("if (bias) v += bias[j];", ""),
         ("alpha *", "1.5f *"),
         ("beta *", "0.5f *"),
