@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from records.errors import TaskError
 from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.families import UNITS, WIDER, InputFamilies
+from tasks.loader import TASK_FAULTS
 from tasks.patterned_inputs import Rng
 from tasks.related_inputs import (
     against,
@@ -42,6 +44,7 @@ BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's large
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
 RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+SWAYED = 8.0  # times what the last bits of the inputs sway an output that the baseline has exactly
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
 LEAST, FURTHEST = 2.0**-126, 3e38  # numbers beyond are ends of a type, which the families reach
 
@@ -112,11 +115,30 @@ class SearchedInputs(InputFamilies):
                 return False
             size = float(np.sqrt(np.mean(np.square(to_float64(want))))) if want.size else 0.0
             unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
-            self._least[family, spec.name] = max(unit, lost)
+            is_exact = not np.abs(to_float64(base) - to_float64(want)).any()  # as where terms cancel, by luck
+            swayed = self._swayed(case, inputs, spec.name, want) if is_exact and is_float(dtype) else 0.0
+            self._least[family, spec.name] = max(unit, lost, swayed)
         if self.task.check is None:
             return True
         outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
         return bool(self.task.check(inputs, outputs, case)[0])
+
+    def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
+        """By how much an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
+        rng, found = np.random.default_rng((case.seed, 6)), 0.0
+        floats = [one for one in self.task.plant if one in inputs and inputs[one].dtype == np.float32]
+        for has_one_way in (False, True):  # each value its own, and each input: few values may go the same by chance
+            moved = dict(inputs)
+            for number, one in enumerate(floats):
+                up = np.full(inputs[one].shape, number % 2) if has_one_way else rng.integers(0, 2, inputs[one].shape)
+                moved[one] = np.nextafter(inputs[one], np.where(up, np.float32(np.inf), np.float32(-np.inf)))
+            try:
+                with np.errstate(all="ignore"):
+                    off = np.abs(to_float64(self.task.reference(moved, case)[name]) - to_float64(want))
+            except (TaskError, *TASK_FAULTS):
+                return 0.0
+            found = max(found, float(off.max(initial=0.0)) if np.isfinite(off).all() else 0.0)
+        return SWAYED * found
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """As on a general family, but for outputs of this size."""

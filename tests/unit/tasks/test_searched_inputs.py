@@ -10,7 +10,7 @@ import pytest
 from tasks.families import InputFamilies
 from tasks.loader import load_task
 from tasks.searched_inputs import AROUND, SearchedInputs, _as_large, _as_root, _moved, _planted, _spread
-from tasks.task import Array
+from tasks.task import Array, Case, Task
 
 
 def line(seed: int = 0, dtype: str = "float32") -> Array:
@@ -79,3 +79,28 @@ def test_a_try_counts_where_both_know_an_answer_and_is_judged_by_its_own_size() 
     for wrong in (np.nan, np.inf):
         bad = {spec.name: np.full_like(right[spec.name], wrong)}
         assert not searched.is_sound(case, "search 3", inputs, bad, bad)
+
+
+def test_where_terms_cancel_an_output_may_be_off_by_what_the_last_bits_of_the_inputs_sway() -> None:
+    """The baseline has an exact zero there by luck, and a right kernel that multiplies and adds at once has not."""
+    task = replace(
+        load_task("bias_gelu"),
+        reference=lambda inputs, case: {"y": inputs["x"].astype(np.float64) - inputs["bias"].astype(np.float64)},
+        baseline=lambda inputs, case: {"y": inputs["x"] - inputs["bias"]},
+    )
+    for case in task.tests[:3]:
+        check_cancelled(task, case)
+
+
+def check_cancelled(task: Task, case: Case) -> None:
+    drawn = task.draw(case)
+    alike = {**drawn, "x": np.broadcast_to(drawn["bias"], drawn["x"].shape).copy()}
+    least = {}
+    for name, inputs in (("search 0", drawn), ("search 1", alike)):
+        searched = SearchedInputs(InputFamilies(task), [], 77)
+        given = inputs, task.reference(inputs, case), task.baseline(inputs, case)
+        assert searched.is_sound(case, name, *given)
+        least[name] = searched.tolerance(task.outputs[0], name).least
+    unit = float(np.spacing(np.abs(drawn["bias"]).max()))
+    assert unit < least["search 1"] < 64 * unit
+    assert least["search 0"] < 64 * float(np.spacing(np.abs(drawn["x"]).max()))
