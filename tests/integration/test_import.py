@@ -124,7 +124,8 @@ def test_a_pytorch_function_becomes_a_task_with_a_seed(place: Path, capsys: pyte
 @needs_torch
 def test_a_size_that_is_a_number_stays(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "import torch\nclass Scaled(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-    text += "        self.w = torch.nn.Parameter(torch.ones(96))\n    def forward(self, x):\n        return x * self.w\n"
+    text += "        self.w = torch.nn.Parameter(torch.ones(96))\n"
+    text += "    def forward(self, x):\n        return x * self.w\n"
     (place / "f.py").write_text(text)
     words = ["--input", "x=f32[rows,96]", "--size", "rows=4096", "--out", str(place / "scaled")]
     assert run_command(["tasks", "new", "scaled", "--from", "f.py:Scaled", *words]) == 0
