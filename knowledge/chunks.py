@@ -1,12 +1,17 @@
-"""A document's body, as Markdown, to passages of about 800 to 1500 characters that keep their heading path."""
+"""A document's body, as Markdown, to passages of about 800 to 1500 characters that keep their heading path.
+
+And a passage to the terms it is found by.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from knowledge.tokens import tokens
 
 CHUNKER = 3  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
@@ -27,17 +32,6 @@ class Chunk:
     section: str
     text: str
 
-    @classmethod
-    def name(cls, title: str, section: str, text: str, nth: int = 1) -> str:
-        """The id of the nth passage with this text in its document."""
-        key = f"{title}\0{section}\0{text}\0{nth}"
-        return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-    @property
-    def is_evidence(self) -> bool:
-        """False for a passage that only says where others come from and how far to trust them."""
-        return not (self.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in self.text)
-
 
 _Path = tuple[str, ...]  # headings, the outermost first
 
@@ -49,8 +43,20 @@ def cut(title: str, body: str) -> list[Chunk]:
     bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
     for section, text in list(_packed(_blocks(body))) or bare:
         seen[section, text] += 1
-        chunks.append(Chunk(Chunk.name(title, section, text, seen[section, text]), section, text))
+        key = f"{title}\0{section}\0{text}\0{seen[section, text]}"
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        chunks.append(Chunk(digest[:32], section, text))
     return chunks
+
+
+def terms(title: str, tags: Sequence[str], chunk: Chunk) -> list[str]:
+    """The terms of a passage. The words of headings count twice: they say what it is about.
+
+    One that only says where others come from and how far to trust them has none, so nothing finds it.
+    """
+    if chunk.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in chunk.text:
+        return []
+    return tokens("\n".join((title, title, " ".join(tags), chunk.section, chunk.section, chunk.text)))
 
 
 def _packed(blocks: Iterator[tuple[_Path, str]]) -> Iterator[tuple[str, str]]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, make_text, storable
+from knowledge.documents import Added, Citation, Text, make_text, storable
 from knowledge.formats.encodings import clean
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
-from knowledge.tables import Cut, Tables
+from knowledge.tables import Passages, Tables
 from records.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -37,7 +37,13 @@ class Item(NamedTuple):
 
     uri: str
     mark: str  # what the file was when it was read; empty where that is known or may have changed since
-    made: Cut | Added
+    made: Text | Added
+    passages: Passages = ()
+
+    @classmethod
+    def of(cls, text: Text, mark: str = "") -> Item:
+        """A document, cut into passages outside of any lock."""
+        return cls(text.uri, mark, text, tables.passages(text.title, text.tags, text.body))
 
     @property
     def is_known(self) -> bool:
@@ -64,7 +70,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
             text = reader.read(Path(one.path), given, rest, uri)
             if str(one.rule):  # another rule makes another document
                 text = replace(text, sha256=_sha256(f"{text.sha256}{one.rule}"))
-            yield Item(uri, mark, Cut.of(text))
+            yield Item.of(text, mark)
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
@@ -76,7 +82,7 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     size = 0
     for item in items:
         batch.append(item)
-        size += len(item.made.text.body) + 500 if isinstance(item.made, Cut) else 100
+        size += len(item.made.body) + 500 if isinstance(item.made, Text) else 100
         if size >= BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0
@@ -89,22 +95,21 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
 
     The terms of new passages go into `fresh` by passage number.
     """
-    made = item.made
-    if isinstance(made, Added):
-        if made.status == "skipped" and item.mark:
-            db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, NULL, ?)", (item.uri, item.mark, made.why))
-        return made
-    text = made.text
+    text = item.made
+    if isinstance(text, Added):
+        if text.status == "skipped" and item.mark:
+            db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, NULL, ?)", (item.uri, item.mark, text.why))
+        return text
     query = "SELECT number, id, title, sha256 FROM documents WHERE"
     known = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
     same = known or db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
     if same and same[3] == text.sha256:
-        number, outcome = same[0], Added(same[1], same[2], len(made.chunks), "unchanged")
+        number, outcome = same[0], Added(same[1], same[2], len(item.passages), "unchanged")
     else:
         identity = _sha256(text.uri)[:12]
         number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
-        fresh |= tables.put_chunks(db, number, made)
-        outcome = Added(identity, text.title, len(made.chunks), "replaced" if known else "added")
+        fresh |= tables.put_chunks(db, number, item.passages)
+        outcome = Added(identity, text.title, len(item.passages), "replaced" if known else "added")
     if item.mark:
         db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
@@ -154,8 +159,7 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
 
 
 def _item(key: str, name: str, text: str, given: Citation) -> Item:
-    made = make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given)
-    return Item(made.uri, "", Cut.of(made))
+    return Item.of(make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given))
 
 
 def _said(value: object) -> str:

@@ -18,7 +18,7 @@ from knowledge.embedder import Embedder, EmbedderError
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_text, require
 from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
-from knowledge.tables import Cut, Hit, Tables
+from knowledge.tables import Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError
 
@@ -106,7 +106,7 @@ class KnowledgeStore:
         named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
             read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
-            return self._put([Item(text.uri, "", Cut.of(text)) for text in read], shipped=state)
+            return self._put([Item.of(text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge import postings
-from knowledge.chunks import CHUNKER, Chunk, cut
+from knowledge.chunks import CHUNKER, Chunk, cut, terms
 from knowledge.documents import Document, Text
-from knowledge.tokens import TOKENISER, tokens
+from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
 VERSION = 4  # of the tables
@@ -61,24 +61,12 @@ class Hit:
     licence: str
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A document with its passages and their terms: what can be made without the database."""
+Passages = Sequence[tuple[Chunk, list[str]]]  # of a document, each with its terms
 
-    text: Text
-    chunks: tuple[Chunk, ...]
-    terms: tuple[list[str], ...]
 
-    @classmethod
-    def of(cls, text: Text) -> Cut:
-        """Cut a document into its passages. The words of headings count twice: they say what a passage is about.
-
-        A passage that only says what others rest on has no terms, so nothing finds it.
-        """
-        chunks = cut(text.title, text.body)
-        head = f"{text.title}\n{text.title}\n{' '.join(text.tags)}"
-        told = (f"{head}\n{c.section}\n{c.section}\n{c.text}" if c.is_evidence else "" for c in chunks)
-        return cls(text, tuple(chunks), tuple(map(tokens, told)))
+def passages(title: str, tags: Sequence[str], body: str) -> Passages:
+    """A document's passages, which are made without the database."""
+    return [(chunk, terms(title, tags, chunk)) for chunk in cut(title, body)]
 
 
 class Tables:
@@ -123,7 +111,6 @@ class Tables:
     def _begin(db: sqlite3.Connection, wait_s: float) -> None:
         db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         db.execute("BEGIN IMMEDIATE")
-        db.execute(f"PRAGMA busy_timeout = {int(MOMENT_S * 1000)}")
 
     def _said(self, error: sqlite3.DatabaseError) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
@@ -199,18 +186,18 @@ def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: st
     return int(row[0])
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, list[str]]:
+def put_chunks(db: sqlite3.Connection, document: int, made: Passages) -> dict[int, list[str]]:
     """Make these the document's passages: new ones come in, missing ones go; the terms of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
-    kept = {chunk.id for chunk in made.chunks}
-    db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
-    fresh = [(c, terms) for c, terms in zip(made.chunks, made.terms, strict=True) if c.id not in old]
+    gone = old.keys() - {chunk.id for chunk, _ in made}
+    db.executemany("DELETE FROM chunks WHERE number = ?", [(old[identity],) for identity in gone])
     (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
+    fresh = list(enumerate((row for row in made if row[0].id not in old), last + 1))
     db.executemany(
         "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)",
-        [(number, c.id, c.section, document, c.text, len(terms)) for number, (c, terms) in enumerate(fresh, last + 1)],
+        [(number, c.id, c.section, document, c.text, len(found)) for number, (c, found) in fresh],
     )
-    return {number: terms for number, (_, terms) in enumerate(fresh, last + 1)}
+    return {number: found for number, (_, found) in fresh}
 
 
 def derive(db: sqlite3.Connection) -> int:
@@ -221,8 +208,7 @@ def derive(db: sqlite3.Connection) -> int:
     while some := rows.fetchmany(_BATCH):
         added: dict[int, list[str]] = {}
         for number, title, tags, body in some:
-            text = Text("", "", title, "", "", "", tuple(tags.split()), (), _unpacked(body))
-            added |= put_chunks(db, number, Cut.of(text))
+            added |= put_chunks(db, number, passages(title, tags.split(), _unpacked(body)))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
@@ -238,30 +224,22 @@ def _unpacked(body: bytes) -> str:
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    """Make the tables; documents of any version are kept, and so are vectors that somebody paid for."""
-    has_any = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone()
-    copied = ("vectors", "chunks", "documents") if has_any and version < 2 else ()
-    for table in copied:
-        db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT * FROM {table}")
-    for table in (*copied, "placed", *(("postings", "segments") if version < 3 else ())):
-        db.execute(f"DROP TABLE IF EXISTS {table}")
-    if version in (2, 3):
-        db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+    """Make the tables, or those of an earlier version new: its documents are kept, and so are vectors that were paid.
+
+    The first version, which has no number, had only vectors that cost nothing, and bodies as they are.
+    """
+    for table, since in (("placed", 4), ("postings", 3), ("segments", 3), ("vectors", 2), ("chunks", 2)):
+        if version < since:  # it is another one, or none
+            db.execute(f"DROP TABLE IF EXISTS {table}")
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
         db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
+        if version:
+            db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+        else:
+            db.create_function("packed", 1, _packed)
+            db.execute("UPDATE documents SET body = packed(body)")
     for statement in _SCHEMA:
         db.execute(statement)
-    if copied:
-        db.create_function("packed", 1, _packed)
-        db.create_function("named", 3, Chunk.name)
-        db.execute(
-            "INSERT INTO documents SELECT number, id, uri, sha256, title, source, licence, arch, tags, packed(body),"
-            " added_at, '' FROM old_documents"
-        )
-        db.execute(
-            "INSERT OR IGNORE INTO vectors SELECT v.embedder, named(d.title, c.section, c.text), v.vector"
-            " FROM old_vectors v JOIN old_chunks c ON c.number = v.chunk JOIN old_documents d ON d.number = c.document"
-            " WHERE v.embedder NOT LIKE 'hash.%'"
-        )
     if version < 3:
         set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")
