@@ -140,12 +140,12 @@ class KnowledgeStore:
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
             facts = self._known(db)
-            allowed = facts.allowed(arch)
+            allowed = postings.allowed(db, facts, arch)
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
             depth, nearest = (min(max(least, 2 * k), facts.living) for least in (DEPTH, NEAREST))
-            meant = postings.mended(db, terms)
+            meant = postings.mended(db, terms, facts)
             ranked = postings.favour(db, meant, facts, postings.rank(db, meant, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
