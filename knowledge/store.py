@@ -187,14 +187,17 @@ class KnowledgeStore:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         try:
             with self._tables.reading() as db:
-                said = str(db.execute("PRAGMA quick_check").fetchone()[0])
+                found = str(db.execute("PRAGMA quick_check").fetchone()[0])
                 orphans = db.execute("PRAGMA foreign_key_check").fetchall()
         except KnowledgeError as error:
             return [str(error)]
-        if said != "ok" or orphans:
-            return [f"{self._tables.path} is damaged ({said}); delete it and add the documents again"]
+        if found != "ok" or orphans:
+            return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
-        return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        if self._dense and self._dense.is_broken():
+            said.append(f"the vectors in {self._dense.folder} are half written; `knowledge rebuild` places them again")
+        return said
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""

@@ -162,14 +162,15 @@ def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, da
     elif damage == "empty":
         chroma.write_bytes(b"")
     else:
-        chroma.parent.with_suffix(".writing").touch()
+        (chroma.parent / "epoch").unlink()
     store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
     assert store.search("occupansee", k=1)[0].title == "a"
+    assert len(store.check()) == (damage == "killed")
     if damage != "empty":
         store.add_text("d", "more")
         store.embed()
         assert store.search("occupansee", k=1)[0].title == "a"
-        assert not list(tmp_path.glob("chroma/*.writing"))
+        assert len(list(tmp_path.glob("chroma/*/epoch"))) == 1 and store.check() == []
     store.close()
 
 
