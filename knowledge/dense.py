@@ -8,6 +8,7 @@ under SQLite's write lock, and a file in it says which state of the store it hol
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sqlite3
 import threading
@@ -190,8 +191,8 @@ class DenseIndex:
             for part in _parts(held - wanted):
                 collection.delete(ids=[str(number) for number in part])
             for part in _parts(wanted - held):
-                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN ({', '.join('?' * len(part))})"
-                names, vectors = zip(*db.execute(chosen, (self.embedder.id, *part)), strict=True)
+                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN (SELECT value FROM json_each(?))"
+                names, vectors = zip(*db.execute(chosen, (self.embedder.id, json.dumps(part))), strict=True)
                 rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
                 collection.add(ids=list(map(str, names)), embeddings=rows)
         finally:

@@ -106,6 +106,8 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
     if same and same[3] == text.sha256:
         number, outcome = same[0], Added(same[1], same[2], len(item.passages), "unchanged")
     else:
+        if known and known[3]:
+            _leave_to_copy(db, known[0], text.uri)
         identity = _sha256(text.uri)[:12]
         number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
         fresh |= tables.put_chunks(db, number, item.passages)
@@ -113,6 +115,15 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
     if item.mark:
         db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
+
+
+def _leave_to_copy(db: sqlite3.Connection, document: int, uri: str) -> None:
+    """Give a document whose own file has changed to another file with the same in it, which will be read again."""
+    copy = db.execute("SELECT uri FROM files WHERE document = ? AND uri <> ?", (document, uri)).fetchone()
+    if copy:
+        of_copy = (_sha256(*copy)[:12], *copy, document)
+        db.execute("UPDATE documents SET id = ?, uri = ?, sha256 = '' WHERE number = ?", of_copy)
+        db.execute("DELETE FROM files WHERE uri IN (?, ?)", (uri, *copy))
 
 
 def cited(given: Citation | None) -> Citation:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+import shutil
 import sqlite3
 import time
 import zlib
@@ -99,7 +101,7 @@ class Tables:
             if not self._is_ready:
                 self._prepare(db)
             yield db
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, zlib.error) as error:
             raise KnowledgeError(self._said(error)) from error
         except OSError as error:
             raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
@@ -112,7 +114,7 @@ class Tables:
         db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         db.execute("BEGIN IMMEDIATE")
 
-    def _said(self, error: sqlite3.DatabaseError) -> str:
+    def _said(self, error: Exception) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             return f"the knowledge store {self.folder} is locked: another process is writing to it; try again later"
         return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"
@@ -129,7 +131,7 @@ class Tables:
                 if version < VERSION:
                     _upgrade(db, version)
                 if get_meta(db, "derived") != DERIVED:
-                    derive(db)
+                    derive(db, self.folder)
         self._is_ready = True
 
 
@@ -200,15 +202,19 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Passages) -> dict[in
     return {number: found for number, (_, found) in fresh}
 
 
-def derive(db: sqlite3.Connection) -> int:
-    """Make passages and postings again from the stored documents; the number of passages."""
-    for table in ("chunks", "postings"):
+def derive(db: sqlite3.Connection, folder: Path) -> int:
+    """Make passages and postings again from the stored documents; how many passages.
+
+    They are numbered from 1 again, so that what is kept in memory by number does not grow; Chroma's collections go.
+    """
+    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    for table in ("chunks", "postings", "sqlite_sequence"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
         added: dict[int, list[str]] = {}
         for number, title, tags, body in some:
-            added |= put_chunks(db, number, passages(title, tags.split(), _unpacked(body)))
+            added |= put_chunks(db, number, passages(title, tags.split(), unpacked(body)))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
@@ -219,7 +225,8 @@ def _packed(body: str) -> bytes:
     return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
 
 
-def _unpacked(body: bytes) -> str:
+def unpacked(body: bytes) -> str:
+    """The text of a stored document; zlib.error where it is damaged."""
     return zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
@@ -249,8 +256,8 @@ def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hi
     """Passages by number, ready to be cited, with their scores and in their order."""
     rows = db.execute(
         "SELECT c.number, SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence FROM chunks c"
-        f" JOIN documents d ON d.number = c.document WHERE c.number IN ({', '.join('?' * len(ranked))})",
-        [number for number, _ in ranked],
+        " JOIN documents d ON d.number = c.document WHERE c.number IN (SELECT value FROM json_each(?))",
+        (json.dumps([number for number, _ in ranked]),),
     )
     told = {number: rest for number, *rest in rows}
     return [Hit(round(score, 6), *told[number]) for number, score in ranked]
