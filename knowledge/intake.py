@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, Text, make_text, storable
+from knowledge.documents import UNSAID, Added, Citation, Text, make_text, sha256, storable
 from knowledge.formats.encodings import clean
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
@@ -66,11 +65,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
         try:
             if one.why:
                 raise DocumentError(f"the document {uri} {one.why}")
-            rest = replace(one.rule, source=f"{one.rule.source}: {one.source}" if one.rule.source else one.source)
-            text = reader.read(Path(one.path), given, rest, uri)
-            if str(one.rule):  # another rule makes another document
-                text = replace(text, sha256=_sha256(f"{text.sha256}{one.rule}"))
-            yield Item.of(text, mark)
+            yield Item.of(reader.read(Path(one.path), given, one.rule, one.source, uri), mark)
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
@@ -108,7 +103,7 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
     else:
         if known and known[3]:
             _leave_to_copy(db, known[0], text.uri)
-        identity = _sha256(text.uri)[:12]
+        identity = sha256(b"", text.uri)[:12]
         number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
         fresh |= tables.put_chunks(db, number, item.passages)
         outcome = Added(identity, text.title, len(item.passages), "replaced" if known else "added")
@@ -121,7 +116,7 @@ def _leave_to_copy(db: sqlite3.Connection, document: int, uri: str) -> None:
     """Give a document whose own file has changed to another file with the same in it, which will be read again."""
     copy = db.execute("SELECT uri FROM files WHERE document = ? AND uri <> ?", (document, uri)).fetchone()
     if copy:
-        of_copy = (_sha256(*copy)[:12], *copy, document)
+        of_copy = (sha256(b"", *copy)[:12], *copy, document)
         db.execute("UPDATE documents SET id = ?, uri = ?, sha256 = '' WHERE number = ?", of_copy)
         db.execute("DELETE FROM files WHERE uri IN (?, ?)", (uri, *copy))
 
@@ -129,7 +124,7 @@ def _leave_to_copy(db: sqlite3.Connection, document: int, uri: str) -> None:
 def cited(given: Citation | None) -> Citation:
     """The citation, or an empty one; UsageError for anything else."""
     require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
-    return given or Citation()
+    return given or UNSAID
 
 
 def text_items(texts: Iterable[tuple[str, str, Citation]]) -> list[Item]:
@@ -158,7 +153,7 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
         about["licence"] = about.get("licence") or about.get("license", "")
         given = Citation(**{field.name: about.get(field.name, "") for field in fields(Citation)})
         place = f"{given.source}#{about.get('page', '')}" if given.source else ""
-        digest = _sha256(document.page_content)[:12]
+        digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or place or digest)
         key = f"{place}#{digest}" if place and not identity else name
@@ -178,7 +173,3 @@ def _said(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return " ".join(map(_said, value))
     return "" if value is None or (isinstance(value, float) and value != value) else str(value)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -6,10 +6,9 @@ import json
 import secrets
 import shutil
 import sqlite3
-import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,8 +122,9 @@ class Tables:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
+        with suppress(sqlite3.OperationalError):  # another process may be just doing the same
+            db.execute("PRAGMA journal_mode = WAL")
         if version < VERSION or get_meta(db, "derived") != DERIVED:
-            _use_log(db)
             self._begin(db, self._wait_s)
             with db:
                 version = db.execute("PRAGMA user_version").fetchone()[0]  # another process may have been first
@@ -133,19 +133,6 @@ class Tables:
                 if get_meta(db, "derived") != DERIVED:
                     derive(db, self.folder)
         self._is_ready = True
-
-
-def _use_log(db: sqlite3.Connection) -> None:
-    """Write ahead from now on; SQLite does not wait by itself where another process is just doing the same."""
-    deadline = time.monotonic() + MOMENT_S
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
@@ -167,7 +154,7 @@ def touch(db: sqlite3.Connection) -> None:
 def list_documents(db: sqlite3.Connection) -> list[Document]:
     """Every document, by title."""
     rows = db.execute(
-        "SELECT d.id, d.title, d.source, d.licence, d.arch, d.tags, d.uri, d.sha256, COUNT(c.number), d.added_at"
+        "SELECT d.id, d.title, d.source, d.licence, d.arch, d.tags, d.uri, COUNT(c.number), d.added_at"
         " FROM documents d LEFT JOIN chunks c ON c.document = d.number GROUP BY d.number ORDER BY d.title, d.id"
     )
     return [
