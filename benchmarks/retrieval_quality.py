@@ -26,9 +26,9 @@ from app.settings import load_settings
 from benchmarks.figure import Figure, report
 from benchmarks.retrieval_pages import FOLDER
 from benchmarks.search_rivals import rivals
+from knowledge.chunks import cut
 from knowledge.formats.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
-from knowledge.tables import passages
 from records.errors import DocumentError
 
 QUESTIONS = Path(__file__).resolve().parent.parent / "tests/data/retrieval_judged.jsonl"
@@ -85,8 +85,8 @@ def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Rank
                 body = reader.read(path).body
             except DocumentError:
                 continue
-            for chunk, found in passages(document.title, document.tags, body):
-                if found:
+            for chunk in cut(document.title, body, document.tags):
+                if chunk.terms:
                     texts.append(f"{document.title}\n{' '.join(document.tags)}\n{chunk.section}\n{chunk.text}")
                     owners.append((name_of(document.uri, pages), document.arch.split()))
 

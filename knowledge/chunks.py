@@ -1,7 +1,4 @@
-"""A document's body, as Markdown, to passages of about 800 to 1500 characters that keep their heading path.
-
-And a passage to the terms it is found by.
-"""
+"""A document's body, as Markdown, to passages of about 800 to 1500 characters that keep their heading path."""
 
 from __future__ import annotations
 
@@ -31,12 +28,13 @@ class Chunk:
     id: str
     section: str
     text: str
+    terms: Sequence[str]  # it is found by, none where nothing is to find it
 
 
 _Path = tuple[str, ...]  # headings, the outermost first
 
 
-def cut(title: str, body: str) -> list[Chunk]:
+def cut(title: str, body: str, tags: Sequence[str] = ()) -> list[Chunk]:
     """Passages in their order; a code fence or a table is broken only where it alone is over the limit."""
     chunks: list[Chunk] = []
     seen = Counter[tuple[str, str]]()
@@ -45,18 +43,10 @@ def cut(title: str, body: str) -> list[Chunk]:
         seen[section, text] += 1
         key = f"{title}\0{section}\0{text}\0{seen[section, text]}"
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-        chunks.append(Chunk(digest[:32], section, text))
+        is_origin = section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in text
+        told = (title, title, " ".join(tags), section, section, text)  # headings twice: they say what it is about
+        chunks.append(Chunk(digest[:32], section, text, [] if is_origin else tokens("\n".join(told))))
     return chunks
-
-
-def terms(title: str, tags: Sequence[str], chunk: Chunk) -> list[str]:
-    """The terms of a passage. The words of headings count twice: they say what it is about.
-
-    One that only says where others come from and how far to trust them has none, so nothing finds it.
-    """
-    if chunk.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in chunk.text:
-        return []
-    return tokens("\n".join((title, title, " ".join(tags), chunk.section, chunk.section, chunk.text)))
 
 
 def _packed(blocks: Iterator[tuple[_Path, str]]) -> Iterator[tuple[str, str]]:

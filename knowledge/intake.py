@@ -6,17 +6,17 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
+from knowledge.chunks import Chunk, cut
 from knowledge.document_files import Found
 from knowledge.documents import UNSAID, Added, Citation, Text, make_text, sha256, storable
 from knowledge.formats.encodings import clean
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
-from knowledge.tables import Passages, Tables
+from knowledge.tables import Tables
 from records.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ class Item(NamedTuple):
     uri: str
     mark: str  # what the file was when it was read; empty where that is known or may have changed since
     made: Text | Added
-    passages: Passages = ()
+    chunks: Sequence[Chunk] = ()
 
     @classmethod
     def of(cls, text: Text, mark: str = "") -> Item:
         """A document, cut into passages outside of any lock."""
-        return cls(text.uri, mark, text, tables.passages(text.title, text.tags, text.body))
+        return cls(text.uri, mark, text, cut(text.title, text.body, text.tags))
 
     @property
     def is_known(self) -> bool:
@@ -85,7 +85,7 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Added:
+def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> Added:
     """Store one file: by its place if that is known, else by its content, so that a copy is not stored twice.
 
     The terms of new passages go into `fresh` by passage number.
@@ -99,14 +99,14 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Adde
     known = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
     same = known or db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
     if same and same[3] == text.sha256:
-        number, outcome = same[0], Added(same[1], same[2], len(item.passages), "unchanged")
+        number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
     else:
         if known and known[3]:
             _leave_to_copy(db, known[0], text.uri)
         identity = sha256(b"", text.uri)[:12]
-        number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
-        fresh |= tables.put_chunks(db, number, item.passages)
-        outcome = Added(identity, text.title, len(item.passages), "replaced" if known else "added")
+        number = tables.put_document(db, identity, text)
+        fresh |= tables.put_chunks(db, number, item.chunks)
+        outcome = Added(identity, text.title, len(item.chunks), "replaced" if known else "added")
     if item.mark:
         db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome

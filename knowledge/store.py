@@ -218,7 +218,7 @@ class KnowledgeStore:
         """Store one batch in one commit."""
         if all(item.is_known for item in items) and not shipped:
             return [item.made for item in items if isinstance(item.made, Added)]
-        fresh: dict[int, list[str]] = {}
+        fresh: dict[int, Sequence[str]] = {}
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)

@@ -10,10 +10,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from knowledge import postings
-from knowledge.chunks import CHUNKER, Chunk, cut, terms
+from knowledge.chunks import CHUNKER, Chunk, cut
 from knowledge.documents import Document, Text
 from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
@@ -60,14 +61,6 @@ class Hit:
     text: str
     source: str
     licence: str
-
-
-Passages = Sequence[tuple[Chunk, list[str]]]  # of a document, each with its terms
-
-
-def passages(title: str, tags: Sequence[str], body: str) -> Passages:
-    """A document's passages, which are made without the database."""
-    return [(chunk, terms(title, tags, chunk)) for chunk in cut(title, body)]
 
 
 class Tables:
@@ -163,30 +156,29 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
     ]
 
 
-def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
+def put_document(db: sqlite3.Connection, identity: str, text: Text) -> int:
     """Insert or update one document by its id; its number."""
-    columns = ("sha256", "title", "source", "licence", "arch", "tags", "asks", "body", "added_at")
-    said = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), "\n".join(text.asks))
-    row = db.execute(
-        f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
-        f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
-        (identity, text.uri, text.sha256, *said, _packed(text.body), added_at),
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    lists = {"tags": " ".join(text.tags), "asks": "\n".join(text.asks)}
+    row = vars(text) | lists | {"body": _packed(text.body), "id": identity, "added_at": now}
+    (number,) = db.execute(
+        f"INSERT INTO documents({', '.join(row)}) VALUES({', '.join(f':{column}' for column in row)})"
+        f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in row)} RETURNING number",
+        row,
     ).fetchone()
-    return int(row[0])
+    return int(number)
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Passages) -> dict[int, list[str]]:
+def put_chunks(db: sqlite3.Connection, document: int, made: Sequence[Chunk]) -> dict[int, Sequence[str]]:
     """Make these the document's passages: new ones come in, missing ones go; the terms of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
-    gone = old.keys() - {chunk.id for chunk, _ in made}
+    gone = old.keys() - {chunk.id for chunk in made}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(old[identity],) for identity in gone])
     (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
-    fresh = list(enumerate((row for row in made if row[0].id not in old), last + 1))
-    db.executemany(
-        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)",
-        [(number, c.id, c.section, document, c.text, len(found)) for number, (c, found) in fresh],
-    )
-    return {number: found for number, (_, found) in fresh}
+    fresh = list(enumerate((chunk for chunk in made if chunk.id not in old), last + 1))
+    rows = [(number, c.id, c.section, document, c.text, len(c.terms)) for number, c in fresh]
+    db.executemany("INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)", rows)
+    return {number: chunk.terms for number, chunk in fresh}
 
 
 def derive(db: sqlite3.Connection, folder: Path) -> int:
@@ -199,9 +191,9 @@ def derive(db: sqlite3.Connection, folder: Path) -> int:
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
-        added: dict[int, list[str]] = {}
+        added: dict[int, Sequence[str]] = {}
         for number, title, tags, body in some:
-            added |= put_chunks(db, number, passages(title, tags.split(), unpacked(body)))
+            added |= put_chunks(db, number, cut(title, unpacked(body), tags.split()))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
