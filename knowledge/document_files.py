@@ -86,24 +86,22 @@ def _found(path: str, source: str, stat: os.stat_result, rule: Citation) -> Foun
     return Found(path, source, mark, stat.st_ctime_ns, rule=rule)
 
 
-def read_rule(path: str, above: Citation) -> Citation:
-    """Read a `documents.toml`; what it leaves out is the folder above's. ValueError where it is no such file."""
-    if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
-        raise ValueError("no file")
-    with open(path, "rb") as file:  # noqa: PTH123
-        made = tomllib.loads(file.read(100_000).decode())
-    made["licence"] = made.get("licence", made.get("license"))
-    said = {name: made.get(name) for name in ("source", "licence", "arch", "tags")}
-    listed = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in said.items()}
-    return replace(above, **{name: value for name, value in listed.items() if isinstance(value, str)})
+def read_rule(path: str, above: Citation) -> Citation | None:
+    """Read a `documents.toml`; what it leaves out is the folder above's. None where it is no such file."""
+    try:
+        if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            made = tomllib.loads(file.read(100_000).decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = vars(replace(Citation.of(made), title=""))
+    return replace(above, **{name: value for name, value in found.items() if value or name in made})
 
 
 def _alone(path: Path) -> Found:
     place = Path(os.path.realpath(path))
-    try:
-        rule = read_rule(str(place.parent / RULE), UNSAID)
-    except (OSError, ValueError, RecursionError):  # there is none; of a broken one the folder speaks
-        rule = UNSAID
+    rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
     return _found(str(place), path.name, path.stat(), rule)
 
 
@@ -153,12 +151,10 @@ def _inside(folder: Path) -> Iterator[Found]:
         except OSError as error:
             yield Found(place, "", why=f"cannot be read: {error.strerror}")
             continue
-        if any(entry.name == RULE for entry in entries):
-            told = os.path.join(place, RULE)  # noqa: PTH118 - as above
-            try:
-                rule = read_rule(told, rule)
-            except (OSError, ValueError, RecursionError):
+        for told in (entry.path for entry in entries if entry.name == RULE):
+            if (said := read_rule(told, rule)) is None:
                 yield Found(told, "", why="cannot be read as TOML; its folder is read without it")
+            rule = said or rule
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         waiting += [(entry.path, rule) for entry in reversed(folders) if entry.name not in IGNORED]
         for entry in entries:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowledge.formats.encodings import clean
 from knowledge.formats.front_matter import front_matter
@@ -76,11 +78,25 @@ class Citation:
         for name, value in vars(self).items():
             require(isinstance(value, str), f"a citation's {name} is text", value)
 
+    @classmethod
+    def of(cls, about: Mapping[Any, object]) -> Citation:
+        """The citation in metadata, whatever a person or a program put there."""
+        found = {str(name).lower(): said(value) for name, value in about.items()}
+        found["licence"] = found.get("licence") or found.get("license", "")
+        return cls(**{name: found.get(name, "") for name in cls.__match_args__})
+
     def __str__(self) -> str:
         return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")
 
 
 UNSAID = Citation()
+
+
+def said(value: object) -> str:
+    """Metadata as text; nothing for None and for what is no number."""
+    if isinstance(value, list | tuple | set):
+        return " ".join(map(said, value))
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 
 
 def make_text(

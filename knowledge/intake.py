@@ -5,14 +5,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
 from knowledge.chunks import Chunk, cut
 from knowledge.document_files import Found
-from knowledge.documents import UNSAID, Added, Citation, Text, make_text, sha256, storable
+from knowledge.documents import UNSAID, Added, Citation, Text, make_text, said, sha256, storable
 from knowledge.formats.encodings import clean
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
@@ -149,10 +148,8 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
         is_one = isinstance(text, str) and isinstance(metadata, Mapping)
         require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
-        about = {str(key).lower(): _said(value) for key, value in document.metadata.items()}
-        about["licence"] = about.get("licence") or about.get("license", "")
-        given = Citation(**{field.name: about.get(field.name, "") for field in fields(Citation)})
-        place = f"{given.source}#{about.get('page', '')}" if given.source else ""
+        given = Citation.of(document.metadata)
+        place = f"{given.source}#{said(document.metadata.get('page'))}" if given.source else ""
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or place or digest)
@@ -166,10 +163,3 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
 
 def _item(key: str, name: str, text: str, given: Citation) -> Item:
     return Item.of(make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given))
-
-
-def _said(value: object) -> str:
-    """Metadata as text, whatever a loader put there; nothing for None and for no number."""
-    if isinstance(value, list | tuple | set):
-        return " ".join(map(_said, value))
-    return "" if value is None or (isinstance(value, float) and value != value) else str(value)
