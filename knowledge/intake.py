@@ -96,28 +96,30 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> 
         return text
     query = "SELECT number, id, title, sha256 FROM documents WHERE"
     known = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
-    same = known or db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
-    if same and same[3] == text.sha256:
+    is_known = known and known[3] == text.sha256
+    same = known if is_known else db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
+    is_left = known and not is_known and known[3] and _left_to_copy(db, known[0], text.uri)
+    if same:
         number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
+        if known and not is_known and not is_left:  # this file has become a copy
+            db.execute("DELETE FROM documents WHERE number = ?", known[:1])
     else:
-        if known and known[3]:
-            _leave_to_copy(db, known[0], text.uri)
         identity = sha256(b"", text.uri)[:12]
         number = tables.put_document(db, identity, text)
         fresh |= tables.put_chunks(db, number, item.chunks)
         outcome = Added(identity, text.title, len(item.chunks), "replaced" if known else "added")
-    if item.mark:
-        db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
+    db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
 
 
-def _leave_to_copy(db: sqlite3.Connection, document: int, uri: str) -> None:
-    """Give a document whose own file has changed to another file with the same in it, which will be read again."""
+def _left_to_copy(db: sqlite3.Connection, document: int, uri: str) -> bool:
+    """Give a document whose own file has changed to another with the same in it, if any, which will be read again."""
     copy = db.execute("SELECT uri FROM files WHERE document = ? AND uri <> ?", (document, uri)).fetchone()
     if copy:
         of_copy = (sha256(b"", *copy)[:12], *copy, document)
         db.execute("UPDATE documents SET id = ?, uri = ?, sha256 = '' WHERE number = ?", of_copy)
         db.execute("DELETE FROM files WHERE uri IN (?, ?)", (uri, *copy))
+    return bool(copy)
 
 
 def cited(given: Citation | None) -> Citation:

@@ -200,7 +200,7 @@ class KnowledgeStore:
         missing = self.missing()
         said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
         if self._dense and self._dense.is_broken():
-            said.append(f"the vectors in {self._dense.folder} are half written; `knowledge rebuild` places them again")
+            said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
         return said
 
     def close(self) -> None:
