@@ -103,6 +103,7 @@ def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> 
         number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
         if known and not is_known and not is_left:  # this file has become a copy
             db.execute("DELETE FROM documents WHERE number = ?", known[:1])
+            tables.touch(db)
     else:
         identity = sha256(b"", text.uri)[:12]
         number = tables.put_document(db, identity, text)

@@ -38,6 +38,7 @@ def test_a_copy_is_stored_once_whatever_is_said_of_both(store: KnowledgeStore, t
         assert len(store.documents()) == len(store.search("giraffe")) == 1 and store.check() == []
     note(tmp_path, "d", "zebra")
     store.add([tmp_path])
+    assert store.search("zebra")[0].title == "d"
     note(tmp_path, "d", "giraffe")
     assert {a.status for a in store.add([tmp_path])} == {"unchanged"}
     assert [d.title for d in store.documents()] == ["a"] and store.search("zebra") == []
