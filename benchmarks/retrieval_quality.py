@@ -85,8 +85,8 @@ def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Rank
                 body = reader.read(path).body
             except DocumentError:
                 continue
-            for chunk in cut(document.title, body):
-                if chunk.is_evidence:
+            for chunk in cut(document.title, body, document.tags):
+                if chunk.terms:
                     texts.append(f"{document.title}\n{' '.join(document.tags)}\n{chunk.section}\n{chunk.text}")
                     owners.append((name_of(document.uri, pages), document.arch.split()))
 

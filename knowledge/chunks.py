@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from knowledge.tokens import tokens
 
 CHUNKER = 3  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
@@ -26,30 +28,24 @@ class Chunk:
     id: str
     section: str
     text: str
-
-    @classmethod
-    def name(cls, title: str, section: str, text: str, nth: int = 1) -> str:
-        """The id of the nth passage with this text in its document."""
-        key = f"{title}\0{section}\0{text}\0{nth}"
-        return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-    @property
-    def is_evidence(self) -> bool:
-        """False for a passage that only says where others come from and how far to trust them."""
-        return not (self.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in self.text)
+    terms: Sequence[str]  # it is found by, none where nothing is to find it
 
 
 _Path = tuple[str, ...]  # headings, the outermost first
 
 
-def cut(title: str, body: str) -> list[Chunk]:
+def cut(title: str, body: str, tags: Sequence[str] = ()) -> list[Chunk]:
     """Passages in their order; a code fence or a table is broken only where it alone is over the limit."""
     chunks: list[Chunk] = []
     seen = Counter[tuple[str, str]]()
     bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
     for section, text in list(_packed(_blocks(body))) or bare:
         seen[section, text] += 1
-        chunks.append(Chunk(Chunk.name(title, section, text, seen[section, text]), section, text))
+        key = f"{title}\0{section}\0{text}\0{seen[section, text]}"
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        is_origin = section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in text
+        told = (title, title, " ".join(tags), section, section, text)  # headings twice: they say what it is about
+        chunks.append(Chunk(digest[:32], section, text, [] if is_origin else tokens("\n".join(told))))
     return chunks
 
 

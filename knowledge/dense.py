@@ -2,12 +2,13 @@
 
 Vectors are bought once: SQLite keeps each under its embedder and the passage's text, batch by batch. Chroma is
 single-process by design and a half-written index ends the process that opens it, so its folder is opened and written
-under SQLite's write lock, and a mark lies in it while it is written: who finds the mark builds the folder again.
+under SQLite's write lock, and a file in it says which state of the store it holds: who finds none builds it again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sqlite3
 import threading
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.embedder import Embedder, EmbedderError, checked
-from knowledge.tables import Tables, get_meta, set_meta, touch
+from knowledge.tables import Tables, get_meta, touch
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
@@ -43,20 +44,19 @@ class DenseIndex:
         """Nothing is opened or embedded yet."""
         self.embedder = embedder
         self._tables = tables
-        name = hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
-        self.folder = tables.folder / "chroma" / name
-        self._mark = self.folder.with_suffix(".writing")
+        self.folder = tables.folder / "chroma" / hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+        self._mark = self.folder / "epoch"  # what the store's was when the collection was placed
         self._lock = threading.RLock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
-        self._state, self._seen = f"placed by {embedder.id}", ""  # the store's epoch then, and when it was opened
+        self._opened = ""  # the mark of what is open
         self._rests_until = 0.0
         self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
     def missing(self) -> int:
         """The number of passages without a vector."""
         with self._tables.reading() as db:
-            return int(db.execute(f"SELECT COUNT(*) FROM ({_MISSING})", (self.embedder.id,)).fetchone()[0])
+            return int(db.execute(f"SELECT COUNT(DISTINCT c.id) {_LACKING}", (self.embedder.id,)).fetchone()[0])
 
     def fill(self, report: Callable[[int], None] | None = None) -> int:
         """Embed the passages that lack a vector, each batch committed, and place them; the number embedded.
@@ -64,21 +64,19 @@ class DenseIndex:
         Raises:
             EmbedderError: no vectors came; those of earlier batches are kept and the next call goes on from there.
         """
-        done = 0
-        with self._tables.reading() as db:
-            missing = [row[0] for row in db.execute(_MISSING, (self.embedder.id,))]
-        for start in range(0, len(missing), BATCH):
-            part = missing[start : start + BATCH]
+        done = last = 0
+        while True:
             with self._tables.reading() as db:
-                rows = db.execute(_TEXTS % ", ".join("?" * len(part)), part).fetchall()
-            if not rows:  # another program has taken them out
-                continue
-            vectors = checked(self.embedder, [text for _, text in rows])
+                rows = db.execute(_TEXTS, (self.embedder.id, last, BATCH)).fetchall()
+            if not rows:
+                break
+            last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
+            vectors = checked(self.embedder, list(texts.values()))
             with self._tables.changing() as db:
                 self._require_dimension(db, vectors.shape[1])
-                packed = [(self.embedder.id, i, v.tobytes()) for (i, _), v in zip(rows, vectors, strict=True)]
+                packed = [(self.embedder.id, i, v.tobytes()) for i, v in zip(texts, vectors, strict=True)]
                 db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", packed)
-            done += len(rows)
+            done += len(texts)
             if report:
                 report(done)
         self._rests_until = 0.0
@@ -91,21 +89,20 @@ class DenseIndex:
     def place(self) -> None:
         """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
         with self._lock, self._tables.changing() as db:
-            epoch, is_whole = get_meta(db, "epoch"), self.folder.exists() and not self._mark.exists()
-            if is_whole and get_meta(db, self._state) == epoch:
+            epoch, placed = get_meta(db, "epoch"), self._placed()
+            if placed == epoch:
                 return
             wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self.embedder.id,))}
             if not (wanted or self.folder.exists()):
                 return
             self.close()
-            if not is_whole:
+            if not placed:
                 shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._mark.touch()
+            self._mark.unlink(missing_ok=True)
             with _chroma_errors(self.folder):
                 self._write(db, wanted)
-            set_meta(db, self._state, epoch)
-            self._mark.unlink()
+            self._mark.write_text(epoch)
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
         """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
@@ -113,13 +110,31 @@ class DenseIndex:
         if not vector.any():
             return []  # it is near to nothing
         self._require_dimension(db, len(vector))
-        import numpy as np
-
-        living = int(np.count_nonzero(allowed))
-        wanted, share = min(k, living), max(living / max(len(allowed), 1), 1 / _OVERFETCH)
-        near = self._from_collection(db, vector, int(k * min(_OVERFETCH, 1.5 / share)))
+        living = int(allowed.sum())
+        share = max(living / max(len(allowed), 1), 1 / _OVERFETCH)
+        near = self._from_collection(vector, int(k * min(_OVERFETCH, 1.5 / share)))
         found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
-        return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found
+        if len(found) >= min(k, living) or living > EXACT:
+            return found
+        return self._exactly(db, vector, allowed, k)
+
+    def close(self) -> None:
+        """Close Chroma's files."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()  # type: ignore[attr-defined]
+            self._client = self._collection = None
+
+    def is_broken(self) -> bool:
+        """True for a collection that is half written, which the exact search stands in for."""
+        return self.folder.exists() and not self._placed()
+
+    def _placed(self) -> str:
+        """The epoch whose passages the collection holds; empty where there is none, or it is not whole."""
+        try:
+            return self._mark.read_text(errors="replace")
+        except OSError:
+            return ""
 
     def _asked(self, query: str) -> NDArray[np.float32]:
         """The query's vector; a search does not wait again for an embedder that has just failed."""
@@ -132,43 +147,36 @@ class DenseIndex:
             self._rests_until = time.monotonic() + REST_S
             raise
 
-    def close(self) -> None:
-        """Close Chroma's files."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()  # type: ignore[attr-defined]
-            self._client = self._collection = None
-
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
         query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
         row = db.execute(query, (self.embedder.id,)).fetchone()
         if row and row[0] != 4 * dimension:
             raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
 
-    def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[Near]:
+    def _from_collection(self, vector: NDArray[np.float32], k: int) -> list[Near]:
         """Nothing where it is being written, was left half written or cannot be read: the exact search serves then."""
         with self._lock:
             try:
-                collection = self._opened(get_meta(db, self._state))
-                if collection is None:
-                    return []
                 with _chroma_errors(self.folder):
+                    collection = self._open()
+                    if collection is None:
+                        return []
                     found = collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
             except KnowledgeError:
                 self._client = self._collection = None
                 return []
-            distances = (found["distances"] or [[]])[0]
-            return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], distances, strict=True)]
+        distances = (found["distances"] or [[]])[0]
+        return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], distances, strict=True)]
 
-    def _opened(self, state: str) -> Collection | None:
-        if self._collection is None or self._seen != state:
-            with self._tables.changing(wait_s=0.0), _chroma_errors(self.folder):
+    def _open(self) -> Collection | None:
+        if self._collection is None or self._opened != self._placed():
+            with self._tables.changing(wait_s=0.0):
                 self.close()
-                if not self.folder.exists() or self._mark.exists():
+                self._opened = self._placed()
+                if not self._opened:
                     return None
                 self._client = _client(self.folder)
                 self._collection = self._client.get_collection("passages", embedding_function=None)
-                self._seen = state
         return self._collection
 
     def _write(self, db: sqlite3.Connection, wanted: set[int]) -> None:
@@ -183,8 +191,8 @@ class DenseIndex:
             for part in _parts(held - wanted):
                 collection.delete(ids=[str(number) for number in part])
             for part in _parts(wanted - held):
-                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN ({', '.join('?' * len(part))})"
-                names, vectors = zip(*db.execute(chosen, (self.embedder.id, *part)), strict=True)
+                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN (SELECT value FROM json_each(?))"
+                names, vectors = zip(*db.execute(chosen, (self.embedder.id, json.dumps(part))), strict=True)
                 rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
                 collection.add(ids=list(map(str, names)), embeddings=rows)
         finally:
@@ -195,13 +203,9 @@ class DenseIndex:
     ) -> list[Near]:
         import numpy as np
 
-        if int(allowed.sum()) > EXACT:
-            return []
         stored = db.execute(f"SELECT c.number, v.vector {POINTING} ORDER BY c.number", (self.embedder.id,))
         rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
-        if not rows:
-            return []
-        matrix = np.frombuffer(b"".join(packed for _, packed in rows), dtype=np.float32).reshape(len(rows), -1)
+        matrix = np.frombuffer(b"".join(packed for _, packed in rows), dtype=np.float32).reshape(-1, len(vector))
         cosines = matrix @ vector
         order = np.argsort(-cosines, kind="stable")[:k]
         return [(rows[int(i)][0], float(cosines[i])) for i in order]
@@ -213,13 +217,10 @@ POINTING = (
     "FROM chunks c CROSS JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE c.length > 0 AND v.vector <> ZEROBLOB(LENGTH(v.vector))"
 )
-_MISSING = (
-    "SELECT DISTINCT c.id FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-    " WHERE v.id IS NULL AND c.length > 0"
-)
+_LACKING = "FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id WHERE v.id IS NULL AND c.length > 0"
 _TEXTS = (
-    "SELECT c.id, d.title || char(10) || c.section || char(10) || c.text FROM chunks c"
-    " JOIN documents d ON d.number = c.document WHERE c.id IN (%s) GROUP BY c.id"
+    "SELECT c.number, c.id, (SELECT d.title FROM documents d WHERE d.number = c.document) || char(10) || c.section"
+    f" || char(10) || c.text {_LACKING} AND c.number > ? ORDER BY c.number LIMIT ?"
 )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from knowledge.documents import READER, Added, Citation, storable
+from knowledge.documents import READER, UNSAID, Added, Citation, storable
 from knowledge.formats.reader import SUFFIXES
 from knowledge.given_values import require
 from records.errors import DocumentError, UsageError
@@ -19,7 +19,6 @@ from records.quantity import counted
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.txt", "notice.txt", "robots.txt")
 RULE = "documents.toml"  # says of a folder what its documents do not say themselves
-NO_RULE = Citation()
 _TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
 
@@ -32,7 +31,7 @@ class Found(NamedTuple):
     changed_ns: int = 0  # when its bytes or its times were last written, by the file system's clock
     why: str = ""
     address: str = ""  # where the file was fetched from; its path is for now only
-    rule: Citation = NO_RULE  # of its folder
+    rule: Citation = UNSAID  # of its folder
 
     @property
     def uri(self) -> str:
@@ -59,48 +58,50 @@ def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
     found: dict[str, Found] = {}
     several = [paths] if isinstance(paths, str | bytes | Path) or not isinstance(paths, Iterable) else paths
     for named in several:
-        if isinstance(named, Found):
-            found.setdefault(named.uri, named)
-            continue
-        require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
-        if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
-            raise DocumentError("a path is empty; name a file or a folder")
-        for path in _expanded(Path(named)):
-            inside = list(_inside(path)) if path.is_dir() else [_named(path)]
-            if not inside:  # one of several, as a shell's pattern names them, may hold pictures only
-                why = f"is a folder that holds no document; documents end in {', '.join(SUFFIXES)}"
-                inside = [Found(str(path), "", why=why)]
-            for one in inside:
-                found.setdefault(one.path, one)
+        for one in [named] if isinstance(named, Found) else _named(named):
+            found.setdefault(one.address or one.path, one)
     if not found:
         raise DocumentError("no document was named; give at least one file, or a folder of them")
     return list(found.values())
 
 
-def _found(path: str, source: str, stat: os.stat_result, rule: Citation = NO_RULE) -> Found:
+def _named(named: str | Path) -> Iterator[Found]:
+    """The files that a path, a folder or a pattern means."""
+    require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
+    if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
+        raise DocumentError("a path is empty; name a file or a folder")
+    for path in _expanded(Path(named)):
+        if path.is_file():
+            yield _alone(path)
+        elif inside := list(_inside(path)):
+            yield from inside
+        else:  # one of several, as a shell's pattern names them, may hold pictures only
+            why = f"is a folder that holds no document; documents end in {', '.join(SUFFIXES)}"
+            yield Found(str(path), "", why=why)
+
+
+def _found(path: str, source: str, stat: os.stat_result, rule: Citation) -> Found:
     mark = f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
-    mark = mark if rule is NO_RULE else f"{mark}-{storable(str(rule))}"
+    mark = mark if rule is UNSAID else f"{mark}-{storable(str(rule))}"
     return Found(path, source, mark, stat.st_ctime_ns, rule=rule)
 
 
-def read_rule(path: str, above: Citation) -> Citation:
-    """Read a `documents.toml`; what it leaves out is the folder above's. ValueError where it is no such file."""
-    if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
-        raise ValueError("no file")
-    with open(path, "rb") as file:  # noqa: PTH123
-        made = tomllib.loads(file.read(100_000).decode())
-    made["licence"] = made.get("licence", made.get("license"))
-    said = {name: made.get(name) for name in ("source", "licence", "arch", "tags")}
-    listed = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in said.items()}
-    return replace(above, **{name: value for name, value in listed.items() if isinstance(value, str)})
-
-
-def _named(path: Path) -> Found:
-    place = Path(os.path.realpath(path))
+def read_rule(path: str, above: Citation) -> Citation | None:
+    """Read a `documents.toml`; what it leaves out is the folder above's. None where it is no such file."""
     try:
-        rule = read_rule(str(place.parent / RULE), NO_RULE)
-    except (OSError, ValueError, RecursionError):  # there is none; of a broken one the folder speaks
-        rule = NO_RULE
+        if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            made = tomllib.loads(file.read(100_000).decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = vars(replace(Citation.of(made), title=""))
+    return replace(above, **{name: value for name, value in found.items() if value or name in made})
+
+
+def _alone(path: Path) -> Found:
+    place = Path(os.path.realpath(path))
+    rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
     return _found(str(place), path.name, path.stat(), rule)
 
 
@@ -141,7 +142,7 @@ def _expanded(path: Path) -> list[Path]:
 def _inside(folder: Path) -> Iterator[Found]:
     """The documents in a folder and in those below it, each with what the folders say of them."""
     root = os.path.realpath(folder)
-    waiting = [(root, NO_RULE)]
+    waiting = [(root, UNSAID)]
     while waiting:
         place, rule = waiting.pop()
         try:
@@ -150,12 +151,10 @@ def _inside(folder: Path) -> Iterator[Found]:
         except OSError as error:
             yield Found(place, "", why=f"cannot be read: {error.strerror}")
             continue
-        if any(entry.name == RULE for entry in entries):
-            told = os.path.join(place, RULE)  # noqa: PTH118 - as above
-            try:
-                rule = read_rule(told, rule)
-            except (OSError, ValueError, RecursionError):
+        for told in (entry.path for entry in entries if entry.name == RULE):
+            if (said := read_rule(told, rule)) is None:
                 yield Found(told, "", why="cannot be read as TOML; its folder is read without it")
+            rule = said or rule
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         waiting += [(entry.path, rule) for entry in reversed(folders) if entry.name not in IGNORED]
         for entry in entries:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowledge.formats.encodings import clean
 from knowledge.formats.front_matter import front_matter
@@ -33,7 +35,6 @@ class Document:
     arch: str  # names with a space between, empty where it holds for every GPU
     tags: tuple[str, ...]  # words to be found by, beside those of the text
     uri: str  # where it came from: a path, shipped:NAME or text:NAME
-    sha256: str
     chunks: int
     added_at: str  # UTC, ISO 8601
 
@@ -77,33 +78,55 @@ class Citation:
         for name, value in vars(self).items():
             require(isinstance(value, str), f"a citation's {name} is text", value)
 
+    @classmethod
+    def of(cls, about: Mapping[Any, object]) -> Citation:
+        """The citation in metadata, whatever a person or a program put there."""
+        found = {str(name).lower(): said(value) for name, value in about.items()}
+        found["licence"] = found.get("licence") or found.get("license", "")
+        return cls(**{name: found.get(name, "") for name in cls.__match_args__})
+
     def __str__(self) -> str:
         return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")
 
 
+UNSAID = Citation()
+
+
+def said(value: object) -> str:
+    """Metadata as text; nothing for None and for what is no number."""
+    if isinstance(value, list | tuple | set):
+        return " ".join(map(said, value))
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
+
+
 def make_text(
-    uri: str, name: str, data: bytes, body: str, given: Citation | None = None, rest: Citation | None = None
+    uri: str, name: str, data: bytes, body: str, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = ""
 ) -> Text:
     """A document from its bytes and its Markdown; DocumentError where there is not a word in it.
 
-    `rest` counts where neither the person nor the document says anything.
+    What a person has given comes before what the document says, and that before its folder's rule and its place there.
     """
-    given, rest = given or Citation(), rest or Citation()
     fields, body = front_matter(clean(body))
     require_word(name, body)
+    place = ": ".join(filter(None, (rule.source, place or Path(name).name)))
+    licence = given.licence or fields.get("licence") or fields.get("license") or rule.licence or "not stated"
+    asks = fields.get("asks", "")
     return Text(
         uri=storable(uri),
-        sha256=hashlib.sha256(data + f"{given}{READER}".encode("utf-8", "surrogatepass")).hexdigest(),
+        sha256=sha256(data, f"{given}{rule}{READER}"),
         title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
-        source=_one_line(given.source or fields.get("source") or rest.source or Path(name).name),
-        licence=_one_line(
-            given.licence or fields.get("licence") or fields.get("license") or rest.licence or "not stated"
-        ),
-        arch=" ".join(_names(given.arch or fields.get("arch", rest.arch))).lower(),
-        tags=tuple(_names(f"{given.tags or fields.get('tags', rest.tags)} {fields.get('asks', '')}")),
-        asks=tuple(_phrases(fields.get("asks", ""))),
+        source=_one_line(given.source or fields.get("source") or place),
+        licence=_one_line(licence),
+        arch=" ".join(_names(given.arch or fields.get("arch", rule.arch))).lower(),
+        tags=tuple(_names(f"{given.tags or fields.get('tags', rule.tags)} {asks}")),
+        asks=tuple(_phrases(asks)),
         body=body,
     )
+
+
+def sha256(data: bytes, text: str = "") -> str:
+    """The digest of bytes with a text behind them, which may have what is no UTF-8."""
+    return hashlib.sha256(data + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def require_word(name: str, text: str) -> None:

@@ -21,6 +21,11 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def is_place(value: object) -> bool:
+    """True for text that can be a path."""
+    return is_text(value) and "\0" not in str(value)
+
+
 def is_count(value: object) -> bool:
     """True for a whole number of at least 1."""
     return type(value) is not bool and isinstance(value, Integral) and int(value) >= 1

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowledge import tables
+from knowledge.chunks import Chunk, cut
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, make_text, storable
+from knowledge.documents import UNSAID, Added, Citation, Text, make_text, said, sha256, storable
 from knowledge.formats.encodings import clean
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_text, require
-from knowledge.tables import Cut, Tables
+from knowledge.tables import Tables
 from records.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -37,7 +35,13 @@ class Item(NamedTuple):
 
     uri: str
     mark: str  # what the file was when it was read; empty where that is known or may have changed since
-    made: Cut | Added
+    made: Text | Added
+    chunks: Sequence[Chunk] = ()
+
+    @classmethod
+    def of(cls, text: Text, mark: str = "") -> Item:
+        """A document, cut into passages outside of any lock."""
+        return cls(text.uri, mark, text, cut(text.title, text.body, text.tags))
 
     @property
     def is_known(self) -> bool:
@@ -60,11 +64,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
         try:
             if one.why:
                 raise DocumentError(f"the document {uri} {one.why}")
-            rest = replace(one.rule, source=f"{one.rule.source}: {one.source}" if one.rule.source else one.source)
-            text = reader.read(Path(one.path), given, rest, uri)
-            if str(one.rule):  # another rule makes another document
-                text = replace(text, sha256=_sha256(f"{text.sha256}{one.rule}"))
-            yield Item(uri, mark, Cut.of(text))
+            yield Item.of(reader.read(Path(one.path), given, one.rule, one.source, uri), mark)
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
@@ -76,7 +76,7 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     size = 0
     for item in items:
         batch.append(item)
-        size += len(item.made.text.body) + 500 if isinstance(item.made, Cut) else 100
+        size += len(item.made.body) + 500 if isinstance(item.made, Text) else 100
         if size >= BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0
@@ -84,36 +84,49 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Added:
+def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> Added:
     """Store one file: by its place if that is known, else by its content, so that a copy is not stored twice.
 
     The terms of new passages go into `fresh` by passage number.
     """
-    made = item.made
-    if isinstance(made, Added):
-        if made.status == "skipped" and item.mark:
-            db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, NULL, ?)", (item.uri, item.mark, made.why))
-        return made
-    text = made.text
+    text = item.made
+    if isinstance(text, Added):
+        if text.status == "skipped" and item.mark:
+            db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, NULL, ?)", (item.uri, item.mark, text.why))
+        return text
     query = "SELECT number, id, title, sha256 FROM documents WHERE"
     known = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
-    same = known or db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
-    if same and same[3] == text.sha256:
-        number, outcome = same[0], Added(same[1], same[2], len(made.chunks), "unchanged")
+    is_known = known and known[3] == text.sha256
+    same = known if is_known else db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
+    is_left = known and not is_known and known[3] and _left_to_copy(db, known[0], text.uri)
+    if same:
+        number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
+        if known and not is_known and not is_left:  # this file has become a copy
+            db.execute("DELETE FROM documents WHERE number = ?", known[:1])
+            tables.touch(db)
     else:
-        identity = _sha256(text.uri)[:12]
-        number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
-        fresh |= tables.put_chunks(db, number, made)
-        outcome = Added(identity, text.title, len(made.chunks), "replaced" if known else "added")
-    if item.mark:
-        db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
+        identity = sha256(b"", text.uri)[:12]
+        number = tables.put_document(db, identity, text)
+        fresh |= tables.put_chunks(db, number, item.chunks)
+        outcome = Added(identity, text.title, len(item.chunks), "replaced" if known else "added")
+    db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
+
+
+def _left_to_copy(db: sqlite3.Connection, document: int, uri: str) -> bool:
+    """Give a document whose own file has changed to another with the same in it, if any, which will be read again."""
+    copy = db.execute("SELECT uri FROM files WHERE document = ? AND uri <> ?", (document, uri)).fetchone()
+    if copy:
+        of_copy = (sha256(b"", *copy)[:12], *copy, document)
+        db.execute("UPDATE documents SET id = ?, uri = ?, sha256 = '' WHERE number = ?", of_copy)
+        db.execute("DELETE FROM files WHERE uri IN (?, ?)", (uri, *copy))
+    return bool(copy)
 
 
 def cited(given: Citation | None) -> Citation:
     """The citation, or an empty one; UsageError for anything else."""
     require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
-    return given or Citation()
+    return given or UNSAID
 
 
 def text_items(texts: Iterable[tuple[str, str, Citation]]) -> list[Item]:
@@ -138,11 +151,9 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
         is_one = isinstance(text, str) and isinstance(metadata, Mapping)
         require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
-        about = {str(key).lower(): _said(value) for key, value in document.metadata.items()}
-        about["licence"] = about.get("licence") or about.get("license", "")
-        given = Citation(**{field.name: about.get(field.name, "") for field in fields(Citation)})
-        place = f"{given.source}#{about.get('page', '')}" if given.source else ""
-        digest = _sha256(document.page_content)[:12]
+        given = Citation.of(document.metadata)
+        place = f"{given.source}#{said(document.metadata.get('page'))}" if given.source else ""
+        digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or place or digest)
         key = f"{place}#{digest}" if place and not identity else name
@@ -154,16 +165,4 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
 
 
 def _item(key: str, name: str, text: str, given: Citation) -> Item:
-    made = make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given)
-    return Item(made.uri, "", Cut.of(made))
-
-
-def _said(value: object) -> str:
-    """Metadata as text, whatever a loader put there; nothing for None and for no number."""
-    if isinstance(value, list | tuple | set):
-        return " ".join(map(_said, value))
-    return "" if value is None or (isinstance(value, float) and value != value) else str(value)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Item.of(make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given))

@@ -6,11 +6,12 @@ of every term; arrays take about 2. Nothing else is needed of it: tokens, weight
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING
@@ -57,48 +58,46 @@ class Facts:
     documents: NDArray[np.int64]
     norms: NDArray[np.float32]  # the part of BM25 that a passage's length decides; infinite where there is no passage
     worths: NDArray[np.float32]  # of the passage's document
-    arches: Mapping[str, NDArray[np.int64]]  # names of GPUs to the documents that are for those only
-    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # this and those below are filled as asked for
-    rarities: dict[str, float] = field(default_factory=dict)  # of the words of titles
+    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # by GPU; this and those below fill as asked for
+    having: dict[str, int] = field(default_factory=dict)  # passages by term
     frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
-    phrases: dict[int, list[tuple[frozenset[str], float]]] = field(
-        default_factory=dict
-    )  # with their weight, by document
+    phrases: dict[int, list[tuple[frozenset[str], float]]] = field(default_factory=dict)  # and weights, by document
 
-    def allowed(self, arch: str | None) -> NDArray[np.bool_]:
-        """True at passages of documents that name this GPU or none."""
-        import numpy as np
 
-        wanted = (arch or "").strip().lower()
-        if wanted not in self.masks:
-            hidden = np.zeros(int(self.documents.max(initial=0)) + 1, np.bool_)
-            for names, documents in self.arches.items():
-                if wanted and wanted not in names.split():
-                    hidden[documents[documents < len(hidden)]] = True
-            self.masks[wanted] = np.isfinite(self.norms) & ~hidden[self.documents]
-        return self.masks[wanted]
+def _numbers(db: sqlite3.Connection, query: str, *values: str) -> Iterator[NDArray[np.int64]]:
+    """Columns of whole numbers, which SQLite has joined: rows would take thrice the time."""
+    import numpy as np
+
+    return (np.fromstring(text or "", np.int64, sep=",") for text in db.execute(query, values).fetchone())
 
 
 def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
-    """The facts of the stored passages. SQLite joins the numbers: rows of its own would take thrice the time."""
+    """The facts of the stored passages."""
     import numpy as np
 
-    def numbers(text: str | None) -> NDArray[np.int64]:
-        return np.fromstring(text or "", np.int64, sep=",")
-
     columns = "SELECT group_concat(number), group_concat(document), group_concat(length) FROM chunks WHERE length > 0"
-    found, owners, lengths = map(numbers, db.execute(columns).fetchone())
+    found, owners, lengths = _numbers(db, columns)
     size = (int(found.max(initial=0)) | ((1 << PART_BITS) - 1)) + 1  # whole parts: a posting may outlive its passage
     documents, norms = np.zeros(size, np.int64), np.full(size, np.inf, np.float32)
     documents[found] = owners
     norms[found] = K1 * (1.0 - B + B * lengths / (lengths.mean() if len(lengths) else 1.0))
     worth = np.ones(int(owners.max(initial=0)) + 1, np.float32)
     for pattern, value in _WORTHS.items():
-        rows = db.execute("SELECT group_concat(number) FROM documents WHERE uri LIKE ?", (pattern,)).fetchone()
-        chosen = numbers(rows[0])
+        (chosen,) = _numbers(db, "SELECT group_concat(number) FROM documents WHERE uri LIKE ?", pattern)
         worth[chosen[chosen < len(worth)]] = value
-    arches = db.execute("SELECT arch, group_concat(number) FROM documents WHERE arch <> '' GROUP BY arch")
-    return Facts(epoch, len(found), documents, norms, worth[documents], {arch: numbers(text) for arch, text in arches})
+    return Facts(epoch, len(found), documents, norms, worth[documents])
+
+
+def allowed(db: sqlite3.Connection, facts: Facts, arch: str | None) -> NDArray[np.bool_]:
+    """True at passages of documents that name this GPU or none."""
+    import numpy as np
+
+    wanted = (arch or "").strip().lower()
+    if wanted not in facts.masks:
+        query = "SELECT group_concat(number) FROM documents WHERE arch <> '' AND INSTR(' ' || arch || ' ', ?) = 0"
+        (hidden,) = _numbers(db, query, f" {wanted} " if wanted else "")
+        facts.masks[wanted] = np.isfinite(facts.norms) & ~np.isin(facts.documents, hidden)
+    return facts.masks[wanted]
 
 
 def rank(
@@ -111,36 +110,28 @@ def rank(
     import numpy as np
 
     scores = np.zeros(len(facts.norms), np.float32)
-    asked, rows_of = Counter(terms), defaultdict[str, list[tuple[int, bytes]]](list)
-    shares = {term: facts.frequent[term] for term in asked if term in facts.frequent}
-    wanted = [term for term in asked if term not in shares]
-    query = f"SELECT term, part << {PART_BITS}, packed FROM postings WHERE term IN ({_marks(wanted)})"
-    for term, start, packed in db.execute(query, wanted):
-        if start < len(scores):  # the last ones may be gone
-            rows_of[term].append((start, packed))
-    for term, rows in rows_of.items():
-        shares[term] = _shares(term, rows, facts)
-        if len(facts.frequent) < MOST_FREQUENT and len(shares[term][0]) * MANY > facts.living:
-            facts.frequent[term] = shares[term]
-    for term, (passages, share) in shares.items():
-        scores[passages] += share * np.float32(math.sqrt(asked[term]))
+    for term, times in Counter(terms).items():
+        passages, share = facts.frequent.get(term) or _shares(db, term, facts)
+        scores[passages] += share * np.float32(math.sqrt(times))
+        if len(facts.frequent) < MOST_FREQUENT and len(passages) * MANY > facts.living:
+            facts.frequent[term] = passages, share
     scores *= facts.worths
     scores *= allowed
     tops = scores.reshape(GROUPS, -1).max(axis=0)  # of k groups the best reach what the kth passage has
     least = np.partition(tops, len(tops) - k)[len(tops) - k] if len(tops) > k else 0.0
     found = np.flatnonzero((scores >= least) & (scores > 0.0))
-    order = found[np.lexsort((found, -scores[found]))][:k]
+    order = found[np.argsort(-scores[found], kind="stable")][:k]
     return [(int(number), float(scores[number])) for number in order]
 
 
-def _shares(
-    term: str, rows: Sequence[tuple[int, bytes]], facts: Facts
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _shares(db: sqlite3.Connection, term: str, facts: Facts) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The passages that have a term, and what it adds to the score of each where it is asked once."""
     import numpy as np
 
+    query = f"SELECT part << {PART_BITS}, packed FROM postings WHERE term = ? AND part < ?"  # the last ones may be gone
+    rows = db.execute(query, (term, len(facts.norms) >> PART_BITS)).fetchall()
     entries = np.frombuffer(b"".join([packed for _, packed in rows]), "<u2")
-    passages = np.repeat([start for start, _ in rows], [len(packed) // 2 for _, packed in rows])
+    passages = np.repeat(*np.array([(start, len(packed) // 2) for start, packed in rows], int).reshape(-1, 2).T)
     passages += entries >> COUNT_BITS
     counts = (entries & ((1 << COUNT_BITS) - 1)).astype(np.float32)
     norms = facts.norms[passages]
@@ -151,23 +142,15 @@ def _shares(
     return passages, counts
 
 
-def mended(db: sqlite3.Connection, terms: Sequence[str]) -> list[str]:
+def mended(db: sqlite3.Connection, terms: Sequence[str], facts: Facts) -> list[str]:
     """The terms, and for words that no passage has the most frequent one that differs by one letter or two swapped."""
-    long = [t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit()]
-    having = "SELECT column1 FROM (VALUES %s) WHERE EXISTS (SELECT 1 FROM postings WHERE term = column1)"
-    known = {row[0] for row in db.execute(having % ", ".join(["(?)"] * len(long)), long)} if long else set()
-    unknown = (term for term in long if term not in known)
+    long = (t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit())
     found = list[str]()
-    for term in islice(unknown, MOST_SLIPS):  # each costs 0.4 ms of CPU
-        near = {*_near(term)}
-        often = f"SELECT term FROM postings WHERE term IN ({_marks(near)}) GROUP BY term"
-        row = db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (*near,)).fetchone()
-        found += row or ()
+    for term in islice((t for t in long if not _having(db, facts, t)), MOST_SLIPS):  # each costs 0.4 ms of CPU
+        often = "SELECT term FROM postings WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term"
+        near = json.dumps([*_near(term)])
+        found += db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (near,)).fetchone() or ()
     return [*terms, *found]
-
-
-def _marks(values: Sized) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _near(word: str) -> Iterator[str]:
@@ -187,7 +170,7 @@ def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: S
     asked = set(terms)
 
     def told(phrase: Iterable[str]) -> float:
-        return sum(_rarity(db, facts, word) for word in phrase)
+        return sum(_idf(facts.living, min(_having(db, facts, word), facts.living)) for word in phrase)
 
     shares = {}
     for document in {int(facts.documents[number]) for number, _ in ranked}:
@@ -200,11 +183,15 @@ def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: S
     return sorted(raised, key=lambda row: (-row[1], row[0]))
 
 
-def _rarity(db: sqlite3.Connection, facts: Facts, term: str) -> float:
-    if term not in facts.rarities:
+def _having(db: sqlite3.Connection, facts: Facts, term: str) -> int:
+    """The number of passages that have a term, and of those that have gone since."""
+    known = facts.having.get(term)
+    if known is None:
         (size,) = db.execute("SELECT TOTAL(LENGTH(packed)) FROM postings WHERE term = ?", (term,)).fetchone()
-        facts.rarities[term] = _idf(facts.living, min(size // 2, facts.living))
-    return facts.rarities[term]
+        known = int(size) // 2
+        if known:  # what no passage has would have no end
+            facts.having[term] = known
+    return known
 
 
 def _idf(living: int, having: float) -> float:

@@ -16,6 +16,5 @@ class NotesRetriever(BaseRetriever):
     search: Callable[[str], Sequence[Any]]
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Passage]:
-        fields = ("passage", "document", "title", "section", "source", "licence", "score")
-        found = self.search(query)
-        return [Passage(h.text, id=h.passage, metadata={name: getattr(h, name) for name in fields}) for h in found]
+        found = [dict(vars(hit)) for hit in self.search(query)]
+        return [Passage(about.pop("text"), id=about["passage"], metadata=about) for about in found]

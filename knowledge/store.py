@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -13,14 +14,14 @@ from typing import TYPE_CHECKING
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import READER, Added, Citation, Document
+from knowledge.documents import READER, Added, Citation, Document, storable
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.formats.reader import DocumentReader
-from knowledge.given_values import is_amount, is_count, is_text, require
+from knowledge.given_values import is_amount, is_count, is_place, is_text, require
 from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
-from knowledge.tables import Cut, Hit, Tables
+from knowledge.tables import Hit, Tables
 from knowledge.tokens import tokens
-from records.errors import DocumentError, KnowledgeError
+from records.errors import DocumentError, KnowledgeError, UsageError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
@@ -41,8 +42,7 @@ class KnowledgeStore:
         self, folder: str | Path, *, embedder: Embedder | None = None, weight: float = DENSE, wait_s: float = 10.0
     ) -> None:
         """`wait_s`: how long a write waits for another process that is writing before it gives up."""
-        is_place = isinstance(folder, Path) or (is_text(folder) and "\0" not in str(folder))
-        require(is_place, "a store's folder is a path", folder)
+        require(isinstance(folder, Path) or is_place(folder), "a store's folder is a path", folder)
         require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
         require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
         if embedder is not None:
@@ -66,9 +66,11 @@ class KnowledgeStore:
         another process, damaged or not writable.
         """
         done: list[Added] = []
-        given = cited(given)
+        given, found = cited(given), find_files(paths)
+        if given.title and len(found) > 1:
+            raise UsageError(f"a title is for one document, and {len(found)} files were named; leave it out")
         with DocumentReader() as reader:
-            for batch in batches(prepared(self._tables, find_files(paths), given, reader)):
+            for batch in batches(prepared(self._tables, found, given, reader)):
                 for outcome in self._put(batch):
                     done.append(outcome)
                     if report:
@@ -106,7 +108,7 @@ class KnowledgeStore:
         named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
             read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
-            return self._put([Item(text.uri, "", Cut.of(text)) for text in read], shipped=state)
+            return self._put([Item.of(text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
@@ -114,9 +116,9 @@ class KnowledgeStore:
             return [d for d in tables.list_documents(db) if not (mine and d.uri.startswith(postings.SHIPPED))]
 
     def remove(self, wanted: str) -> list[Document]:
-        """Take documents out: one by its id or a unique beginning of it, else all whose place matches a pattern.
+        """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
-        A shipped note stays out. A pattern has a `*`, `?` or `/` in it, and a folder's name means what is in it.
+        A shipped note stays out. A folder's name means what is in it, and a pattern has a `*` or `?`.
         DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
@@ -140,12 +142,12 @@ class KnowledgeStore:
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
             facts = self._known(db)
-            allowed = facts.allowed(arch)
+            allowed = postings.allowed(db, facts, arch)
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
             depth, nearest = (min(max(least, 2 * k), facts.living) for least in (DEPTH, NEAREST))
-            meant = postings.mended(db, terms)
+            meant = postings.mended(db, terms, facts)
             ranked = postings.favour(db, meant, facts, postings.rank(db, meant, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
@@ -178,7 +180,7 @@ class KnowledgeStore:
     def rebuild(self) -> int:
         """Derive passages and postings again from the documents; the number of passages. Vectors are kept."""
         with self._tables.changing() as db:
-            count = tables.derive(db)
+            count = tables.derive(db, self.folder)
         if self._dense:
             self._dense.place()
         return count
@@ -187,14 +189,19 @@ class KnowledgeStore:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         try:
             with self._tables.reading() as db:
-                said = str(db.execute("PRAGMA quick_check").fetchone()[0])
+                found = str(db.execute("PRAGMA quick_check").fetchone()[0])
                 orphans = db.execute("PRAGMA foreign_key_check").fetchall()
+                for (body,) in db.execute("SELECT body FROM documents"):
+                    tables.unpacked(body)
         except KnowledgeError as error:
             return [str(error)]
-        if said != "ok" or orphans:
-            return [f"{self._tables.path} is damaged ({said}); delete it and add the documents again"]
+        if found != "ok" or orphans:
+            return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
-        return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        if self._dense and self._dense.is_broken():
+            said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
+        return said
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""
@@ -211,7 +218,7 @@ class KnowledgeStore:
         """Store one batch in one commit."""
         if all(item.is_known for item in items) and not shipped:
             return [item.made for item in items if isinstance(item.made, Added)]
-        fresh: dict[int, list[str]] = {}
+        fresh: dict[int, Sequence[str]] = {}
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
@@ -235,10 +242,11 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
     found = [d for d in documents if wanted and d.id.startswith(wanted)]
     if len(found) > 1:
         raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
-    if not found and set(wanted) & set("*?/"):
-        place = str(expanded(Path(wanted)).absolute())
+    if not found and is_place(wanted):
+        place = storable(os.path.realpath(expanded(Path(wanted))))
         shapes = (wanted, place, f"{place}/*")
-        found = [d for d in documents if any(fnmatch(d.uri, shape) for shape in shapes)]
+        inside = f"{place}/"
+        found = [d for d in documents if f"{d.uri}/".startswith(inside) or any(fnmatch(d.uri, s) for s in shapes)]
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+import shutil
 import sqlite3
-import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from knowledge import postings
 from knowledge.chunks import CHUNKER, Chunk, cut
 from knowledge.documents import Document, Text
-from knowledge.tokens import TOKENISER, tokens
+from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
 VERSION = 4  # of the tables
@@ -61,26 +63,6 @@ class Hit:
     licence: str
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A document with its passages and their terms: what can be made without the database."""
-
-    text: Text
-    chunks: tuple[Chunk, ...]
-    terms: tuple[list[str], ...]
-
-    @classmethod
-    def of(cls, text: Text) -> Cut:
-        """Cut a document into its passages. The words of headings count twice: they say what a passage is about.
-
-        A passage that only says what others rest on has no terms, so nothing finds it.
-        """
-        chunks = cut(text.title, text.body)
-        head = f"{text.title}\n{text.title}\n{' '.join(text.tags)}"
-        told = (f"{head}\n{c.section}\n{c.section}\n{c.text}" if c.is_evidence else "" for c in chunks)
-        return cls(text, tuple(chunks), tuple(map(tokens, told)))
-
-
 class Tables:
     """The file in one folder, made or brought up to date when it is first opened."""
 
@@ -111,7 +93,7 @@ class Tables:
             if not self._is_ready:
                 self._prepare(db)
             yield db
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, zlib.error) as error:
             raise KnowledgeError(self._said(error)) from error
         except OSError as error:
             raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
@@ -123,9 +105,8 @@ class Tables:
     def _begin(db: sqlite3.Connection, wait_s: float) -> None:
         db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         db.execute("BEGIN IMMEDIATE")
-        db.execute(f"PRAGMA busy_timeout = {int(MOMENT_S * 1000)}")
 
-    def _said(self, error: sqlite3.DatabaseError) -> str:
+    def _said(self, error: Exception) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             return f"the knowledge store {self.folder} is locked: another process is writing to it; try again later"
         return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"
@@ -134,29 +115,17 @@ class Tables:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
+        with suppress(sqlite3.OperationalError):  # another process may be just doing the same
+            db.execute("PRAGMA journal_mode = WAL")
         if version < VERSION or get_meta(db, "derived") != DERIVED:
-            _use_log(db)
             self._begin(db, self._wait_s)
             with db:
                 version = db.execute("PRAGMA user_version").fetchone()[0]  # another process may have been first
                 if version < VERSION:
                     _upgrade(db, version)
                 if get_meta(db, "derived") != DERIVED:
-                    derive(db)
+                    derive(db, self.folder)
         self._is_ready = True
-
-
-def _use_log(db: sqlite3.Connection) -> None:
-    """Write ahead from now on; SQLite does not wait by itself where another process is just doing the same."""
-    deadline = time.monotonic() + MOMENT_S
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
@@ -178,7 +147,7 @@ def touch(db: sqlite3.Connection) -> None:
 def list_documents(db: sqlite3.Connection) -> list[Document]:
     """Every document, by title."""
     rows = db.execute(
-        "SELECT d.id, d.title, d.source, d.licence, d.arch, d.tags, d.uri, d.sha256, COUNT(c.number), d.added_at"
+        "SELECT d.id, d.title, d.source, d.licence, d.arch, d.tags, d.uri, COUNT(c.number), d.added_at"
         " FROM documents d LEFT JOIN chunks c ON c.document = d.number GROUP BY d.number ORDER BY d.title, d.id"
     )
     return [
@@ -187,42 +156,44 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
     ]
 
 
-def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
+def put_document(db: sqlite3.Connection, identity: str, text: Text) -> int:
     """Insert or update one document by its id; its number."""
-    columns = ("sha256", "title", "source", "licence", "arch", "tags", "asks", "body", "added_at")
-    said = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), "\n".join(text.asks))
-    row = db.execute(
-        f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
-        f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
-        (identity, text.uri, text.sha256, *said, _packed(text.body), added_at),
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    lists = {"tags": " ".join(text.tags), "asks": "\n".join(text.asks)}
+    row = vars(text) | lists | {"body": _packed(text.body), "id": identity, "added_at": now}
+    (number,) = db.execute(
+        f"INSERT INTO documents({', '.join(row)}) VALUES({', '.join(f':{column}' for column in row)})"
+        f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in row)} RETURNING number",
+        row,
     ).fetchone()
-    return int(row[0])
+    return int(number)
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, list[str]]:
+def put_chunks(db: sqlite3.Connection, document: int, made: Sequence[Chunk]) -> dict[int, Sequence[str]]:
     """Make these the document's passages: new ones come in, missing ones go; the terms of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
-    kept = {chunk.id for chunk in made.chunks}
-    db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
-    fresh = [(c, terms) for c, terms in zip(made.chunks, made.terms, strict=True) if c.id not in old]
+    gone = old.keys() - {chunk.id for chunk in made}
+    db.executemany("DELETE FROM chunks WHERE number = ?", [(old[identity],) for identity in gone])
     (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
-    db.executemany(
-        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)",
-        [(number, c.id, c.section, document, c.text, len(terms)) for number, (c, terms) in enumerate(fresh, last + 1)],
-    )
-    return {number: terms for number, (_, terms) in enumerate(fresh, last + 1)}
+    fresh = list(enumerate((chunk for chunk in made if chunk.id not in old), last + 1))
+    rows = [(number, c.id, c.section, document, c.text, len(c.terms)) for number, c in fresh]
+    db.executemany("INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)", rows)
+    return {number: chunk.terms for number, chunk in fresh}
 
 
-def derive(db: sqlite3.Connection) -> int:
-    """Make passages and postings again from the stored documents; the number of passages."""
-    for table in ("chunks", "postings"):
+def derive(db: sqlite3.Connection, folder: Path) -> int:
+    """Make passages and postings again from the stored documents; how many passages.
+
+    They are numbered from 1 again, so that what is kept in memory by number does not grow; Chroma's collections go.
+    """
+    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    for table in ("chunks", "postings", "sqlite_sequence"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
-        added: dict[int, list[str]] = {}
+        added: dict[int, Sequence[str]] = {}
         for number, title, tags, body in some:
-            text = Text("", "", title, "", "", "", tuple(tags.split()), (), _unpacked(body))
-            added |= put_chunks(db, number, Cut.of(text))
+            added |= put_chunks(db, number, cut(title, unpacked(body), tags.split()))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
@@ -233,35 +204,28 @@ def _packed(body: str) -> bytes:
     return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
 
 
-def _unpacked(body: bytes) -> str:
+def unpacked(body: bytes) -> str:
+    """The text of a stored document; zlib.error where it is damaged."""
     return zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    """Make the tables; documents of any version are kept, and so are vectors that somebody paid for."""
-    has_any = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone()
-    copied = ("vectors", "chunks", "documents") if has_any and version < 2 else ()
-    for table in copied:
-        db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT * FROM {table}")
-    for table in (*copied, "placed", *(("postings", "segments") if version < 3 else ())):
-        db.execute(f"DROP TABLE IF EXISTS {table}")
-    if version in (2, 3):
-        db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+    """Make the tables, or those of an earlier version new: its documents are kept, and so are vectors that were paid.
+
+    The first version, which has no number, had only vectors that cost nothing, and bodies as they are.
+    """
+    for table, since in (("placed", 4), ("postings", 3), ("segments", 3), ("vectors", 2), ("chunks", 2)):
+        if version < since:  # it is another one, or none
+            db.execute(f"DROP TABLE IF EXISTS {table}")
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
         db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
+        if version:
+            db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
+        else:
+            db.create_function("packed", 1, _packed)
+            db.execute("UPDATE documents SET body = packed(body)")
     for statement in _SCHEMA:
         db.execute(statement)
-    if copied:
-        db.create_function("packed", 1, _packed)
-        db.create_function("named", 3, Chunk.name)
-        db.execute(
-            "INSERT INTO documents SELECT number, id, uri, sha256, title, source, licence, arch, tags, packed(body),"
-            " added_at, '' FROM old_documents"
-        )
-        db.execute(
-            "INSERT OR IGNORE INTO vectors SELECT v.embedder, named(d.title, c.section, c.text), v.vector"
-            " FROM old_vectors v JOIN old_chunks c ON c.number = v.chunk JOIN old_documents d ON d.number = c.document"
-            " WHERE v.embedder NOT LIKE 'hash.%'"
-        )
     if version < 3:
         set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")
@@ -271,8 +235,8 @@ def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hi
     """Passages by number, ready to be cited, with their scores and in their order."""
     rows = db.execute(
         "SELECT c.number, SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence FROM chunks c"
-        f" JOIN documents d ON d.number = c.document WHERE c.number IN ({', '.join('?' * len(ranked))})",
-        [number for number, _ in ranked],
+        " JOIN documents d ON d.number = c.document WHERE c.number IN (SELECT value FROM json_each(?))",
+        (json.dumps([number for number, _ in ranked]),),
     )
     told = {number: rest for number, *rest in rows}
     return [Hit(round(score, 6), *told[number]) for number, score in ranked]

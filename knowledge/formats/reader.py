@@ -12,7 +12,7 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from knowledge.documents import Citation, Text, make_text, require_word
+from knowledge.documents import UNSAID, Citation, Text, make_text, require_word
 from knowledge.formats.encodings import clean, decode
 from records.errors import DocumentError
 
@@ -45,7 +45,9 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if self._child is not None:
             self._end(self._child)
 
-    def read(self, path: Path, given: Citation | None = None, rest: Citation | None = None, uri: str = "") -> Text:
+    def read(
+        self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
+    ) -> Text:
         """The document in a file; DocumentError, in one sentence, where there is none."""
         try:
             size = path.stat().st_size
@@ -58,7 +60,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
         body = self._asked(path) if is_child else decode(path, data)
-        return make_text(uri or str(path), str(path), data, body, given, rest)
+        return make_text(uri or str(path), str(path), data, body, given, rule, place)
 
     def _asked(self, path: Path) -> str:
         child = self._child or self._start()

@@ -74,6 +74,31 @@ def test_remove_by_a_beginning_of_the_id(store: KnowledgeStore, tmp_path: Path) 
     assert store.check() == []
 
 
+def test_remove_by_a_place_however_it_is_written(
+    store: KnowledgeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, link = tmp_path / "docs[1]", tmp_path / "link"
+    docs.mkdir()
+    link.symlink_to(docs)
+    monkeypatch.chdir(docs)
+    for place in ("a.md", "../docs[1]/a.md", str(docs), str(link), "../link/a.md", "../docs?1?/*.md", "."):
+        note(docs, "a", "giraffe")
+        store.add([docs])
+        with pytest.raises(DocumentError, match="no document"):
+            store.remove(f"{place}x")
+        assert [d.title for d in store.remove(place)] == ["a"], place
+    with pytest.raises(DocumentError, match="no document"):
+        store.remove(" ")
+
+
+def test_a_title_is_for_one_document(store: KnowledgeStore, tmp_path: Path) -> None:
+    note(tmp_path, "a", "giraffe")
+    assert store.add(tmp_path, Citation(title="One"))[0].title == "One"
+    note(tmp_path, "b", "zebra")
+    with pytest.raises(UsageError, match="a title is for one document, and 2 files were named"):
+        store.add(tmp_path, Citation(title="One"))
+
+
 def test_the_last_document_may_go_while_others_have_its_words(store: KnowledgeStore, tmp_path: Path) -> None:
     store.add([note(tmp_path, "a", "one zebra")])
     (last,) = store.add([note(tmp_path, "b", "two zebras")])
@@ -212,6 +237,7 @@ def test_rebuild_derives_the_same_passages(store: KnowledgeStore, tmp_path: Path
     before = store.search("waves", k=9)
     assert store.rebuild() == len(numbers(store)) > 2
     assert store.search("waves", k=9) == before
+    assert numbers(store) == set(range(1, len(numbers(store)) + 1)), "they do not grow with each time"
 
 
 def test_a_damaged_truth_is_named(store: KnowledgeStore, tmp_path: Path) -> None:
@@ -222,6 +248,16 @@ def test_a_damaged_truth_is_named(store: KnowledgeStore, tmp_path: Path) -> None
     with pytest.raises(KnowledgeError, match="delete it and add"):
         fresh.search("text")
     assert len(fresh.check()) == 1
+
+
+def test_a_damaged_document_is_named(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "text")])
+    with closing(sqlite3.connect(store.folder / "knowledge.sqlite")) as db, db:
+        db.execute("UPDATE documents SET body = x'00'")
+    assert len(store.check()) == 1 and "delete it and add" in store.check()[0]
+    with pytest.raises(KnowledgeError, match="delete it and add"):
+        store.rebuild()
+    assert store.search("text")[0].title == "a"
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

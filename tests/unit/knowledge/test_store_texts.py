@@ -80,8 +80,8 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
         db.executescript(
             "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);"
             "CREATE TABLE withheld(uri TEXT PRIMARY KEY);"
-            "CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT, uri TEXT, sha256 TEXT, title TEXT,"
-            " source TEXT, licence TEXT, arch TEXT, tags TEXT, body TEXT, added_at TEXT);"
+            "CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT UNIQUE, uri TEXT UNIQUE, sha256 TEXT,"
+            " title TEXT, source TEXT, licence TEXT, arch TEXT, tags TEXT, body TEXT, added_at TEXT);"
             "CREATE TABLE chunks(number INTEGER PRIMARY KEY, id TEXT, ordinal INTEGER, section TEXT, document INTEGER,"
             " text TEXT, length INTEGER);"
             "CREATE TABLE postings(term TEXT, chunk INTEGER, count INTEGER, PRIMARY KEY(term, chunk)) WITHOUT ROWID;"
@@ -91,17 +91,18 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
             "INSERT INTO documents VALUES(1, 'abc', '/a.md', 's', 'Zebra', 'a book', 'MIT', 'gfx942', 'x y',"
             " 'Stripes of a zebra', '2026-01-01');"
             "INSERT INTO chunks VALUES(1, 'c', 0, '', 1, 'Stripes of a zebra', 4);"
-            "INSERT INTO vectors VALUES(1, 'bought', x'0000803f');"
+            "INSERT INTO vectors VALUES(1, 'hash.1', x'0000803f');"
         )
     store = KnowledgeStore(tmp_path)
     (hit,) = store.search("zebra", arch="gfx942")
     assert (hit.document, hit.title, hit.source, hit.licence) == ("abc", "Zebra", "a book", "MIT")
     assert store.documents()[0].tags == ("x", "y") and store.check() == []
     with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
-        assert db.execute("SELECT embedder, id FROM vectors").fetchall()[0][0] == "bought"
-        assert db.execute("SELECT COUNT(*) FROM vectors v JOIN chunks c ON c.id = v.id").fetchone()[0] == 1
-        db.execute("PRAGMA user_version = 99")
+        assert db.execute("SELECT COUNT(*) FROM vectors").fetchone() == (0,)
     store.ensure_shipped()
+    assert store.rebuild() > 1 and store.search("zebra", k=1)[0].text == hit.text
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
     assert "shipped:scan.md" not in [d.uri for d in store.documents()]
     with pytest.raises(KnowledgeError, match="newer version"):
         KnowledgeStore(tmp_path).documents()
