@@ -81,7 +81,7 @@ class InputFamilies:
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
         own = self.task.tolerance_of(output)
-        if self._moves_values:
+        if self.moves_values:
             return own
         if family is None:
             return replace(own, least=max(own.least, FLUSHED))
@@ -157,7 +157,7 @@ class InputFamilies:
         """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
             return {}
-        moves = self._moves_values
+        moves = self.moves_values
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         for family, most in HARDEST.items():  # no outliers go beyond
@@ -171,7 +171,7 @@ class InputFamilies:
     @cached_property
     def scalings(self) -> Mapping[str, Scaling]:
         """By name the families that scale inputs by a power of two, where something is computed with these."""
-        return {} if self._moves_values else scalings_of(self.task, _cases(self.task))
+        return {} if self.moves_values else scalings_of(self.task, _cases(self.task))
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
@@ -202,7 +202,7 @@ class InputFamilies:
         return True
 
     @cached_property
-    def _moves_values(self) -> bool:
+    def moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         for case in _cases(self.task):
             inputs = self.task.draw(case)

@@ -54,7 +54,7 @@ class SearchedInputs(InputFamilies):
     def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
         """`known` are the task's own; `secret` goes into every choice."""
         super().__init__(known.task)
-        self._known, self._secret = known, secret
+        self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
         self._least: dict[tuple[str, str], float] = {}
 
@@ -121,7 +121,7 @@ class SearchedInputs(InputFamilies):
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """As on a general family, but for outputs of this size."""
         own = self.task.tolerance_of(output)
-        if self._known._moves_values or family is None:
+        if self.known.moves_values or family is None:
             return own
         wider = None if own.rtol is None else WIDER * own.rtol
         least = self._least.get((family, output.name), 0.0)

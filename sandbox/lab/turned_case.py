@@ -1,0 +1,173 @@
+"""Inputs on which a comparison of a candidate goes the other way, one step after the other.
+
+The candidate is executed by a program that records what its comparisons compared (`build/recorder.py`). One comparison
+is chosen, first of all one that had a single outcome; the very values that it compared are changed so that it comes
+out otherwise (`tasks/turned_inputs.py`), all else stays as drawn, and the candidate is executed again: on the new way
+other comparisons are met, and the next step turns one of these. Each step is judged as a try of any search is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from records.errors import TaskError
+from records.evaluation import CaseResult, Finding
+from sandbox.lab.build.conditions import DataCondition
+from sandbox.lab.lab_verify import Judge
+from sandbox.lab.listed_values import ListedValues
+from tasks.compared_sides import Compared
+from tasks.loader import TASK_FAULTS
+from tasks.searched_inputs import SearchedInputs
+from tasks.task import Case, Tensors
+from tasks.turned_inputs import Turner
+
+STEPS = 8  # of one chain
+AGAIN = 3  # steps at most that turn the same comparison: a loop that ends at the first difference shows one at a time
+ASKED = 4  # comparisons that are asked for a way before a chain ends
+WEIGHTS = {"one outcome": 8.0, "equality": 3.0, "number": 1.0, "other": 0.4}
+FAMILY = 1 / 4  # of the chains begin with a family that is the task's own or made for any
+BESIDE = 2 / 3  # of the steps turn all comparisons of the line alike
+Row = tuple[CaseResult | None, tuple[Finding, ...]]
+
+
+class TurnedInputs(SearchedInputs):
+    """The inputs of the steps, as they were made."""
+
+    given: Tensors
+
+    def draw(self, case: Case, family: str | None) -> Tensors:
+        """The inputs of the present step."""
+        return self.given
+
+
+@dataclass
+class TurnedCases:
+    """Chains of steps on small shapes of one candidate; `judge` executes by the program that records."""
+
+    judge: Judge
+    known: SearchedInputs
+    shapes: list[Case]
+    rng: np.random.Generator
+    may_go_on: Callable[[], bool]
+    met: int = 0
+    worst: float = 0.0
+    tried: dict[int, int] = field(default_factory=dict)  # how often each comparison was turned
+
+    @property
+    def conditions(self) -> tuple[DataCondition, ...]:
+        """By the numbers of their marks."""
+        return self.judge.built.program.conditions
+
+    def run(self, chains: int) -> Row:
+        """The row and the findings of the first wrong step, if any is."""
+        for _ in range(chains):
+            if not self.may_go_on():
+                break
+            row, findings = self._chain()
+            if findings:
+                return row, findings
+        return None, ()
+
+    def _chain(self) -> Row:
+        task, rng = self.judge.task, self.rng
+        drawn = self.shapes[int(rng.integers(len(self.shapes)))]
+        case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
+        state = self._start(case)
+        before, last, chosen = dict[int, Compared](), -1, dict[int, int]()
+        mine = [
+            spec.name for spec in task.inputs if spec.name in task.plant and not spec.strides and spec.name in state
+        ]
+        for _ in range(STEPS):
+            if not self.may_go_on():
+                break
+            row, findings, seen = self._step(case, state)
+            if findings:
+                return row, findings
+            if row is None or not seen:
+                break
+            turner = Turner(state, mine, self.known.known.moves_values, rng)
+            fresh = {mark for mark in seen if mark not in before} if before else set()
+            turned, before = None, dict(seen)
+            for _ in range(ASKED):
+                mark = self._choose(seen, fresh, last, chosen)
+                if mark is None:
+                    break
+                chosen[mark], last = chosen.get(mark, 0) + 1, mark
+                self.tried[mark] = self.tried.get(mark, 0) + 1
+                turned = self._turned(turner, seen, mark)
+                if turned is not None:
+                    break
+                chosen[mark] = AGAIN
+            if turned is None:
+                break
+            state = turned
+        return None, ()
+
+    def _start(self, case: Case) -> Tensors:
+        families = self.known.known
+        names = families.names
+        if names and self.rng.random() < FAMILY:
+            return families.draw(case, names[int(self.rng.integers(len(names)))])
+        return self.judge.task.draw(case)
+
+    def _step(
+        self, case: Case, state: Tensors
+    ) -> tuple[CaseResult | None, tuple[Finding, ...], Mapping[int, Compared]]:
+        """Execute and compare; no row where no answer is known."""
+        name = f"search {self.met}"
+        made = TurnedInputs(self.known.known, (), 0)
+        made.given = state
+        values = ListedValues(self.judge.task, made)
+        given = values.of(case, name)
+        try:
+            is_sound = made.is_sound(case, name, given.inputs, given.reference, given.baseline)
+        except (TaskError, *TASK_FAULTS):
+            is_sound = False
+        if not is_sound:
+            return None, (), {}
+        row, findings = replace(self.judge, known=values).run(case, name)
+        seen = self.judge.lab.outcomes.take_compared(self.judge.built.program)
+        if any(finding.kind == "timeout" for finding in findings):
+            return None, (), {}
+        self.met, self.worst = self.met + 1, max(self.worst, row.error or 0.0)
+        return row, findings, seen
+
+    def _choose(
+        self, seen: Mapping[int, Compared], fresh: set[int], last: int, chosen: Mapping[int, int]
+    ) -> int | None:
+        """The comparison to turn: the last one again, one that was not met before, or any by what it promises."""
+        open_ = [mark for mark in seen if chosen.get(mark, 0) < AGAIN and seen[mark].relation]
+        if not open_:
+            return None
+        if last in open_ and not seen[last].truth.all() and seen[last].truth.any() and self.rng.integers(2):
+            return last
+        if (new := [mark for mark in open_ if mark in fresh]) and self.rng.random() < BESIDE:
+            return new[int(self.rng.integers(len(new)))]
+        weights = np.array([self._weight(mark, seen[mark]) / (1 + self.tried.get(mark, 0)) for mark in open_])
+        return int(self.rng.choice(open_, p=weights / weights.sum()))
+
+    def _weight(self, mark: int, one: Compared) -> float:
+        condition, outcomes = self.conditions[mark], self._outcomes(mark)
+        if outcomes in (1, 2):
+            return WEIGHTS["one outcome"]
+        return WEIGHTS["equality" if condition.is_equality else "number" if condition.constants else "other"]
+
+    def _outcomes(self, mark: int) -> int:
+        return self.judge.lab.outcomes.of(self.judge.built.program.recorded_of, mark)
+
+    def _turned(self, turner: Turner, seen: Mapping[int, Compared], mark: int) -> Tensors | None:
+        """The inputs with this comparison turned, and in most steps those of its line that ask the same."""
+        one, outcomes = seen[mark], self._outcomes(mark)
+        share = float(one.truth.mean())
+        to = outcomes == 1 if outcomes in (1, 2) else bool(self.rng.random() > share)
+        made = turner.turned(one, to=to)
+        if made is None or self.rng.random() > BESIDE:
+            return made
+        line = self.conditions[mark].line
+        for other, compared in seen.items():
+            if other != mark and self.conditions[other].line == line and compared.relation == one.relation:
+                made = replace(turner, inputs=made).turned(compared, to=to) or made
+        return made
