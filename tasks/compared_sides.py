@@ -38,10 +38,10 @@ class Compared:
     truth: Flags
     left: Bits
     right: Bits
-    loads: tuple[tuple[int, int], ...]  # side and bytes of each load that a side follows from
     names: tuple[str, ...]  # of the buffers
     buffers: Ints  # rows x loads: the buffer's number, or -1
     offsets: Ints  # rows x loads: bytes into it
+    sizes: Ints  # rows x loads: bytes that were loaded there
 
     @property
     def relation(self) -> str:
@@ -57,6 +57,7 @@ class Compared:
             right=self.right[rows],
             buffers=self.buffers[rows],
             offsets=self.offsets[rows],
+            sizes=self.sizes[rows],
         )
 
     def values(self, side: int) -> Reals:
@@ -70,20 +71,22 @@ class Compared:
             return bits.astype(np.float64)
         return ((bits << free).view(np.int64) >> free.astype(np.int64)).astype(np.float64)
 
-    def has_loads(self, side: int) -> bool:
-        """True where it is known what a side was computed of."""
-        return any(of == side for of, _ in self.loads) and bool((self.buffers >= 0).any())
+    def elements(self, rows: Ints, made: Mapping[str, Array]) -> Iterator[tuple[Array, Ints, Ints]]:
+        """The inputs, each with the places of values that the sides follow from, and the row of each."""
+        for slot, name, size, mine in self.slots(made, rows):
+            width = made[name].dtype.itemsize
+            each = self.offsets[mine, slot][:, None] // width + np.arange(max(1, size // width))
+            of = np.broadcast_to(mine[:, None], each.shape)
+            fits = each < made[name].size
+            yield made[name], each[fits], of[fits]
 
-    def elements(self, side: int, rows: Ints, made: Mapping[str, Array]) -> Iterator[tuple[Array, Ints]]:
-        """The inputs, each with the places of the values that a side was computed of in these rows."""
-        for slot, (of, size) in enumerate(self.loads):
-            for name in made if of == side else ():
+    def slots(self, made: Mapping[str, Array], rows: Ints) -> Iterator[tuple[int, str, int, Ints]]:
+        """Of these rows those whose load of one number was one of so many bytes from an input."""
+        for slot in range(self.buffers.shape[1]):
+            for name in made:
                 mine = rows[self.buffers[rows, slot] == self._number(name)]
-                if mine.size:
-                    width = made[name].dtype.itemsize
-                    first = self.offsets[mine, slot] // width
-                    each = (first[:, None] + np.arange(max(1, size // width))).reshape(-1)
-                    yield made[name], each[each < made[name].size]
+                for size in np.unique(self.sizes[mine, slot]).tolist():
+                    yield slot, name, size, mine[self.sizes[mine, slot] == size]
 
     def _number(self, name: str) -> int:
         return self.names.index(name) if name in self.names else -2
@@ -137,11 +140,10 @@ def side_of(one: Compared, side: int, made: Mapping[str, Array], known: Known) -
     values, bits = one.values(side), one.right if side else one.left
     count, names = values.size, list(made)
     found = Side(side, one.kind, values, bits, names, *(np.zeros(count, np.int64) for _ in range(3)))
-    for slot, (of, size) in enumerate(one.loads):
-        for number, name in enumerate(names if of == side else ()):
-            rows = np.flatnonzero((one.buffers[:, slot] == one._number(name)) & (found.how == NONE))
-            if rows.size:
-                _look(found, made[name], number, rows, one.offsets[rows, slot], size)
+    for slot, name, size, rows in one.slots(made, np.arange(count)):
+        rows = rows[found.how[rows] == NONE]
+        if rows.size:
+            _look(found, made[name], names.index(name), rows, one.offsets[rows, slot], size)
     if one.kind in _WORDS:
         _recognise(found, known)
     return found

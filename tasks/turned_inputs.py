@@ -24,6 +24,7 @@ BEYOND = (2.0**-20, 0.003, 0.03, 0.3, 1.0, 4.0)  # of the other side that a valu
 SOME = 1 / 3  # of the turns change a part of the places
 ROOTS = (1.0, 0.5, 2.0)  # powers of a ratio by which inputs are scaled, for sums, squares and roots
 LARGEST, LEAST = 2.0**100, 2.0**-120  # of values that something is computed with
+WHOLE = 1 / 2  # of the turns move whole inputs where a side was computed
 FEW = 1 / 8  # of the turns where "not less" means equal
 
 Changed = dict[str, Array]
@@ -118,18 +119,16 @@ class Turner:
     ) -> bool:
         """What both sides were computed of becomes zero, one value, or the number on the other side."""
         way, done = int(self.rng.integers(3)), False
-        for side in sides:
-            for values, at in one.elements(side.side, rows, made):
-                done = True
-                if way == 0:
-                    values[at] = np.zeros((), values.dtype)
-                elif way == 1:
-                    values[at] = values[at[0]]
-                else:
-                    other = sides[1 - side.side].values[rows]
-                    fill = float(other[0]) if other.size else 0.0
-                    with np.errstate(all="ignore"):
-                        values[at] = np.asarray(fill).astype(values.dtype)
+        for values, at, of in one.elements(rows, made):
+            done |= bool(at.size)
+            if way == 0:
+                values[at] = np.zeros((), values.dtype)
+            elif way == 1:
+                values[at] = values[at[:1]]
+            else:
+                fill = sides[int(self.rng.integers(2))].values[of]
+                with np.errstate(all="ignore"):
+                    values[at] = fill.astype(values.dtype)
         return done
 
     def _differ(self, sides: tuple[Side, Side], made: Changed) -> bool:
@@ -167,21 +166,21 @@ class Turner:
         self, one: Compared, side: Side, rows: npt.NDArray[np.int64], goal: npt.NDArray[np.float64], made: Changed
     ) -> bool:
         """Add the step that is missing to the values that a side was computed of, or scale them; else whole inputs."""
-        if np.unique(side.values[rows]).size == 1 and rows.size > 1 and not one.has_loads(side.side):
+        if np.unique(side.values[rows]).size == 1 and rows.size > 1:
             return False  # a number in the code
         way, root, done = int(self.rng.integers(3)), float(self.rng.choice(ROOTS)), False
         with np.errstate(all="ignore"):
-            step = (goal - side.values)[rows]
-            ratio = np.abs(goal / side.values)[rows] ** root
-        for values, at in one.elements(side.side, rows, made):
+            step, ratio = goal - side.values, np.abs(goal / side.values) ** root
+        for values, at, of in one.elements(rows, made):
             if is_float(values.dtype) and at.size:
-                each = np.resize(step, at.size), np.resize(ratio, at.size)
                 with np.errstate(all="ignore"):
                     old = to_float64(values[at])
-                    new = old + each[0] if way == 0 else old - each[0] if way == 1 else old * each[1]
+                    new = old + step[of] if way == 0 else old - step[of] if way == 1 else old * ratio[of]
                     values[at] = np.where(np.isfinite(new), new, old).astype(values.dtype)
                 done = True
-        return done or self._whole(float(np.median(step)), float(np.median(ratio)), made)
+        if done and self.rng.random() > WHOLE:
+            return True
+        return self._whole(float(np.median(step[rows])), float(np.median(ratio[rows])), made) or done
 
     def _whole(self, step: float, ratio: float, made: Changed) -> bool:
         """Some whole inputs moved or scaled, or spread about the mean of each line."""

@@ -46,7 +46,7 @@ KINDS = (
 SUSPECT = "divergent_collective"
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
-MOST_COMPARED, _COMPARED_WORDS = 1 << 15, 8
+MOST_COMPARED, _COMPARED_WORDS = 1 << 15, 12
 _LAUNCH = (
     *("executed", "failed", "accesses", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
@@ -155,7 +155,7 @@ def _finding(row: Any, asked: Asked) -> None:
 
 
 def _compared(row: Any) -> None:
-    """A comparison, its outcome, the bits of both sides, and addresses of loads."""
+    """A comparison, its outcome, the bits of both sides, and addresses of loads below their bytes."""
     _need(len(_list(row, _COMPARED_WORDS)) == _COMPARED_WORDS, "a comparison")
     _number(row[0], MOST_MARKS)
     _number(row[1], 2)

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from records.evaluation import OneSided
 from sandbox.lab.build.conditions import DataCondition
 from sandbox.lab.build.lab_program import LabProgram
-from sandbox.lab.build.recorder import PLACES
 from sandbox.lab.executor_request import Region
 from sandbox.recent import Recent
 from tasks.compared_sides import Compared
@@ -79,20 +78,18 @@ def compared_in(
     if not rows:
         return {}
     table: npt.NDArray[np.uint64] = np.array(rows, np.uint64)
-    buffers = np.full((len(table), PLACES), -1, np.int64)
-    offsets = np.zeros((len(table), PLACES), np.int64)
+    places = table[:, 4:]
+    buffers = np.full(places.shape, -1, np.int64)
+    offsets, sizes = np.zeros(places.shape, np.int64), (places >> np.uint64(56)).astype(np.int64)
     for number, region in enumerate(regions):
-        at = table[:, 4:] - np.uint64(region.address)  # wraps below it
-        inside = (table[:, 4:] > 0) & (at < np.uint64(region.size))
+        at = (places & np.uint64((1 << 56) - 1)) - np.uint64(region.address)  # wraps below it
+        inside = (places > 0) & (at < np.uint64(region.size))
         buffers[inside], offsets[inside] = number, at[inside].astype(np.int64)
     names, found = tuple(region.buffer.name for region in regions), dict[int, Compared]()
     for mark in np.unique(table[:, 0]).tolist():
         if mark < len(conditions) and conditions[mark].how:
             mine, one = table[:, 0] == mark, conditions[mark]
-            loads = tuple((load.side, load.size) for load in one.loads)
-            truth = table[mine, 1].astype(bool)
-            values = Compared(
-                one.how, one.kind, truth, table[mine, 2], table[mine, 3], loads, names, buffers[mine], offsets[mine]
-            )
-            found[int(mark)] = values
+            truth, left, right = table[mine, 1].astype(bool), table[mine, 2], table[mine, 3]
+            at_ = names, buffers[mine], offsets[mine], sizes[mine]
+            found[int(mark)] = Compared(one.how, one.kind, truth, left, right, *at_)
     return found

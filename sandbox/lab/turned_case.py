@@ -24,7 +24,8 @@ from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case, Tensors
 from tasks.turned_inputs import Turner
 
-STEPS = 8  # of one chain
+STEPS, DULL = 20, 7  # of one chain; after which only a comparison that was not met before lets it go on
+GO_ON = 7 / 8  # of the steps turn such a one
 AGAIN = 3  # steps at most that turn the same comparison: a loop that ends at the first difference shows one at a time
 ASKED = 4  # comparisons that are asked for a way before a chain ends
 WEIGHTS = {"one outcome": 8.0, "equality": 3.0, "number": 1.0, "other": 0.4}
@@ -75,36 +76,41 @@ class TurnedCases:
         task, rng = self.judge.task, self.rng
         drawn = self.shapes[int(rng.integers(len(self.shapes)))]
         case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
-        state = self._start(case)
-        before, last, chosen = dict[int, Compared](), -1, dict[int, int]()
+        chain, state = _Chain(), self._start(case)
         mine = [
             spec.name for spec in task.inputs if spec.name in task.plant and not spec.strides and spec.name in state
         ]
-        for _ in range(STEPS):
+        for number in range(STEPS):
             if not self.may_go_on():
                 break
             row, findings, seen = self._step(case, state)
             if findings:
                 return row, findings
-            if row is None or not seen:
+            chain.meet(seen)
+            if row is None or not seen or (number >= DULL and not chain.fresh):
                 break
-            turner = Turner(state, mine, self.known.known.moves_values, rng)
-            fresh = {mark for mark in seen if mark not in before} if before else set()
-            turned, before = None, dict(seen)
-            for _ in range(ASKED):
-                mark = self._choose(seen, fresh, last, chosen)
-                if mark is None:
-                    break
-                chosen[mark], last = chosen.get(mark, 0) + 1, mark
-                self.tried[mark] = self.tried.get(mark, 0) + 1
-                turned = self._turned(turner, seen, mark)
-                if turned is not None:
-                    break
-                chosen[mark] = AGAIN
+            turned = self._next(chain, Turner(state, mine, self.known.known.moves_values, rng), seen)
             if turned is None:
                 break
             state = turned
         return None, ()
+
+    def _next(self, chain: _Chain, turner: Turner, seen: Mapping[int, Compared]) -> Tensors | None:
+        """The inputs of the next step; None where no comparison that is asked can be turned."""
+        for _ in range(ASKED):
+            mark = self._choose(chain, seen)
+            if mark is None:
+                return None
+            self.tried[mark] = self.tried.get(mark, 0) + 1
+            if mark not in chain.to:
+                outcomes, share = self._outcomes(mark), float(seen[mark].truth.mean())
+                chain.to[mark] = outcomes == 1 if outcomes in (1, 2) else bool(self.rng.random() > share)
+            turned = self._turned(turner, seen, mark, chain.to[mark])
+            chain.chosen[mark] = chain.chosen.get(mark, 0) + 1 if turned is not None else AGAIN
+            chain.last = mark
+            if turned is not None:
+                return turned
+        return None
 
     def _start(self, case: Case) -> Tensors:
         families = self.known.known
@@ -135,21 +141,20 @@ class TurnedCases:
         self.met, self.worst = self.met + 1, max(self.worst, row.error or 0.0)
         return row, findings, seen
 
-    def _choose(
-        self, seen: Mapping[int, Compared], fresh: set[int], last: int, chosen: Mapping[int, int]
-    ) -> int | None:
-        """The comparison to turn: the last one again, one that was not met before, or any by what it promises."""
-        open_ = [mark for mark in seen if chosen.get(mark, 0) < AGAIN and seen[mark].relation]
+    def _choose(self, chain: _Chain, seen: Mapping[int, Compared]) -> int | None:
+        """The comparison to turn: one that the chain has met first, the last one again, or any by what it promises."""
+        open_ = [mark for mark in seen if chain.chosen.get(mark, 0) < AGAIN and seen[mark].relation]
         if not open_:
             return None
-        if last in open_ and not seen[last].truth.all() and seen[last].truth.any() and self.rng.integers(2):
+        last = chain.last
+        if last in open_ and not chain.fresh and seen[last].truth.mean() not in (0.0, 1.0) and self.rng.integers(2):
             return last
-        if (new := [mark for mark in open_ if mark in fresh]) and self.rng.random() < BESIDE:
+        if (new := [mark for mark in open_ if mark in chain.fresh]) and self.rng.random() < GO_ON:
             return new[int(self.rng.integers(len(new)))]
-        weights = np.array([self._weight(mark, seen[mark]) / (1 + self.tried.get(mark, 0)) for mark in open_])
+        weights = np.array([self._weight(mark) / (1 + self.tried.get(mark, 0)) for mark in open_])
         return int(self.rng.choice(open_, p=weights / weights.sum()))
 
-    def _weight(self, mark: int, one: Compared) -> float:
+    def _weight(self, mark: int) -> float:
         condition, outcomes = self.conditions[mark], self._outcomes(mark)
         if outcomes in (1, 2):
             return WEIGHTS["one outcome"]
@@ -158,16 +163,29 @@ class TurnedCases:
     def _outcomes(self, mark: int) -> int:
         return self.judge.lab.outcomes.of(self.judge.built.program.recorded_of, mark)
 
-    def _turned(self, turner: Turner, seen: Mapping[int, Compared], mark: int) -> Tensors | None:
+    def _turned(self, turner: Turner, seen: Mapping[int, Compared], mark: int, to: bool) -> Tensors | None:
         """The inputs with this comparison turned, and in most steps those of its line that ask the same."""
-        one, outcomes = seen[mark], self._outcomes(mark)
-        share = float(one.truth.mean())
-        to = outcomes == 1 if outcomes in (1, 2) else bool(self.rng.random() > share)
+        one, line = seen[mark], self.conditions[mark].line
         made = turner.turned(one, to=to)
         if made is None or self.rng.random() > BESIDE:
             return made
-        line = self.conditions[mark].line
         for other, compared in seen.items():
             if other != mark and self.conditions[other].line == line and compared.relation == one.relation:
                 made = replace(turner, inputs=made).turned(compared, to=to) or made
         return made
+
+
+@dataclass
+class _Chain:
+    """What the steps of one chain have met and turned."""
+
+    met: set[int] = field(default_factory=set)
+    fresh: set[int] = field(default_factory=set)  # met by the last step, which turned a comparison, for the first time
+    chosen: dict[int, int] = field(default_factory=dict)  # how often each was turned
+    to: dict[int, bool] = field(default_factory=dict)  # the outcome that each is to have
+    last: int = -1
+
+    def meet(self, seen: Mapping[int, Compared]) -> None:
+        """Note the comparisons of a step."""
+        self.fresh = {mark for mark in seen if mark not in self.met} if self.met else set()
+        self.met |= set(seen)

@@ -24,7 +24,7 @@ from records.evaluation import OneSided
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies, operands
-from sandbox.lab.build.recorder import DECLARED, Load, can_record, loads_of, recorded
+from sandbox.lab.build.recorder import DECLARED, Sites, can_record, recorded
 
 MOST = 4096  # marks of a program, as the runtime's array holds
 _INFINITE = frozenset({"0xFFF0000000000000", "0x7FF0000000000000", "0xHFC00", "0xH7C00", "0xRFF80", "0xR7F80"})
@@ -74,7 +74,6 @@ class DataCondition:
     is_equality: bool = False
     how: str = ""  # LLVM's word for the comparison; none for several that are joined, or one too wide to record
     kind: str = ""  # LLVM's type of both sides
-    loads: tuple[Load, ...] = ()  # that the sides follow from
 
 
 def with_marks(sealed: str, *, is_recorded: bool = False) -> tuple[str, tuple[DataCondition, ...]]:
@@ -83,15 +82,18 @@ def with_marks(sealed: str, *, is_recorded: bool = False) -> tuple[str, tuple[Da
     `is_recorded`: a call of the runtime's stands behind each mark as well, and gets what was compared.
     """
     places, found, parts, end = _OwnPlaces(sealed), list[DataCondition](), list[str](), 0
+    sites = Sites() if is_recorded else None
     for body in bodies(sealed):
-        made = _marked(body, places, found, is_recorded) if body.has_lines else {}
+        made = _marked(body, places, found, sites) if body.has_lines else {}
         if made:
             lines = (made.get(number, line) for number, line in enumerate(body.lines))
             parts += [sealed[end : body.start], "\n".join(lines)]
             end = body.end
     if not found:
         return sealed, ()
-    outside = f"@{OUTCOMES} = external global [{2 * MOST} x i8]\n{DECLARED if is_recorded else ''}"
+    outside = f"@{OUTCOMES} = external global [{2 * MOST} x i8]\n"
+    if sites:
+        outside += DECLARED + "".join(sites.tables)
     return "".join([*parts, sealed[end:], outside]), tuple(found)
 
 
@@ -131,10 +133,12 @@ def _number(text: str) -> float | None:
         return None  # true, null, undef
 
 
-def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition], is_recorded: bool) -> dict[int, str]:
+def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition], sites: Sites | None) -> dict[int, str]:
     """The lines of a function that are followed by a mark."""
     given = _DataFlow(body)
     made = dict[int, str]()
+    if sites is not None:
+        sites.begin()
     for number, line in enumerate(body.lines):
         truth, bounded = _COMPARED.match(line) or _JOINED.match(line), _BOUNDED.match(line)
         one = truth or bounded
@@ -152,12 +156,14 @@ def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition], is_recor
         condition = DataCondition(*where, constants, _EQUALITY.match(line) is not None)
         if how := _how(line, bounded):
             kind, pair = one["kind"], (one["left"], one["right"])
-            loads = loads_of(body, *pair)
-            condition = replace(condition, how=how, kind=kind, loads=tuple(load for load, _ in loads))
-            if is_recorded:
-                name, pointers = truth["name"] if truth else f"%ks.bound.{len(found)}", [at for _, at in loads]
-                made[number] += f"\n{recorded(len(found), name, kind, pair, pointers)}"
+            condition = replace(condition, how=how, kind=kind)
+            if sites is not None:
+                name, listed = truth["name"] if truth else f"%ks.bound.{len(found)}", sites.of(body, pair)
+                table = sites.table(len(found), listed), len(listed)
+                made[number] += f"\n{recorded(len(found), name, kind, pair, table)}"
         found.append(condition)
+    if sites is not None:
+        sites.close(body, made)
     return made
 
 

@@ -1,57 +1,77 @@
 """A program that records what its comparisons of data compared: both sides, their outcome, and where they came from.
 
-It is the sealed text of a candidate's program once more, with a call of the runtime's behind each mark. It is built for
-a candidate whose comparisons inputs are sought for (`sandbox/lab/turned_case.py`); all others cost nothing.
+It is the sealed text of a candidate's program once more, with a call of the runtime's behind each mark and behind each
+load that a comparison may follow from. It is built where inputs are sought on which comparisons go the other way
+(`sandbox/lab/turned_case.py`); all others cost nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sandbox.lab.build.ir import LOCAL, Body, operands
 
-PLACES = 4  # loads of one comparison whose addresses are recorded, as the runtime's function takes
-MOST_STEPS = 48  # values that are looked at between a comparison and the loads that it follows from
-DECLARED = "declare void @ks_compared(i32, i32, i64, i64, i64, i64, i64, i64)\n"
-_LOADED = re.compile(rf" = load (?:atomic )?(?:volatile )?(\S+|<\d+ x \w+>), ptr ({LOCAL})")
+PLACES = 8  # addresses of one row, as the runtime's function notes
+SITES = 16  # loads of one comparison that are followed, the nearest ones
+MOST_STEPS = 400  # values that are looked at between a comparison and the loads that it follows from
+DECLARED = (
+    "declare void @ks_loaded(i32, i64, i32)\ndeclare void @ks_compared(i32, i32, i64, i64, ptr, i32)\n"  # the runtime's
+)
+_LOADED = re.compile(rf"^  {LOCAL} = load (?:atomic )?(?:volatile )?(<\d+ x \w+>|\S+), ptr ({LOCAL})")
 _VECTOR = re.compile(r"<(\d+) x (\w+)>$")
 _BYTES = {"i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}
 _FLOATS = {"float": "i32", "double": "i64", "half": "i16", "bfloat": "i16"}
-_LEFT_OUT = (" = alloca ", " = getelementptr ", " = inttoptr ", " = ptrtoint ")
-_CALL = re.compile(r" = (?:tail |notail )?call [^@]*@(?!llvm\.)| asm ")
+_LEFT_OUT = re.compile(r" = (?:alloca|getelementptr|inttoptr|ptrtoint) | asm ")
 
 
-@dataclass(frozen=True)
-class Load:
-    """A load that one side of a comparison follows from: 0 for the left side and 1 for the right one, and its bytes."""
+@dataclass
+class Sites:
+    """The loads of a module that comparisons follow from, by the lines of the function that is being read."""
 
-    side: int
-    size: int
+    count: int = 0
+    tables: list[str] = field(default_factory=list)
+    _lines: dict[int, tuple[int, str, int]] = field(default_factory=dict)  # number, pointer and bytes of a site
 
+    def begin(self) -> None:
+        """Go on with another function."""
+        self._lines.clear()
 
-def loads_of(body: Body, left: str, right: str) -> tuple[tuple[Load, str], ...]:
-    """The loads that both sides follow from without a merge, and the names of their pointers; the nearest ones."""
-    sides = [list(_loads(body, name, side)) for side, name in enumerate((left, right))]
-    first = [one for side in sides for one in side[: PLACES // 2]]
-    rest = [one for side in sides for one in side[PLACES // 2 :]]
-    return tuple([*first, *rest][:PLACES])
+    def of(self, body: Body, sides: tuple[str, str]) -> list[int]:
+        """The numbers of the loads that both sides of a comparison may follow from."""
+        found, fresh, seen = list[int](), list(sides), set[str]()
+        while fresh and len(seen) < MOST_STEPS and len(found) < SITES:
+            name = fresh.pop(0)
+            at = -1 if name in seen else body.places.get(name, -1)
+            seen.add(name)
+            if at < 0:
+                continue
+            made = body.lines[at]
+            if loaded := _LOADED.match(made):
+                if size := _size(loaded[1]):
+                    self._lines.setdefault(at, (len(self._lines) + self.count, loaded[2], size))
+                    found.append(self._lines[at][0])
+            elif not _LEFT_OUT.search(made):
+                fresh += operands(made)
+        return found
 
+    def close(self, body: Body, made: dict[int, str]) -> None:
+        """Add a call of the runtime's behind each of these loads."""
+        for at, (number, pointer, size) in self._lines.items():
+            word = f"%ks.site.{number}"
+            made[at] = (
+                f"{made.get(at, body.lines[at])}\n  {word} = ptrtoint ptr {pointer} to i64\n"
+                f"  call void @ks_loaded(i32 {number}, i64 {word}, i32 {size})"
+            )
+        self.count += len(self._lines)
 
-def _loads(body: Body, name: str, side: int) -> Iterator[tuple[Load, str]]:
-    fresh, seen = [name], set[str]()
-    while fresh and len(seen) < MOST_STEPS:
-        value = fresh.pop(0)
-        made = "" if value in seen else body.definitions.get(value, "")
-        seen.add(value)
-        if loaded := _LOADED.search(made):
-            if size := _size(loaded[1]):
-                yield Load(side, size), loaded[2]
-        elif " = phi " in made:
-            fresh += operands(made)[:1] if made.count("[ ") == 1 else []  # of one way there is nothing to choose
-        elif made and not _CALL.search(made) and not any(word in made for word in _LEFT_OUT):
-            fresh += operands(made)
+    def table(self, number: int, sites: list[int]) -> str:
+        """The name of a constant that lists the loads of one comparison."""
+        if not sites:
+            return "null"
+        listed = ", ".join(f"i32 {site}" for site in sites)
+        self.tables.append(f"@ks.sites.{number} = private constant [{len(sites)} x i32] [{listed}]\n")
+        return f"@ks.sites.{number}"
 
 
 def _size(kind: str) -> int:
@@ -65,12 +85,11 @@ def can_record(kind: str) -> bool:
     return kind in _FLOATS or (kind[:1] == "i" and kind[1:].isdigit() and 1 < int(kind[1:]) <= 64)
 
 
-def recorded(number: int, truth: str, kind: str, sides: tuple[str, str], pointers: list[str]) -> str:
-    """The lines that hand a comparison to the runtime."""
+def recorded(number: int, truth: str, kind: str, sides: tuple[str, str], table: tuple[str, int]) -> str:
+    """The lines that hand a comparison to the runtime, with the table of the loads that it follows from."""
     lines, words = list[str](), list[str]()
     for at, side in enumerate(sides):
-        word, name = side, f"%ks.side.{number}.{at}"
-        whole = _FLOATS.get(kind, kind)
+        word, name, whole = side, f"%ks.side.{number}.{at}", _FLOATS.get(kind, kind)
         if kind in _FLOATS:
             lines.append(f"  {name}.bits = bitcast {kind} {side} to {whole}")
             word = f"{name}.bits"
@@ -78,10 +97,6 @@ def recorded(number: int, truth: str, kind: str, sides: tuple[str, str], pointer
             lines.append(f"  {name} = zext {whole} {word} to i64")
             word = name
         words.append(f"i64 {word}")
-    for at, pointer in enumerate(pointers):
-        lines.append(f"  %ks.from.{number}.{at} = ptrtoint ptr {pointer} to i64")
-        words.append(f"i64 %ks.from.{number}.{at}")
-    words += ["i64 0"] * (PLACES - len(pointers))
     lines.append(f"  %ks.truth.{number} = zext i1 {truth} to i32")
-    lines.append(f"  call void @ks_compared(i32 {number}, i32 %ks.truth.{number}, {', '.join(words)})")
-    return "\n".join(lines)
+    given = f"i32 {number}, i32 %ks.truth.{number}, {', '.join(words)}, ptr {table[0]}, i32 {table[1]}"
+    return "\n".join([*lines, f"  call void @ks_compared({given})"])
