@@ -16,7 +16,19 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import EXCEPT, HARDEST, HARDLY, MAKERS, MOVED, NEAR, Make, not_finite, peaked, planted
+from tasks.changed_inputs import (
+    EXCEPT,
+    HARDEST,
+    HARDLY,
+    MAKERS,
+    MOVED,
+    NEAR,
+    OF_BYTES,
+    Make,
+    not_finite,
+    peaked,
+    planted,
+)
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
@@ -75,8 +87,10 @@ class InputFamilies:
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
-            return _made(inputs, self._changes[family], rng)
-        return inputs if case.role == "test" else _made(inputs, InputChange(planted, self._planted, True), rng)
+            return task.kept(_made(inputs, self._changes[family], rng), inputs, case)
+        if case.role == "test":
+            return inputs
+        return task.kept(_made(inputs, InputChange(planted, self._planted, True), rng), inputs, case)
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
@@ -175,8 +189,13 @@ class InputFamilies:
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
-        names = tuple(name for name in self.task.plant if self._agrees((name,), make))
+        names = tuple(name for name in self._changed_by(make) if self._agrees((name,), make))
         return names if len(names) < 2 or self._agrees(names, make) else ()
+
+    def _changed_by(self, make: Make) -> tuple[str, ...]:
+        """The inputs that a change is meant for: of bytes only those that put other bytes into other places."""
+        packed = {spec.name for spec in self.task.inputs if not is_float(numpy_dtype(spec.dtype))}
+        return tuple(name for name in self.task.plant if name not in packed or make in OF_BYTES)
 
     def _agrees(self, names: tuple[str, ...], make: Make) -> bool:
         return all(self._is_sound(case, names, make) for case in _cases(self.task))
@@ -184,9 +203,10 @@ class InputFamilies:
     def _is_sound(self, case: Case, names: tuple[str, ...], make: Make) -> bool:
         task, rng = self.task, np.random.default_rng((case.seed, 2))
         inputs = task.draw(case)
-        changed = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
+        changed: Tensors = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
         try:
             with np.errstate(all="ignore"):
+                changed = task.kept(changed, inputs, case)
                 reference, baseline = task.reference(changed, case), task.baseline(changed, case)
         except (TaskError, *TASK_FAULTS):
             return False

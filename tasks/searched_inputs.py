@@ -61,6 +61,9 @@ class SearchedInputs(InputFamilies):
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
+        return self.task.kept(self._made(case, family, inputs), inputs, case)
+
+    def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
         if family is None or not mine:
             return inputs

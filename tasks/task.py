@@ -118,6 +118,7 @@ class Task(Statement):
     variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # further input families for held-out cases, by name
+    within: Callable[[Tensors, Tensors, Case], dict[str, Array]] | None = field(default=None, repr=False)
     shortcuts: Callable[[Tensors, Case], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # answers of kernels that leave work out, by what they do; some case must refuse each
@@ -126,6 +127,10 @@ class Task(Statement):
         """Reference and baseline. What overflows in them is compared like any other value, and no warning."""
         with np.errstate(all="ignore"):
             return self.reference(inputs, case), self.baseline(inputs, case)
+
+    def kept(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
+        """Inputs that were changed, taken back to those drawn wherever they break what the description promises."""
+        return made if self.within is None else {**made, **self.within(made, drawn, case)}
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""

@@ -155,7 +155,8 @@ class Turner:
             with np.errstate(all="ignore"):
                 goal = other.values + sign * beyond * np.where(other.values == 0, unit, np.abs(other.values))
             rows = np.flatnonzero((side.how != NONE) & free & np.isfinite(goal))
-            side.put(made, rows, goal[rows], goal[rows].astype(np.int64).astype(np.uint64))
+            with np.errstate(all="ignore"):
+                side.put(made, rows, goal[rows], goal[rows].astype(np.int64).astype(np.uint64))
             free[rows] = False
             rows = np.flatnonzero(free & np.isfinite(goal) & np.isfinite(side.values))
             if rows.size and self._derived(one, side, rows, goal, made):

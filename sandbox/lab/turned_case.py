@@ -74,9 +74,10 @@ class TurnedCases:
 
     def _chain(self) -> Row:
         task, rng = self.judge.task, self.rng
-        drawn = self.shapes[int(rng.integers(len(self.shapes)))]
-        case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")
-        chain, state = _Chain(), self._start(case)
+        shape = self.shapes[int(rng.integers(len(self.shapes)))]
+        case = replace(shape, seed=int(rng.integers(2**32)), role="held_out")
+        drawn = task.draw(case)
+        chain, state = _Chain(), self._start(case, drawn)
         mine = [
             spec.name for spec in task.inputs if spec.name in task.plant and not spec.strides and spec.name in state
         ]
@@ -92,7 +93,7 @@ class TurnedCases:
             turned = self._next(chain, Turner(state, mine, self.known.known.moves_values, rng), seen)
             if turned is None:
                 break
-            state = turned
+            state = task.kept(turned, drawn, case)
         return None, ()
 
     def _next(self, chain: _Chain, turner: Turner, seen: Mapping[int, Compared]) -> Tensors | None:
@@ -112,12 +113,12 @@ class TurnedCases:
                 return turned
         return None
 
-    def _start(self, case: Case) -> Tensors:
+    def _start(self, case: Case, drawn: Tensors) -> Tensors:
         families = self.known.known
         names = families.names
         if names and self.rng.random() < FAMILY:
             return families.draw(case, names[int(self.rng.integers(len(names)))])
-        return self.judge.task.draw(case)
+        return drawn
 
     def _step(
         self, case: Case, state: Tensors
