@@ -161,12 +161,12 @@ def _look(found: Side, x: Array, number: int, rows: Ints, offsets: Ints, size: i
             mine = hits & (found.how[rows] == NONE)
             found.how[rows[mine]], found.name[rows[mine]], found.at[rows[mine]] = code, number, at[mine]
     wide = SIZE.get(found.kind, 0)
-    if size == wide and found.kind.startswith("i"):
-        data = x.view(np.uint8)
-        places = np.minimum(offsets[:, None] + np.arange(wide), data.size - 1)
-        words = (data[places].astype(np.uint64) << (8 * np.arange(wide, dtype=np.uint64))).sum(axis=1, dtype=np.uint64)
-        mine = (words == found.bits[rows]) & (found.how[rows] == NONE)
-        found.how[rows[mine]], found.name[rows[mine]], found.at[rows[mine]] = RAW, number, offsets[mine]
+    data, shifts = x.view(np.uint8), 8 * np.arange(wide, dtype=np.uint64)
+    for step in range(size // wide if wide and found.kind.startswith("i") else 0):
+        at = offsets + step * wide
+        words = (data[np.minimum(at[:, None] + np.arange(wide), data.size - 1)].astype(np.uint64) << shifts).sum(axis=1)
+        mine = (words == found.bits[rows]) & (found.how[rows] == NONE) & (at + wide <= data.size)
+        found.how[rows[mine]], found.name[rows[mine]], found.at[rows[mine]] = RAW, number, at[mine]
 
 
 def _recognise(found: Side, known: Known) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
-from sandbox.lab.build.conditions import DataCondition
+from sandbox.lab.build.conditions import DataCondition, numbers_in
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
 from tasks.compared_sides import Compared
@@ -32,6 +32,9 @@ WEIGHTS = {"one outcome": 8.0, "equality": 3.0, "number": 1.0, "other": 0.4}
 FAMILY = 1 / 4  # of the chains begin with a family that is the task's own or made for any
 BESIDE = 2 / 3  # of the steps turn all comparisons of the line alike
 Row = tuple[CaseResult | None, tuple[Finding, ...]]
+
+
+Key = tuple[int, float]  # the number of a mark, and of those of its rows that compare with one number of many, that one
 
 
 class TurnedInputs(SearchedInputs):
@@ -55,7 +58,8 @@ class TurnedCases:
     may_go_on: Callable[[], bool]
     met: int = 0
     worst: float = 0.0
-    tried: dict[int, int] = field(default_factory=dict)  # how often each comparison was turned
+    tried: dict[Key, int] = field(default_factory=dict)  # how often each comparison was turned
+    outcomes: dict[Key, int] = field(default_factory=dict)  # of those with one number alone: 1 false, 2 true, 3 both
 
     @property
     def conditions(self) -> tuple[DataCondition, ...]:
@@ -96,7 +100,7 @@ class TurnedCases:
             state = task.kept(turned, drawn, case)
         return None, ()
 
-    def _next(self, chain: _Chain, turner: Turner, seen: Mapping[int, Compared]) -> Tensors | None:
+    def _next(self, chain: _Chain, turner: Turner, seen: Mapping[Key, Compared]) -> Tensors | None:
         """The inputs of the next step; None where no comparison that is asked can be turned."""
         for _ in range(ASKED):
             mark = self._choose(chain, seen)
@@ -122,7 +126,7 @@ class TurnedCases:
 
     def _step(
         self, case: Case, state: Tensors
-    ) -> tuple[CaseResult | None, tuple[Finding, ...], Mapping[int, Compared]]:
+    ) -> tuple[CaseResult | None, tuple[Finding, ...], Mapping[Key, Compared]]:
         """Execute and compare; no row where no answer is known."""
         name = f"search {self.met}"
         made = TurnedInputs(self.known.known, (), 0)
@@ -136,13 +140,26 @@ class TurnedCases:
         if not is_sound:
             return None, (), {}
         row, findings = replace(self.judge, known=values).run(case, name)
-        seen = self.judge.lab.outcomes.take_compared(self.judge.built.program)
+        seen = self._parted(self.judge.lab.outcomes.take_compared(self.judge.built.program))
         if any(finding.kind == "timeout" for finding in findings):
             return None, (), {}
         self.met, self.worst = self.met + 1, max(self.worst, row.error or 0.0)
         return row, findings, seen
 
-    def _choose(self, chain: _Chain, seen: Mapping[int, Compared]) -> int | None:
+    def _parted(self, rows: Mapping[int, Compared]) -> dict[Key, Compared]:
+        """The comparisons, and of those with a number at times, as a running maximum's first, these times alone."""
+        found: dict[Key, Compared] = {(mark, 0.0): one for mark, one in rows.items()}
+        for mark, one in rows.items():
+            for number in numbers_in(self.conditions[mark : mark + 1]):
+                is_it = (one.values(0) == number) | (one.values(1) == number)
+                if is_it.any() and not is_it.all():
+                    part = one.only(np.flatnonzero(is_it))
+                    found[mark, number] = part
+                    bits = int((~part.truth).any()) + 2 * int(part.truth.any())
+                    self.outcomes[mark, number] = self.outcomes.get((mark, number), 0) | bits
+        return found
+
+    def _choose(self, chain: _Chain, seen: Mapping[Key, Compared]) -> Key | None:
         """The comparison to turn: one that the chain has met first, the last one again, or any by what it promises."""
         open_ = [mark for mark in seen if chain.chosen.get(mark, 0) < AGAIN and seen[mark].relation]
         if not open_:
@@ -153,25 +170,33 @@ class TurnedCases:
         if (new := [mark for mark in open_ if mark in chain.fresh]) and self.rng.random() < GO_ON:
             return new[int(self.rng.integers(len(new)))]
         weights = np.array([self._weight(mark) / (1 + self.tried.get(mark, 0)) for mark in open_])
-        return int(self.rng.choice(open_, p=weights / weights.sum()))
+        return open_[int(self.rng.choice(len(open_), p=weights / weights.sum()))]
 
-    def _weight(self, mark: int) -> float:
-        condition, outcomes = self.conditions[mark], self._outcomes(mark)
+    def _weight(self, key: Key) -> float:
+        condition, outcomes = self.conditions[key[0]], self._outcomes(key)
         if outcomes in (1, 2):
             return WEIGHTS["one outcome"]
         return WEIGHTS["equality" if condition.is_equality else "number" if condition.constants else "other"]
 
-    def _outcomes(self, mark: int) -> int:
+    def _outcomes(self, key: Key) -> int:
+        mark, number = key
+        if number:
+            return self.outcomes.get(key, 0)
         return self.judge.lab.outcomes.of(self.judge.built.program.recorded_of, mark)
 
-    def _turned(self, turner: Turner, seen: Mapping[int, Compared], mark: int, to: bool) -> Tensors | None:
+    def _turned(self, turner: Turner, seen: Mapping[Key, Compared], key: Key, to: bool) -> Tensors | None:
         """The inputs with this comparison turned, and in most steps those of its line that ask the same."""
-        one, line = seen[mark], self.conditions[mark].line
+        one, line = seen[key], self.conditions[key[0]].line
         made = turner.turned(one, to=to)
         if made is None or self.rng.random() > BESIDE:
             return made
         for other, compared in seen.items():
-            if other != mark and self.conditions[other].line == line and compared.relation == one.relation:
+            if (
+                other != key
+                and not other[1]
+                and self.conditions[other[0]].line == line
+                and compared.relation == one.relation
+            ):
                 made = replace(turner, inputs=made).turned(compared, to=to) or made
         return made
 
@@ -180,13 +205,13 @@ class TurnedCases:
 class _Chain:
     """What the steps of one chain have met and turned."""
 
-    met: set[int] = field(default_factory=set)
-    fresh: set[int] = field(default_factory=set)  # met by the last step, which turned a comparison, for the first time
-    chosen: dict[int, int] = field(default_factory=dict)  # how often each was turned
-    to: dict[int, bool] = field(default_factory=dict)  # the outcome that each is to have
-    last: int = -1
+    met: set[Key] = field(default_factory=set)
+    fresh: set[Key] = field(default_factory=set)  # met by the last step, which turned a comparison, for the first time
+    chosen: dict[Key, int] = field(default_factory=dict)  # how often each was turned
+    to: dict[Key, bool] = field(default_factory=dict)  # the outcome that each is to have
+    last: Key = (-1, 0.0)
 
-    def meet(self, seen: Mapping[int, Compared]) -> None:
+    def meet(self, seen: Mapping[Key, Compared]) -> None:
         """Note the comparisons of a step."""
         self.fresh = {mark for mark in seen if mark not in self.met} if self.met else set()
         self.met |= set(seen)
