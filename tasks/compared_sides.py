@@ -71,6 +71,12 @@ class Compared:
             return bits.astype(np.float64)
         return ((bits << free).view(np.int64) >> free.astype(np.int64)).astype(np.float64)
 
+    def distance(self) -> float:
+        """How far both sides lie apart where they are nearest; infinite where that is no number."""
+        with np.errstate(all="ignore"):
+            apart = np.abs(self.values(0) - self.values(1))
+        return float(np.min(apart, initial=np.inf, where=np.isfinite(apart)))
+
     def elements(self, rows: Ints, made: Mapping[str, Array]) -> Iterator[tuple[Array, Ints, Ints]]:
         """The inputs, each with the places of values that the sides follow from, and the row of each."""
         for slot, name, size, mine in self.slots(made, rows):

@@ -21,11 +21,12 @@ from tasks.patterned_inputs import Rng
 from tasks.task import Array
 
 BEYOND = (2.0**-20, 0.003, 0.03, 0.3, 1.0, 4.0)  # of the other side that a value is moved past it
+SHORT = 0.1  # of it that a value may stay before the turn instead, where an error of little more than that shows
 SOME = 1 / 3  # of the turns change a part of the places
 ROOTS = (1.0, 0.5, 2.0)  # powers of a ratio by which inputs are scaled, for sums, squares and roots
-LARGEST, LEAST = 2.0**100, 2.0**-120  # of values that something is computed with
+LARGEST, LEAST = 2.0**100, 2.0**-126  # of values that something is computed with
 WHOLE = 1 / 2  # of the turns move whole inputs where a side was computed
-FEW = 1 / 8  # of the turns where "not less" means equal
+FEW = 1 / 6  # of the turns where "not less" means equal, or that stop short
 
 Changed = dict[str, Array]
 
@@ -148,10 +149,12 @@ class Turner:
         """One side of every pair is moved past the other: the one that was read, or what it was computed of."""
         order = (0, 1) if self.rng.integers(2) else (1, 0)
         beyond, free = float(self.rng.choice(BEYOND)), np.ones(one.truth.size, bool)
+        is_short = beyond < SHORT and self.rng.random() < FEW
         unit = max((_typical(values) for values in made.values()), default=1.0)
         for number in order:
             side, other = sides[number], sides[1 - number]
             sign = 1.0 if (wanted == "greater") == (number == 0) else -1.0
+            sign *= -1.0 if is_short else 1.0
             with np.errstate(all="ignore"):
                 goal = other.values + sign * beyond * np.where(other.values == 0, unit, np.abs(other.values))
             rows = np.flatnonzero((side.how != NONE) & free & np.isfinite(goal))
@@ -187,7 +190,7 @@ class Turner:
         """Some whole inputs moved or scaled, or spread about the mean of each line."""
         names = [name for name in made if is_float(made[name].dtype) and made[name].size and self.rng.integers(2)]
         names = names or [name for name in made if is_float(made[name].dtype) and made[name].size][:1]
-        way = int(self.rng.integers(4))
+        way, ratio = int(self.rng.integers(3)), ratio if self.rng.integers(2) else 1 / max(ratio, LEAST)
         for name in names:
             shape = self.inputs[name].shape
             x = to_float64(made[name]).reshape(shape)

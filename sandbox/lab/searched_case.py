@@ -25,11 +25,11 @@ from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
-TRIES = 40  # executions for a candidate with a comparison of one outcome
-FEWEST, EACH, MOST = 8, 6, 24  # where data is compared at all, for each number that it is compared with, and together
+TRIES = 20  # executions for a candidate with a comparison of one outcome
+FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
 MOST_S = 4.0  # of processor time after which no other is begun, and `MORE` times as much
-TURNED_S, CHAINS = 2.5, 12  # of processor time of all steps that turn comparisons; chains of them
+TURNED, TURNED_S = 2, 2.2  # times as many steps that turn comparisons, and the part of that time in which they begin
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
@@ -61,11 +61,11 @@ def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tup
     """One row for all tries, or that of the one which failed and its findings; no row where there are none."""
     met, worst, begun_s = 0, 0.0, spent_s(judge.lab)
     if turned := turned_cases(judge, inputs, begun_s):
-        row, findings = turned.run(CHAINS * (MORE if judge.patience.is_longer else 1))
+        row, findings = turned.run()
         if findings:
             return [row] if row else [], findings
         met, worst = turned.met, turned.worst
-    for row, findings in overlapping(searched_cases(judge, inputs), SearchedCase.run):
+    for row, findings in overlapping(searched_cases(judge, inputs, begun_s), SearchedCase.run):
         if findings:
             return [row] if row else [], findings
         met, worst = (met + 1, max(worst, row.error or 0.0)) if row else (met, worst)
@@ -81,11 +81,11 @@ def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedC
     recording = judge.lab.recording(judge.built.prepared, judge.built.program)
     if recording is None:
         return None
-    more = MORE if judge.patience.is_longer else 1
-    limit_s = more * TURNED_S
+    more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
+    most = more * TURNED * _tries(conditions, numbers, has_left=bool(judge.one_sided))
     known = SearchedInputs(inputs.listed.families, (), 0)
     beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
-    return TurnedCases(beside, known, shapes, inputs.rng, lambda: spent_s(judge.lab) - begun_s < limit_s)
+    return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < more * TURNED_S)
 
 
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
@@ -106,7 +106,7 @@ def _tries(conditions: Sequence[DataCondition], numbers: Sequence[float], *, has
     return min(MOST, FEWEST + EACH * len(numbers))
 
 
-def searched_cases(judge: Judge, inputs: SessionInputs) -> Iterator[SearchedCase]:
+def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
     """Tries, those for comparisons of one outcome first."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
     conditions, left = judge.built.program.conditions, judge.one_sided
@@ -116,7 +116,7 @@ def searched_cases(judge: Judge, inputs: SessionInputs) -> Iterator[SearchedCase
         return
     made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
     beside = replace(judge, known=ListedValues(task, made))
-    more, begun_s = MORE if judge.patience.is_longer else 1, spent_s(lab)
+    more = MORE if judge.patience.is_longer else 1
     for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
         if spent_s(lab) - begun_s > MOST_S * more:
             return

@@ -19,6 +19,7 @@ from sandbox.lab.build.conditions import DataCondition, numbers_in
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
 from tasks.compared_sides import Compared
+from tasks.held_out import cost
 from tasks.loader import TASK_FAULTS
 from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case, Tensors
@@ -26,10 +27,12 @@ from tasks.turned_inputs import Turner
 
 STEPS, DULL = 20, 7  # of one chain; after which only a comparison that was not met before lets it go on
 GO_ON = 7 / 8  # of the steps turn such a one
-AGAIN = 3  # steps at most that turn the same comparison: a loop that ends at the first difference shows one at a time
+AGAIN = 5  # steps at most that turn the same comparison: a loop that ends at the first difference shows one at a time
 ASKED = 4  # comparisons that are asked for a way before a chain ends
 WEIGHTS = {"one outcome": 8.0, "equality": 3.0, "number": 1.0, "other": 0.4}
-FAMILY = 1 / 4  # of the chains begin with a family that is the task's own or made for any
+DEAR, LEAST_COST = 0.3, 2.0**12  # the power of a cost by which shapes become rarer, from this cost on
+UNKNOWN, LITTLE = 8.0, 0.25  # as many times as likely is a shape of which nothing is known, or that has nothing left
+FAMILY = 1 / 3  # of the chains begin with a family that is the task's own or made for any
 BESIDE = 2 / 3  # of the steps turn all comparisons of the line alike
 Row = tuple[CaseResult | None, tuple[Finding, ...]]
 
@@ -55,9 +58,12 @@ class TurnedCases:
     known: SearchedInputs
     shapes: list[Case]
     rng: np.random.Generator
-    may_go_on: Callable[[], bool]
+    most: int  # steps
+    is_in_time: Callable[[], bool]
+    begun: int = 0
     met: int = 0
     worst: float = 0.0
+    reached: dict[int, frozenset[Key]] = field(default_factory=dict)  # comparisons by the numbers of the shapes
     tried: dict[Key, int] = field(default_factory=dict)  # how often each comparison was turned
     outcomes: dict[Key, int] = field(default_factory=dict)  # of those with one number alone: 1 false, 2 true, 3 both
 
@@ -66,11 +72,22 @@ class TurnedCases:
         """By the numbers of their marks."""
         return self.judge.built.program.conditions
 
-    def run(self, chains: int) -> Row:
+    def _shape(self) -> int:
+        """A shape, more likely one on which few comparisons were turned so far, or none is known to be met."""
+        share = np.array([max(cost(self.judge.task, case.dims), LEAST_COST) ** -DEAR for case in self.shapes])
+        for number in range(len(self.shapes)):
+            reached = self.reached.get(number)
+            open_ = [self._weight(key) / (1 + self.tried.get(key, 0)) for key in reached or ()]
+            share[number] *= UNKNOWN if reached is None else LITTLE + sum(open_)
+        return int(self.rng.choice(len(self.shapes), p=share / share.sum()))
+
+    def may_go_on(self) -> bool:
+        """True while there is time for another step."""
+        return self.begun < self.most and self.is_in_time()
+
+    def run(self) -> Row:
         """The row and the findings of the first wrong step, if any is."""
-        for _ in range(chains):
-            if not self.may_go_on():
-                break
+        while self.may_go_on():
             row, findings = self._chain()
             if findings:
                 return row, findings
@@ -78,8 +95,8 @@ class TurnedCases:
 
     def _chain(self) -> Row:
         task, rng = self.judge.task, self.rng
-        shape = self.shapes[int(rng.integers(len(self.shapes)))]
-        case = replace(shape, seed=int(rng.integers(2**32)), role="held_out")
+        shape = self._shape()
+        case = replace(self.shapes[shape], seed=int(rng.integers(2**32)), role="held_out")
         drawn = task.draw(case)
         chain, state = _Chain(), self._start(case, drawn)
         mine = [
@@ -91,7 +108,10 @@ class TurnedCases:
             row, findings, seen = self._step(case, state)
             if findings:
                 return row, findings
-            chain.meet(seen)
+            self.reached[shape] = self.reached.get(shape, frozenset()) | set(seen)
+            if chain.is_farther(seen):
+                state, seen = chain.kept
+            chain.meet(state, seen)
             if row is None or not seen or (number >= DULL and not chain.fresh):
                 break
             turned = self._next(chain, Turner(state, mine, self.known.known.moves_values, rng), seen)
@@ -128,6 +148,7 @@ class TurnedCases:
         self, case: Case, state: Tensors
     ) -> tuple[CaseResult | None, tuple[Finding, ...], Mapping[Key, Compared]]:
         """Execute and compare; no row where no answer is known."""
+        self.begun += 1
         name = f"search {self.met}"
         made = TurnedInputs(self.known.known, (), 0)
         made.given = state
@@ -210,8 +231,18 @@ class _Chain:
     chosen: dict[Key, int] = field(default_factory=dict)  # how often each was turned
     to: dict[Key, bool] = field(default_factory=dict)  # the outcome that each is to have
     last: Key = (-1, 0.0)
+    kept: tuple[Tensors, Mapping[Key, Compared]] = field(default_factory=lambda: ({}, {}))  # of the step before
 
-    def meet(self, seen: Mapping[Key, Compared]) -> None:
-        """Note the comparisons of a step."""
+    def is_farther(self, seen: Mapping[Key, Compared]) -> bool:
+        """True where the comparison that was turned did not turn, and its sides lie farther apart than before."""
+        before = self.kept[1].get(self.last)
+        if before is None or self.last not in seen:
+            return before is not None and self.last not in seen
+        now, to = seen[self.last], self.to[self.last]
+        return not (now.truth == to).any() and not now.distance() < before.distance()
+
+    def meet(self, state: Tensors, seen: Mapping[Key, Compared]) -> None:
+        """Note the inputs of a step and its comparisons."""
+        self.kept = state, seen
         self.fresh = {mark for mark in seen if mark not in self.met} if self.met else set()
         self.met |= set(seen)
