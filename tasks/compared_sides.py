@@ -42,6 +42,7 @@ class Compared:
     buffers: Ints  # rows x loads: the buffer's number, or -1
     offsets: Ints  # rows x loads: bytes into it
     sizes: Ints  # rows x loads: bytes that were loaded there
+    fixed: tuple[bool, bool] = (False, False)  # which sides are numbers in the code
 
     @property
     def relation(self) -> str:
@@ -146,6 +147,8 @@ def side_of(one: Compared, side: int, made: Mapping[str, Array], known: Known) -
     values, bits = one.values(side), one.right if side else one.left
     count, names = values.size, list(made)
     found = Side(side, one.kind, values, bits, names, *(np.zeros(count, np.int64) for _ in range(3)))
+    if one.fixed[side]:
+        return found
     for slot, name, size, rows in one.slots(made, np.arange(count)):
         rows = rows[found.how[rows] == NONE]
         if rows.size:

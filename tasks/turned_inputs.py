@@ -170,8 +170,8 @@ class Turner:
         self, one: Compared, side: Side, rows: npt.NDArray[np.int64], goal: npt.NDArray[np.float64], made: Changed
     ) -> bool:
         """Add the step that is missing to the values that a side was computed of, or scale them; else whole inputs."""
-        if np.unique(side.values[rows]).size == 1 and rows.size > 1:
-            return False  # a number in the code
+        if one.fixed[side.side]:
+            return False
         way, root, done = int(self.rng.integers(3)), float(self.rng.choice(ROOTS)), False
         with np.errstate(all="ignore"):
             step, ratio = goal - side.values, np.abs(goal / side.values) ** root

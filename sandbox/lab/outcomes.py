@@ -91,5 +91,5 @@ def compared_in(
             mine, one = table[:, 0] == mark, conditions[mark]
             truth, left, right = table[mine, 1].astype(bool), table[mine, 2], table[mine, 3]
             at_ = names, buffers[mine], offsets[mine], sizes[mine]
-            found[int(mark)] = Compared(one.how, one.kind, truth, left, right, *at_)
+            found[int(mark)] = Compared(one.how, one.kind, truth, left, right, *at_, one.fixed)
     return found

@@ -74,6 +74,7 @@ class DataCondition:
     is_equality: bool = False
     how: str = ""  # LLVM's word for the comparison; none for several that are joined, or one too wide to record
     kind: str = ""  # LLVM's type of both sides
+    fixed: tuple[bool, bool] = (False, False)  # which sides are numbers in the code
 
 
 def with_marks(sealed: str, *, is_recorded: bool = False) -> tuple[str, tuple[DataCondition, ...]]:
@@ -156,7 +157,8 @@ def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition], sites: S
         condition = DataCondition(*where, constants, _EQUALITY.match(line) is not None)
         if how := _how(line, bounded):
             kind, pair = one["kind"], (one["left"], one["right"])
-            condition = replace(condition, how=how, kind=kind)
+            fixed = not pair[0].startswith("%"), not pair[1].startswith("%")
+            condition = replace(condition, how=how, kind=kind, fixed=fixed)
             if sites is not None:
                 name, listed = truth["name"] if truth else f"%ks.bound.{len(found)}", sites.of(body, pair)
                 table = sites.table(len(found), listed), len(listed)
