@@ -44,7 +44,6 @@ LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, 
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
 RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
-SHAKEN, LOST = 2.0**-45, 2.0**-3  # of each value that it is moved to see that; of the change, what is lost
 LEAST, FURTHEST = 2.0**-126, 3e38  # numbers beyond are ends of a type, which the families reach
 
 Step = Callable[[Array, float, Rng], Array]
@@ -107,7 +106,6 @@ class SearchedInputs(InputFamilies):
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
         """True where both know an answer on these inputs, and agree on it; notes the size of the outputs."""
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
-        shaken: dict[str, Array] = {}
         for spec in self.task.outputs:
             dtype, want = numpy_dtype(spec.dtype), reference[spec.name]
             with np.errstate(over="ignore", invalid="ignore"):
@@ -119,25 +117,11 @@ class SearchedInputs(InputFamilies):
             size = float(np.sqrt(np.mean(np.square(to_float64(want))))) if want.size else 0.0
             unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
             least = max(unit, lost, FLUSHED) if is_float(dtype) else 0.0
-            if least == lost > 0:
-                shaken = shaken or self._shaken(case, inputs)
-                change = float(np.abs(to_float64(shaken[spec.name]) - to_float64(want)).max(initial=0.0))
-                least = max(unit, FLUSHED, min(lost, LOST * change))
             self._least[family, spec.name] = least
         if self.task.check is None:
             return True
         outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
         return bool(self.task.check(inputs, outputs, case)[0])
-
-    def _shaken(self, case: Case, inputs: Tensors) -> dict[str, Array]:
-        """The reference on inputs that differ in digits far beyond float32: what it loses where its terms cancel."""
-        rng = np.random.default_rng((case.seed, 5))
-        made = {
-            name: to_float64(x) * (1 + SHAKEN * rng.uniform(-1, 1, x.shape)) if x.dtype == np.float32 else x
-            for name, x in inputs.items()
-        }
-        with np.errstate(all="ignore"):
-            return self.task.reference(made, case)
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """As on a general family, but for outputs of this size."""
