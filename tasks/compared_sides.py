@@ -1,4 +1,4 @@
-"""What a candidate compared, each time: both sides, and which of the inputs' values each of them was."""
+"""Both sides of what a candidate compared, each time, and the value of an input that each of them was."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Compared:
 
     @property
     def relation(self) -> str:
-        """What it asks: whether both are equal, differ, or the left one is less or greater; empty for anything else."""
+        """The question: are both equal, do they differ, is the left one less or greater; empty for anything else."""
         return _RELATIONS.get(self.how[-2:], "")
 
     def only(self, rows: Ints) -> Compared:
@@ -73,7 +73,7 @@ class Compared:
         return ((bits << free).view(np.int64) >> free.astype(np.int64)).astype(np.float64)
 
     def distance(self) -> float:
-        """How far both sides lie apart where they are nearest; infinite where that is no number."""
+        """The gap between both sides where they are nearest; infinite where that is no number."""
         with np.errstate(all="ignore"):
             apart = np.abs(self.values(0) - self.values(1))
         return float(np.min(apart, initial=np.inf, where=np.isfinite(apart)))

@@ -62,7 +62,7 @@ class Turner:
         return self._kept(made) if is_done else None
 
     def _kept(self, made: Changed) -> Changed | None:
-        """What was changed, where the values may be inputs; nothing where none was."""
+        """The changed inputs, as far as the values may be some; None where nothing was changed."""
         found, is_other = dict(self.inputs), False
         for name, values in made.items():
             old = self.inputs[name].reshape(-1)
@@ -118,7 +118,7 @@ class Turner:
     def _derived_equal(
         self, one: Compared, sides: tuple[Side, Side], rows: npt.NDArray[np.int64], made: Changed
     ) -> bool:
-        """What both sides were computed of becomes zero, one value, or the number on the other side."""
+        """Values that both sides were computed of become zero, one value, or the number on the other side."""
         way, done = int(self.rng.integers(3)), False
         for values, at, of in one.elements(rows, made):
             done |= bool(at.size)
@@ -210,7 +210,7 @@ def _typical(x: Array) -> float:
 
 
 def _wanted(relation: str, to: bool, rng: Rng) -> str:
-    """What both sides are to be; empty for a comparison that asks something else."""
+    """The relation that both sides are to have; empty for a comparison that asks something else."""
     if relation in ("equal", "differ"):
         return relation if to else {"equal": "differ", "differ": "equal"}[relation]
     if relation not in ("less", "greater"):

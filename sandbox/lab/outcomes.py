@@ -34,7 +34,7 @@ class Outcomes:
         return seen[mark] if mark < len(seen) else 0
 
     def take_compared(self, program: LabProgram) -> Mapping[int, Compared]:
-        """What the last execution of a program that records compared, by the numbers of the marks; once."""
+        """The comparisons of the last execution of a program that records, by the numbers of the marks; once."""
         return self._compared.pop(program.path, {})
 
     def note_answer(self, program: LabProgram, answer: Mapping[str, Any], regions: Sequence[Region]) -> None:

@@ -224,7 +224,7 @@ class TurnedCases:
 
 @dataclass
 class _Chain:
-    """What the steps of one chain have met and turned."""
+    """The comparisons that the steps of one chain have met and turned."""
 
     met: set[Key] = field(default_factory=set)
     fresh: set[Key] = field(default_factory=set)  # met by the last step, which turned a comparison, for the first time

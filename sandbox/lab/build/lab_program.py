@@ -48,7 +48,7 @@ class LabProgram:
 
 
 def described_program(candidate: Candidate, program: Elf, lds_names: set[str], path: Path) -> LabProgram:
-    """What a linked program's own tables say of it."""
+    """The program as its own tables describe it."""
     by_name = {s.name: s for s in program.symbols if s.section}
     lds = tuple(LdsVariable(s.name, s.value, s.size) for s in program.symbols if s.kind == 6 and s.name in lds_names)
     memory, align = program.tls_segment()
