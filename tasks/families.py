@@ -99,6 +99,9 @@ class InputFamilies:
             return own
         if family is None:
             return replace(own, least=max(own.least, FLUSHED))
+        if family in self.task.wide:
+            rtol = None if own.rtol is None else WIDER * own.rtol
+            own = replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
         if family in self.task.variant_names:
             return replace(own, least=max(own.least, FLUSHED), units=max(own.units, EXACT_UNITS))
         if family in self.scalings:

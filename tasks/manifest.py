@@ -100,10 +100,13 @@ def read_manifest(path: Path, text: str) -> Manifest:
         tolerance=read_tolerance(root.table("tolerance", True)),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
+        wide=root.strings("wide") if "wide" in root.left else (),
         provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
         golden=_golden(root.table("golden", False)) if "golden" in root.left else None,
         mix=root.truth("mix", not any(t.dtype in INTEGERS or t.structure for t in inputs)),
     )
+    if unknown := set(statement.wide) - set(statement.variant_names):
+        root.wrong("wide", f"names {min(unknown)!r}, which is none of the variants")
     statement = replace(statement, plant=_plant(root, statement))
     if statement.golden is not None and (statement.mix or statement.plant):
         root.fail("[golden] has answers for whole draws alone: it needs mix = false and plant = []")

@@ -94,6 +94,7 @@ class Statement:
     tolerance: Tolerance
     multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
     variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
+    wide: tuple[str, ...] = ()  # of these the ones on which outputs may be as far off as on a family made for any task
     provenance: Origin | None = None  # where the task was taken from
     mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
     golden: Golden | None = None  # the reference's answers are recorded ones
