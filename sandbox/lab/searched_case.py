@@ -29,7 +29,7 @@ TRIES = 20  # executions for a candidate with a comparison of one outcome
 FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
 MOST_S = 4.0  # of processor time after which no other is begun, and `MORE` times as much
-TURNED, TURNED_S = 2, 2.2  # times as many steps that turn comparisons, and the part of that time in which they begin
+TURNED, TURNED_S = 2, 2.2  # times as many steps for these that turn comparisons; the time in which they begin
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
@@ -82,7 +82,8 @@ def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedC
     if recording is None:
         return None
     more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
-    most = more * TURNED * _tries(conditions, numbers, has_left=bool(judge.one_sided))
+    tries = _tries(conditions, numbers, has_left=bool(judge.one_sided))
+    most = more * tries * (TURNED if tries == TRIES else 1)
     known = SearchedInputs(inputs.listed.families, (), 0)
     beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
     return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < more * TURNED_S)
