@@ -180,9 +180,12 @@ def _chosen(
         is_open[best[[each == 0 for each in sizes]]] = False
         if sizes[at] == 0:
             continue
-        ways, dims = ways[~ways[:, best[at]]], shapes_of[at]
-        if case_name(dims) not in names:
-            left -= 1
+        ways, both = ways[~ways[:, best[at]]], [shapes_of[at]]
+        affordable = [dims for dims, size in zip(shapes_of, sizes, strict=True) if size]
+        if set(sizes) <= {0, sizes[at]}:  # of the sum of many values one that is left out does not show
+            both.append(min(affordable, key=lambda dims: cost(task, dims)))
+        for dims in (one for one in both[:left] if case_name(one) not in names):
+            left, names = left - 1, names | {case_name(dims)}
             seed = int(rng.integers(2**32))
             yield replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
 
