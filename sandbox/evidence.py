@@ -34,6 +34,7 @@ _FILES = {  # in the order of their making
     "lab/probed.ll": "LLVM text after the probes; the next command adds the sanitizers' checks",
     "lab/optimised.ll": "LLVM text after the optimiser",
     "lab/sealed.ll": "LLVM text as it is compiled: each access through a checked pointer, each call an allowed one",
+    "lab/unmarked.ll": "the sealed text without marks, where there are any: what a program that records is made of",
     "lab/conditions.json": "the comparisons of data whose outcomes the program notes, by the numbers of their marks",
     "lab/candidate.o": "the object as it was compiled",
     "lab/prepared.o": "the object after the lab renamed its sections and symbols",

@@ -139,6 +139,7 @@ class TaskChild:
             "variants": lambda inputs, case, rng: self._families("variants", case, inputs, rng),
             "shortcuts": lambda inputs, case: self._families("shortcuts", case, inputs),
             "check": self._check,
+            "within": self._within,
         }
         with self._lock:
             named = self._patiently(lambda process: process.exchange(self._load(process))).get("functions")
@@ -168,6 +169,11 @@ class TaskChild:
         with self._lock:
             answer, _ = self._ask("check", case, {"inputs": inputs, "outputs": outputs}, None)
         return answer.get("right") is True, _plain(answer.get("message"))
+
+    def _within(self, made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+        with self._lock:
+            _, arrays = self._ask("within", case, {"inputs": made, "drawn": drawn}, None)
+        return split("", arrays)
 
     def _ask(
         self, do: str, case: Case, families: Mapping[str, Tensors], rng: np.random.Generator | None

@@ -289,5 +289,9 @@ MAKERS: Mapping[str, Make] = {
     "extremes": _extremes,
     "not finite": not_finite,
 }
+OF_BYTES = frozenset(  # changes that leave what bytes stand for to whoever packed them
+    {planted, *(MAKERS[n] for n in ("zeros", "equal rows", "one value", "permuted", "repeats", EXCEPT, "partly alike"))}
+    | {laced, sparse, zero_slices}
+)
 HARDEST = {"outliers": 2.0**7, "far outliers": 2.0**17}  # times a line's largest value, which a task must bear for them
 MOVED = frozenset({"extremes", "not finite"})  # for tasks that compute nothing; the last where they look at nothing

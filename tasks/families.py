@@ -16,7 +16,19 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import EXCEPT, HARDEST, HARDLY, MAKERS, MOVED, NEAR, Make, not_finite, peaked, planted
+from tasks.changed_inputs import (
+    EXCEPT,
+    HARDEST,
+    HARDLY,
+    MAKERS,
+    MOVED,
+    NEAR,
+    OF_BYTES,
+    Make,
+    not_finite,
+    peaked,
+    planted,
+)
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
@@ -75,16 +87,21 @@ class InputFamilies:
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
-            return _made(inputs, self._changes[family], rng)
-        return inputs if case.role == "test" else _made(inputs, InputChange(planted, self._planted, True), rng)
+            return task.kept(_made(inputs, self._changes[family], rng), inputs, case)
+        if case.role == "test":
+            return inputs
+        return task.kept(_made(inputs, InputChange(planted, self._planted, True), rng), inputs, case)
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
         own = self.task.tolerance_of(output)
-        if self._moves_values:
+        if self.moves_values:
             return own
         if family is None:
             return replace(own, least=max(own.least, FLUSHED))
+        if family in self.task.wide:
+            rtol = None if own.rtol is None else WIDER * own.rtol
+            own = replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
         if family in self.task.variant_names:
             return replace(own, least=max(own.least, FLUSHED), units=max(own.units, EXACT_UNITS))
         if family in self.scalings:
@@ -157,7 +174,7 @@ class InputFamilies:
         """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
             return {}
-        moves = self._moves_values
+        moves = self.moves_values
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         for family, most in HARDEST.items():  # no outliers go beyond
@@ -171,12 +188,17 @@ class InputFamilies:
     @cached_property
     def scalings(self) -> Mapping[str, Scaling]:
         """By name the families that scale inputs by a power of two, where something is computed with these."""
-        return {} if self._moves_values else scalings_of(self.task, _cases(self.task))
+        return {} if self.moves_values else scalings_of(self.task, _cases(self.task))
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
-        names = tuple(name for name in self.task.plant if self._agrees((name,), make))
+        names = tuple(name for name in self._changed_by(make) if self._agrees((name,), make))
         return names if len(names) < 2 or self._agrees(names, make) else ()
+
+    def _changed_by(self, make: Make) -> tuple[str, ...]:
+        """The inputs that a change is meant for: of bytes only those that put other bytes into other places."""
+        packed = {spec.name for spec in self.task.inputs if not is_float(numpy_dtype(spec.dtype))}
+        return tuple(name for name in self.task.plant if name not in packed or make in OF_BYTES)
 
     def _agrees(self, names: tuple[str, ...], make: Make) -> bool:
         return all(self._is_sound(case, names, make) for case in _cases(self.task))
@@ -184,9 +206,10 @@ class InputFamilies:
     def _is_sound(self, case: Case, names: tuple[str, ...], make: Make) -> bool:
         task, rng = self.task, np.random.default_rng((case.seed, 2))
         inputs = task.draw(case)
-        changed = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
+        changed: Tensors = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
         try:
             with np.errstate(all="ignore"):
+                changed = task.kept(changed, inputs, case)
                 reference, baseline = task.reference(changed, case), task.baseline(changed, case)
         except (TaskError, *TASK_FAULTS):
             return False
@@ -202,7 +225,7 @@ class InputFamilies:
         return True
 
     @cached_property
-    def _moves_values(self) -> bool:
+    def moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         for case in _cases(self.task):
             inputs = self.task.draw(case)

@@ -23,7 +23,7 @@ from tasks.task import Task
 
 FOLDER = Path(__file__).parent
 REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
-OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2}
+OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2, "within": 3}
 Host = Callable[[Path, str], Mapping[str, Any]]  # from a reference.py's path and text to its functions
 # What a task author's Python may raise; a broken machine is none of these.
 TASK_FAULTS = (

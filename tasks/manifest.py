@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from records.errors import PlanError, TaskError
+from tasks.cases import BYTES, INTEGERS, read_cases, read_scalars
 from tasks.cases import INT32 as INT32
-from tasks.cases import INTEGERS, read_cases, read_scalars
 from tasks.cases import case_name as case_name
 from tasks.cases import derived_seed as derived_seed
 from tasks.dtypes import size_bytes
@@ -100,10 +100,13 @@ def read_manifest(path: Path, text: str) -> Manifest:
         tolerance=read_tolerance(root.table("tolerance", True)),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
+        wide=root.strings("wide") if "wide" in root.left else (),
         provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
         golden=_golden(root.table("golden", False)) if "golden" in root.left else None,
         mix=root.truth("mix", not any(t.dtype in INTEGERS or t.structure for t in inputs)),
     )
+    if unknown := set(statement.wide) - set(statement.variant_names):
+        root.wrong("wide", f"names {min(unknown)!r}, which is none of the variants")
     statement = replace(statement, plant=_plant(root, statement))
     if statement.golden is not None and (statement.mix or statement.plant):
         root.fail("[golden] has answers for whole draws alone: it needs mix = false and plant = []")
@@ -119,12 +122,13 @@ def read_manifest(path: Path, text: str) -> Manifest:
 
 def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
     """The inputs that may hold other values than are drawn: all real ones, where values do not belong together."""
-    real = [spec.name for spec in statement.inputs if spec.dtype not in INTEGERS and not spec.structure]
+    plain = [spec for spec in statement.inputs if not spec.structure]
+    real = [spec.name for spec in plain if spec.dtype not in INTEGERS]
     if "plant" not in root.left:
         return tuple(real) if statement.mix else ()
     names = root.strings("plant", 0)
-    if unknown := set(names) - set(real):
-        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type without a structure")
+    if unknown := set(names) - {*real, *(spec.name for spec in plain if spec.dtype == BYTES)}:
+        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type or u8 without a structure")
     return names
 
 

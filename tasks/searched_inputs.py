@@ -32,6 +32,7 @@ from tasks.related_inputs import (
     shuffled_tiles,
     symmetric,
 )
+from tasks.scaled_inputs import FLUSHED
 from tasks.task import Array, Case, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
@@ -57,13 +58,16 @@ class SearchedInputs(InputFamilies):
     def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
         """`known` are the task's own; `secret` goes into every choice."""
         super().__init__(known.task)
-        self._known, self._secret = known, secret
+        self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
+        return self.task.kept(self._made(case, family, inputs), inputs, case)
+
+    def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
         if family is None or not mine:
             return inputs
@@ -117,7 +121,7 @@ class SearchedInputs(InputFamilies):
             unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
             is_exact = not np.abs(to_float64(base) - to_float64(want)).any()  # as where terms cancel, by luck
             swayed = self._swayed(case, inputs, spec.name, want) if is_exact and is_float(dtype) else 0.0
-            self._least[family, spec.name] = max(unit, lost, swayed)
+            self._least[family, spec.name] = max(unit, lost, swayed, FLUSHED) if is_float(dtype) else 0.0
         if self.task.check is None:
             return True
         outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
@@ -143,7 +147,7 @@ class SearchedInputs(InputFamilies):
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """As on a general family, but for outputs of this size."""
         own = self.task.tolerance_of(output)
-        if self._known._moves_values or family is None:
+        if self.known.moves_values or family is None:
             return own
         wider = None if own.rtol is None else WIDER * own.rtol
         least = self._least.get((family, output.name), 0.0)

@@ -71,6 +71,8 @@ def _answered(function: Callable[..., Any], question: Mapping[str, Any]) -> dict
     elif done == "check":
         right, message = function(inputs, split("outputs", arrays), case)
         return {"right": bool(right), "message": str(message)[:MOST_MESSAGE]}
+    elif done == "within":
+        made = function(inputs, split("drawn", arrays), case)
     else:
         made = function(inputs, case)
     families = made if done in ("variants", "shortcuts") else {"": made}

@@ -94,6 +94,7 @@ class Statement:
     tolerance: Tolerance
     multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
     variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
+    wide: tuple[str, ...] = ()  # of these the ones on which outputs may be as far off as on a family made for any task
     provenance: Origin | None = None  # where the task was taken from
     mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
     golden: Golden | None = None  # the reference's answers are recorded ones
@@ -118,6 +119,7 @@ class Task(Statement):
     variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # further input families for held-out cases, by name
+    within: Callable[[Tensors, Tensors, Case], dict[str, Array]] | None = field(default=None, repr=False)
     shortcuts: Callable[[Tensors, Case], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # answers of kernels that leave work out, by what they do; some case must refuse each
@@ -126,6 +128,10 @@ class Task(Statement):
         """Reference and baseline. What overflows in them is compared like any other value, and no warning."""
         with np.errstate(all="ignore"):
             return self.reference(inputs, case), self.baseline(inputs, case)
+
+    def kept(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
+        """Inputs that were changed, taken back to those drawn wherever they break what the description promises."""
+        return made if self.within is None else {**made, **self.within(made, drawn, case)}
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""

@@ -31,6 +31,7 @@ from tasks.manifest import case_name
 from tasks.task import Case
 
 COUNT = 8  # cases of a candidate
+AGAIN, RARE = 3, 1 / 16  # more of them, for ways that fewer shapes go than this share and one known case
 DRAWN_OF = 160  # of the shapes that go new ways, of which the one with the largest outputs is taken
 MOST_COST = 4 * SMALL  # operations plus bytes of one: few candidates get any
 MOST_VALUES = 8_000_000  # that are computed at once; of longer programs fewer shapes are
@@ -53,22 +54,33 @@ def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[
     columns = shapes(task, rng)
     few = rng.permutation(_count(columns))[: MOST_VALUES // sum(len(steps) for _, steps in launches)]
     columns = {name: column[np.sort(few)] for name, column in columns.items()}
-    new = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
-    ways = np.concatenate(new)
-    return tuple(_chosen(built, ways[ways.any(axis=1)], columns, rng, {case.name for case in known}))
+    both = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
+    names, found = {case.name for case in known}, list[Case]()
+    for rows, most in (
+        (np.concatenate([new for new, _ in both]), COUNT),
+        (np.concatenate([r for _, r in both]), AGAIN),
+    ):
+        found += _chosen(built, rows[rows.any(axis=1)], columns, rng, names, most)
+        names |= {case.name for case in found}
+    return tuple(found)
 
 
 def _new_ways(
     built: Built, launch: Launch, steps: Steps, columns: Columns, known: Collection[Case]
-) -> npt.NDArray[np.bool_]:
-    """A row for each way that no known case goes and some shape does, with the shapes that do."""
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """A row for each way that no known case goes and some shape does, with the shapes that do; and for rare ways.
+
+    Rare is a way that few shapes go and one known case alone: it may do no harm there, as a remainder of nothing does.
+    """
     past = [one for case in known for one in _launches(built, launch, case)]
     count = _count(columns)
     if not past:
-        return np.zeros((0, count), bool)
+        return np.zeros((0, count), bool), np.zeros((0, count), bool)
     leaves = _Leaves(built, launch, columns, past)
     ways: Flags = Decided(len(past) + count, leaves.leaf).items(steps)
-    return ways[~ways[:, : len(past)].any(axis=1), len(past) :]
+    gone, others = ways[:, : len(past)].sum(axis=1), ways[:, len(past) :]
+    rare = (gone == 1) & (others.mean(axis=1) < RARE)
+    return others[gone == 0], others[rare]
 
 
 def _launches(built: Built, launch: Launch, case: Case) -> Sequence[ResolvedLaunch]:
@@ -150,7 +162,7 @@ def _word(value: float) -> int:
 
 
 def _chosen(
-    built: Built, ways: npt.NDArray[np.bool_], columns: Columns, rng: np.random.Generator, names: set[str]
+    built: Built, ways: npt.NDArray[np.bool_], columns: Columns, rng: np.random.Generator, names: set[str], most: int
 ) -> Iterator[Case]:
     """Cases for the shapes that go most new ways, one after the other; of some drawn, that with the largest outputs.
 
@@ -158,19 +170,22 @@ def _chosen(
     """
     task = built.prepared.task
     limit = max(MOST_COST, min(cost(task, case.dims) for case in task.tests))
-    left, is_open = COUNT, np.ones(ways.shape[1], bool)
+    left, is_open = most, np.ones(ways.shape[1], bool)
     while left and ways.size and (ways & is_open).any():
         gain = (ways & is_open).sum(axis=0)
         best = rng.permutation(np.flatnonzero(gain == gain.max()))[:DRAWN_OF]
         shapes_of = [{name: int(column[at]) for name, column in columns.items()} for at in best]
         sizes = [_elements(built, dims, limit) for dims in shapes_of]
-        most = max(range(len(sizes)), key=lambda at: (sizes[at], cost(task, shapes_of[at])))
+        at = max(range(len(sizes)), key=lambda one: (sizes[one], cost(task, shapes_of[one])))
         is_open[best[[each == 0 for each in sizes]]] = False
-        if sizes[most] == 0:
+        if sizes[at] == 0:
             continue
-        ways, dims = ways[~ways[:, best[most]]], shapes_of[most]
-        if case_name(dims) not in names:
-            left -= 1
+        ways, both = ways[~ways[:, best[at]]], [shapes_of[at]]
+        affordable = [dims for dims, size in zip(shapes_of, sizes, strict=True) if size]
+        if set(sizes) <= {0, sizes[at]}:  # of the sum of many values one that is left out does not show
+            both.append(min(affordable, key=lambda dims: cost(task, dims)))
+        for dims in (one for one in both[:left] if case_name(one) not in names):
+            left, names = left - 1, names | {case_name(dims)}
             seed = int(rng.integers(2**32))
             yield replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
 

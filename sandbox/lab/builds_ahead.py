@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from records.evaluation import Finding
 from sandbox.candidate.prepare import Prepared
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.lab import Lab
 from sandbox.recent import Recent
 

@@ -135,6 +135,12 @@ class Decided:
         if kind == "i1" and name not in self.of_kinds:
             self._ask(block, name)
 
+    def _part_three(self, block: str, name: str, is_first: Flags, is_second: Flags) -> None:
+        """Ask for each of the two apart: where they are equal, neither way has been gone."""
+        self.values[f"{name} first"], self.values[f"{name} second"] = is_first, is_second
+        self._ask(block, f"{name} first")
+        self._ask(block, f"{name} second")
+
     def _ask(self, block: str, name: str) -> None:
         self.asked.append((block, name))
 
@@ -150,8 +156,7 @@ class Decided:
         made = computed(word, types, kind, [value for value in given if value is not None])
         if made is not None:
             if word in BOUNDED and given[0] is not None and given[1] is not None:
-                self.values[f"{name} first"] = (made == given[0]) & (made != given[1])
-                self._ask(block, f"{name} first")
+                self._part_three(block, name, (made == given[0]) & (made != given[1]), made != given[0])
             if word == "icmp" and self.of_kinds.intersection(words):
                 self.of_kinds.add(name)
             self._keep(block, name, kind, made)

@@ -9,6 +9,7 @@ from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.asked_workgroups import together
 from sandbox.lab.executor_request import Buffer, MemoryLayout, Work
 from sandbox.process import ProcessLimits
+from sandbox.target import Target
 
 BASE_BYTES = 512 << 20  # whatever is executed; the largest of our kernels needs 160 MiB, stacks included
 WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
@@ -68,3 +69,16 @@ def unwatchable(buffers: Sequence[Buffer]) -> Finding | None:
         "let them grow with the task's buffers"
     )
     return Finding("over_limit", message)
+
+
+def device_words(target: Target) -> tuple[int, ...]:
+    """The last words of the request's header: what the counters must know of the device, see runtime/request.h."""
+    memory = target.memory
+    return (
+        target.wave,
+        int(memory.get("sector_bytes", 64)),
+        int(memory.get("sector_bytes", memory["line_bytes"])),
+        min(target.wave, int(memory.get("l1_lanes_per_clock", 16))),
+        int(memory["l1_bytes_per_clock"]),
+        int(memory.get("joins_global", 1)),
+    )

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from records.errors import LabError
 from sandbox.candidate.resolve import BufferArg, NullArg, ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored

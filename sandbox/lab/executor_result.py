@@ -46,6 +46,7 @@ KINDS = (
 SUSPECT = "divergent_collective"
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
+MOST_COMPARED, _COMPARED_WORDS = 1 << 15, 12
 _LAUNCH = (
     *("executed", "failed", "accesses", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
@@ -81,7 +82,7 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         said = json.loads(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "suspects", "outcomes", "atomics", "accesses", "launches"))
+    _fields(said, ("timed_out", "findings", "suspects", "outcomes", "compared", "atomics", "accesses", "launches"))
     _flag(said["timed_out"])
     _number(said["accesses"], 1 << 62)
     for row in _list(said["findings"], MOST_FINDINGS):
@@ -91,6 +92,8 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         _need(row["kind"] == SUSPECT, "a suspect")
     marks = said["outcomes"]
     _need(isinstance(marks, str) and len(marks) <= MOST_MARKS and not marks.strip("0123"), "outcomes")
+    for row in _list(said["compared"], MOST_COMPARED):
+        _compared(row)
     if len(_list(said["atomics"], asked.regions)) != asked.regions:
         raise NoResult("atomics")
     for count in said["atomics"]:
@@ -148,6 +151,15 @@ def _finding(row: Any, asked: Asked) -> None:
     _number(row["offset"], 1 << 63, -(1 << 63))
     _need(len(_list(row["other"], 2)) == 2, "other")
     for value in [*row["other"], *_list(row["places"], MOST_PLACES)]:
+        _number(value, 1 << 64)
+
+
+def _compared(row: Any) -> None:
+    """A comparison, its outcome, the bits of both sides, and addresses of loads below their bytes."""
+    _need(len(_list(row, _COMPARED_WORDS)) == _COMPARED_WORDS, "a comparison")
+    _number(row[0], MOST_MARKS)
+    _number(row[1], 2)
+    for value in row[2:]:
         _number(value, 1 << 64)
 
 

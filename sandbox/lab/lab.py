@@ -20,14 +20,16 @@ from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
+from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, executor_result, sentences
 from sandbox.lab.asked_workgroups import chosen_of, together
-from sandbox.lab.build.program import Builder, LabProgram
+from sandbox.lab.build.lab_program import LabProgram
+from sandbox.lab.build.program import Builder
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
-from sandbox.lab.executor_limits import executor_limits, too_many_together, unwatchable
+from sandbox.lab.executor_limits import device_words, executor_limits, too_many_together, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
@@ -148,6 +150,10 @@ class Lab:
             candidate, tunables, instrumented=instrumented, expressions=expressions, spent_s=spent_s
         )
 
+    def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:
+        """The same program, which records what its comparisons compare; None where that cannot be had."""
+        return self._builder.recording(prepared.candidate, prepared.tunables, program)
+
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""
         started = time.monotonic()
@@ -162,7 +168,7 @@ class Lab:
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
         if not request.count:
-            self.outcomes.note(program.path, seen["outcomes"])
+            self.outcomes.note_answer(program, seen, regions)
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
@@ -202,7 +208,7 @@ class Lab:
             shuffled=request.shuffled,
             backwards=request.backwards,
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
-            device=_device(self._target),
+            device=device_words(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
             workgroups=lists,
         )
@@ -284,16 +290,3 @@ def executor_view(program: Path, folder: Path, *stored: Path) -> View:
 def _checks(asked: Checks, count: bool, partial: bool) -> int:
     """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
     return 0 if count or asked == "bounds" else 1 if partial else 2
-
-
-def _device(target: Target) -> tuple[int, ...]:
-    """The last words of the request's header: what the counters must know of the device, see runtime/request.h."""
-    memory = target.memory
-    return (
-        target.wave,
-        int(memory.get("sector_bytes", 64)),
-        int(memory.get("sector_bytes", memory["line_bytes"])),
-        min(target.wave, int(memory.get("l1_lanes_per_clock", 16))),
-        int(memory["l1_bytes_per_clock"]),
-        int(memory.get("joins_global", 1)),
-    )

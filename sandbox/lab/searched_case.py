@@ -18,16 +18,18 @@ from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.turned_case import TurnedCases
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
 from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
-TRIES = 40  # executions for a candidate with a comparison of one outcome
-FEWEST, EACH, MOST = 8, 6, 24  # where data is compared at all, for each number that it is compared with, and together
+TRIES = 20  # executions for a candidate with a comparison of one outcome
+FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
 MOST_S = 4.0  # of processor time after which no other is begun, and `MORE` times as much
+TURNED, TURNED_S = 2, 2.2  # times as many steps for these that turn comparisons; the time in which they begin
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
@@ -57,12 +59,40 @@ class SearchedCase:
 
 def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """One row for all tries, or that of the one which failed and its findings; no row where there are none."""
-    met, worst = 0, 0.0
-    for row, findings in overlapping(searched_cases(judge, inputs), SearchedCase.run):
+    met, worst, begun_s = 0, 0.0, spent_s(judge.lab)
+    if turned := turned_cases(judge, inputs, begun_s):
+        row, findings = turned.run()
+        if findings:
+            return [row] if row else [], findings
+        met, worst = turned.met, turned.worst
+    for row, findings in overlapping(searched_cases(judge, inputs, begun_s), SearchedCase.run):
         if findings:
             return [row] if row else [], findings
         met, worst = (met + 1, max(worst, row.error or 0.0)) if row else (met, worst)
     return [CaseResult(f"{met} {MADE}", "held_out", correct=True, error=worst)] if met else [], ()
+
+
+def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedCases | None:
+    """Steps that turn the candidate's comparisons, within a part of the time; None where nothing can be turned."""
+    task, shapes = judge.task, small_shapes(judge, inputs)
+    conditions = judge.built.program.conditions
+    if not shapes or not task.plant or not any(each.how for each in conditions):
+        return None
+    recording = judge.lab.recording(judge.built.prepared, judge.built.program)
+    if recording is None:
+        return None
+    more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
+    tries = _tries(conditions, numbers, has_left=bool(judge.one_sided))
+    most = more * tries * (TURNED if tries == TRIES else 1)
+    known = SearchedInputs(inputs.listed.families, (), 0)
+    beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
+    return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < more * TURNED_S)
+
+
+def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
+    """Shapes on which many executions cost little."""
+    task = judge.task
+    return [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
 
 
 def spent_s(lab: Lab) -> float:
@@ -77,17 +107,17 @@ def _tries(conditions: Sequence[DataCondition], numbers: Sequence[float], *, has
     return min(MOST, FEWEST + EACH * len(numbers))
 
 
-def searched_cases(judge: Judge, inputs: SessionInputs) -> Iterator[SearchedCase]:
+def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
     """Tries, those for comparisons of one outcome first."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
     conditions, left = judge.built.program.conditions, judge.one_sided
     numbers = numbers_in(conditions, left) or numbers_in(conditions)
-    shapes = [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
+    shapes = small_shapes(judge, inputs)
     if not shapes or not conditions or not task.plant:
         return
     made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
     beside = replace(judge, known=ListedValues(task, made))
-    more, begun_s = MORE if judge.patience.is_longer else 1, spent_s(lab)
+    more = MORE if judge.patience.is_longer else 1
     for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
         if spent_s(lab) - begun_s > MOST_S * more:
             return

@@ -12,8 +12,8 @@ from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
+from sandbox.lab.build.lab_program import LabProgram, LdsVariable
 from sandbox.lab.build.lines import LineTable
-from sandbox.lab.build.program import LabProgram, LdsVariable
 from sandbox.lab.executor_request import Region
 
 _NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR, _OTHERS_PRIVATE, _CODE = range(11)

@@ -6,6 +6,8 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
+APART = 0.05  # that the logits of a token lie at least
+
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values; the logits of a token are equally spaced, in random order, and a little off."""
@@ -43,6 +45,14 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "idle_expert": _idle(inputs, rng),
         "closed": {**inputs, "x": np.abs(inputs["x"]), "w1": -np.abs(inputs["w1"])},
     }
+
+
+def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+    """The logits of tokens that leave a doubt about the choice are those that were drawn."""
+    three = -np.partition(-made["logits"].astype(np.float64), min(2, case.dims["experts"] - 1), axis=1)[:, :3]
+    apart = -np.diff(-np.sort(-three, axis=1), axis=1).min(axis=1)
+    is_clear = np.isfinite(three).all(axis=1) & (apart >= APART)
+    return {"logits": np.where(is_clear[:, None], made["logits"], drawn["logits"])}
 
 
 def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:

@@ -9,6 +9,7 @@ from tasks.task import Array, Case, Tensors
 LARGE, SMALL = 2.0**48, 2.0**-20  # powers of two, so that the rounding stays the same
 CLEAR = 0.5  # that the least distance lies below the next one
 CLEAR_SHARE = 1e-4  # and of the squares that a distance may be made of
+FURTHEST = 2.0**126  # of distances that float32 holds, whatever they are added up of
 PART = 512  # vectors whose distances are computed at once
 
 
@@ -41,6 +42,19 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "small": {name: array * np.float32(SMALL) for name, array in _drawn(case, rng, 1.0).items()},
         "shrunk": _shrunk(_drawn(case, rng, 1.0), rng),
     }
+
+
+def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+    """Vectors whose nearest codeword is in doubt are those drawn, or all inputs where these are in doubt then."""
+    with np.errstate(all="ignore"):
+        lengths = [np.square(array.astype(np.float64)).sum(axis=1).max(initial=0) for array in made.values()]
+    if not 4 * sum(lengths) < FURTHEST:
+        return dict(drawn)
+    found = _where_clear(np.array(made["x"]), {"x": drawn["x"], "codebook": made["codebook"]})
+    is_clear = all(
+        _is_clear(found["x"][at : at + PART], found["codebook"]).all() for at in range(0, len(found["x"]), PART)
+    )
+    return found if is_clear else dict(drawn)
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:

@@ -25,7 +25,8 @@ from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg, S
 from sandbox.elf import Elf
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
-from sandbox.lab.build.program import Builder, LabProgram
+from sandbox.lab.build.lab_program import LabProgram
+from sandbox.lab.build.program import Builder
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.process import ProcessLimits, run
 from sandbox.recent import Recent

@@ -32,7 +32,6 @@ APART = {
     "sandbox.lab.build.no_bits": "a rewriting of a module on its own, which the other probes do not read",
     "sandbox.lab.build.saturation": "a rewriting of a module on its own, which the other probes do not read",
     "sandbox.lab.build.bridges": FULL,
-    "sandbox.lab.outcomes": FULL,
     "sandbox.lab.suspects": FULL,
     "sandbox.remote.folder_key": FULL,
 }

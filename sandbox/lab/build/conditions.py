@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,18 +24,20 @@ from records.evaluation import OneSided
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies, operands
+from sandbox.lab.build.recorder import DECLARED, Sites, can_record, recorded
 
 MOST = 4096  # marks of a program, as the runtime's array holds
 _INFINITE = frozenset({"0xFFF0000000000000", "0x7FF0000000000000", "0xHFC00", "0xH7C00", "0xRFF80", "0xR7F80"})
 FEW = 32  # values that are looked at for one comparison: what runs through more is none that a person wrote down
 DEPTH = 2  # operations between a comparison and a number that it rests on
 OUTCOMES = "ks_outcomes"
-SEALED = "sealed.ll"
+SEALED, UNMARKED = "sealed.ll", "unmarked.ll"
 _KEPT = "conditions.json"
 _KIND = r"(?:i\d+|float|double|half|bfloat)"
 _COMPARED = re.compile(
     rf"^  (?P<name>{LOCAL}) = (?:[if]cmp) (?:\w+ )*?(?P<kind>{_KIND}) (?P<left>\S+), (?P<right>[^,\s]+)"
 )
+_HOW = re.compile(rf"^  {LOCAL} = [if]cmp (?:(?!(?:{_KIND}) )\w+ )*?(?P<how>[a-z]{{2,3}}) {_KIND} ")
 _EQUALITY = re.compile(rf"^  {LOCAL} = [if]cmp (?:\w+ )*?(?:eq|ne|oeq|une|ueq|one) ")
 _JOINED = re.compile(
     rf"^  (?P<name>{LOCAL}) = (?:(?:and|or) i1 (?P<left>\S+), (?P<right>[^,\s]+)"
@@ -70,26 +72,38 @@ class DataCondition:
     column: int
     constants: tuple[str, ...] = ()  # LLVM's text of what it compares with, where that is fixed
     is_equality: bool = False
+    how: str = ""  # LLVM's word for the comparison; none for several that are joined, or one too wide to record
+    kind: str = ""  # LLVM's type of both sides
+    fixed: tuple[bool, bool] = (False, False)  # which sides are numbers in the code
 
 
-def with_marks(sealed: str) -> tuple[str, tuple[DataCondition, ...]]:
-    """The sealed module with a mark behind each comparison of values from memory, and the condition of each mark."""
+def with_marks(sealed: str, *, is_recorded: bool = False) -> tuple[str, tuple[DataCondition, ...]]:
+    """The sealed module with a mark behind each comparison of values from memory, and the condition of each mark.
+
+    `is_recorded`: a call of the runtime's stands behind each mark as well, and gets what was compared.
+    """
     places, found, parts, end = _OwnPlaces(sealed), list[DataCondition](), list[str](), 0
+    sites = Sites() if is_recorded else None
     for body in bodies(sealed):
-        made = _marked(body, places, found) if body.has_lines else {}
+        made = _marked(body, places, found, sites) if body.has_lines else {}
         if made:
             lines = (made.get(number, line) for number, line in enumerate(body.lines))
             parts += [sealed[end : body.start], "\n".join(lines)]
             end = body.end
     if not found:
         return sealed, ()
-    return "".join([*parts, sealed[end:], f"@{OUTCOMES} = external global [{2 * MOST} x i8]\n"]), tuple(found)
+    outside = f"@{OUTCOMES} = external global [{2 * MOST} x i8]\n"
+    if sites:
+        outside += DECLARED + "".join(sites.tables)
+    return "".join([*parts, sealed[end:], outside]), tuple(found)
 
 
 def write_marked(work: Path, sealed: str) -> None:
-    """Write the module with its marks, and their conditions beside it."""
+    """Write the module with its marks, their conditions beside it, and where there are any the module without marks."""
     marked, found = with_marks(sealed)
     (work / SEALED).write_text(marked, encoding="utf-8")
+    if found:
+        (work / UNMARKED).write_text(sealed, encoding="utf-8")
     (work / _KEPT).write_text(dumps(found), encoding="utf-8")
 
 
@@ -120,10 +134,12 @@ def _number(text: str) -> float | None:
         return None  # true, null, undef
 
 
-def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition]) -> dict[int, str]:
+def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition], sites: Sites | None) -> dict[int, str]:
     """The lines of a function that are followed by a mark."""
     given = _DataFlow(body)
     made = dict[int, str]()
+    if sites is not None:
+        sites.begin()
     for number, line in enumerate(body.lines):
         truth, bounded = _COMPARED.match(line) or _JOINED.match(line), _BOUNDED.match(line)
         one = truth or bounded
@@ -138,8 +154,31 @@ def _marked(body: Body, places: _OwnPlaces, found: list[DataCondition]) -> dict[
             continue
         mark = _mark(len(found), truth["name"]) if truth else _bound(len(found), one)
         made[number] = f"{line}\n{mark}"
-        found.append(DataCondition(*where, constants, _EQUALITY.match(line) is not None))
+        condition = DataCondition(*where, constants, _EQUALITY.match(line) is not None)
+        if how := _how(line, bounded):
+            kind, pair = one["kind"], (one["left"], one["right"])
+            fixed = not pair[0].startswith("%"), not pair[1].startswith("%")
+            condition = replace(condition, how=how, kind=kind, fixed=fixed)
+            if sites is not None:
+                name, listed = truth["name"] if truth else f"%ks.bound.{len(found)}", sites.of(body, pair)
+                table = sites.table(len(found), listed), len(listed)
+                made[number] += f"\n{recorded(len(found), name, kind, pair, table)}"
+        found.append(condition)
+    if sites is not None:
+        sites.close(body, made)
     return made
+
+
+def _how(line: str, bounded: re.Match[str] | None) -> str:
+    """The word for the comparison of two sides that fit a word each; empty for any other line."""
+    if bounded:
+        return _side(bounded) if can_record(bounded["kind"]) else ""
+    compared, how = _COMPARED.match(line), _HOW.match(line)
+    return how["how"] if compared and how and can_record(compared["kind"]) else ""
+
+
+def _side(one: re.Match[str]) -> str:
+    return _SIDES["u" if one["side"][0] == "u" else "i"] if one["kind"].startswith("i") else _SIDES["f"]
 
 
 def _mark(number: int, truth: str) -> str:
@@ -153,8 +192,7 @@ def _mark(number: int, truth: str) -> str:
 
 def _bound(number: int, one: re.Match[str]) -> str:
     """A comparison of the two sides of a minimum or maximum, and its mark."""
-    truth, kind, side = f"%ks.bound.{number}", one["kind"], one["side"]
-    how = _SIDES["u" if side[0] == "u" else "i"] if kind.startswith("i") else _SIDES["f"]
+    truth, kind, how = f"%ks.bound.{number}", one["kind"], _side(one)
     word = "icmp" if kind.startswith("i") else "fcmp"
     return f"  {truth} = {word} {how} {kind} {one['left']}, {one['right']}\n{_mark(number, truth)}"
 

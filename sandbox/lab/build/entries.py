@@ -118,7 +118,7 @@ _COMPILERS = re.compile(  # what the code generator calls by itself
     r"|__u?(?:div|mod|divmod)[dt]i[34]|__mul(?:[dt]i3|o[dt]i4)|__(?:ashl|ashr|lshr)ti3|__powi[sd]f2"
     r"|__fix(?:uns)?[shd]f[dt]i|__float(?:un)?[dt]i[shd]f|__(?:extend|trunc)(?:hf|bf|sf|df){2}2|__gnu_[fh]2[fh]_ieee"
 )
-_VARIABLES = frozenset({"ks_ids", "ks_dynamic_lds", "ks_outcomes"})
+_VARIABLES = frozenset({"ks_ids", "ks_dynamic_lds", "ks_outcomes", "ks_compared", "ks_loaded"})
 _DEVICE_LIBRARIES = ("__ocml_", "__ockl_", "__oclc_", "__nv_", "__hip_", "__amdgcn_")
 _PREFIXES = ("__asan_", "__ubsan_", "__sanitizer_", "__safestack_", "__stack_chk", "llvm.", *_DEVICE_LIBRARIES)
 

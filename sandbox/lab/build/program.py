@@ -11,7 +11,8 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -32,50 +33,20 @@ from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import reached
 from sandbox.lab.build.bridges import bridges_of
-from sandbox.lab.build.conditions import DataCondition, conditions_in, write_marked
-from sandbox.lab.build.decisions import Steps, decisions_in
+from sandbox.lab.build.conditions import SEALED as SEALED_TEXT
+from sandbox.lab.build.conditions import UNMARKED, conditions_in, with_marks, write_marked
+from sandbox.lab.build.decisions import decisions_in
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
-from sandbox.lab.build.lines import LineTable, read_lines
-from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
+from sandbox.lab.build.lab_program import LabProgram, described_program
+from sandbox.lab.build.object_file import prepare_object
 from sandbox.lab.build.probes import add_probes
 from sandbox.lab.build.pure_functions import broken_promises
 from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, text_digest, wave_macros
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
-FORMAT = "25"  # raise it when the same source would give another program or description
-
-
-@dataclass(frozen=True)
-class LdsVariable:
-    """Place of one LDS variable in the thread-local image."""
-
-    name: str
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
-class LabProgram:
-    """One executable and what is needed to call it and to read its findings."""
-
-    path: str
-    kernels: Mapping[str, int]  # address of the bridge to each kernel
-    tls_bytes: int
-    tls_align: int
-    image: tuple[int, int]
-    constants: tuple[int, int]  # where the candidate's own lie
-    variables: tuple[int, int]  # its __device__ variables that begin as something
-    zeros: tuple[int, int]  # those that begin as zeros
-    lds: tuple[LdsVariable, ...]
-    dynamic_lds_offset: int
-    lines: LineTable
-    symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
-    expressions: Mapping[str, str] = field(default_factory=dict)  # of each kernel's address in C++
-    text_digest: str = ""  # SHA-256 of the candidate's text as it was compiled
-    conditions: tuple[DataCondition, ...] = ()  # its comparisons of values from memory, each by the number of its mark
-    decisions: tuple[Steps, ...] = ()  # of each launch of the plan, what it decides by its arguments alone
+FORMAT = "26"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -138,6 +109,34 @@ class Builder:
             if kept is None:
                 scratch_folder.remove(work)
 
+    def recording(self, candidate: Candidate, tunables: Mapping[str, int], program: LabProgram) -> LabProgram | None:
+        """The same program, which records what its comparisons compare; None where that cannot be had."""
+        folder = Path(program.path).parent / "recording"
+        if known := _known(folder):
+            return known
+        work = scratch_folder.make_in(self.cache / "lab" / "work")
+        try:
+            text = read_output(folder.parent / UNMARKED).decode("utf-8")
+            (work / SEALED_TEXT).write_text(with_marks(text, is_recorded=True)[0], encoding="utf-8")
+            done = self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", SEALED_TEXT, "-o", "candidate.o")
+            if done.returncode != 0:
+                return None
+            prepared = prepare_object(read_output(work / "candidate.o"))
+            (work / "prepared.o").write_bytes(prepared.data)
+            command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
+            done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
+            if done.returncode != 0:
+                return None
+            elf, own = Elf(read_output(work / "program")), instantiated(candidate, tunables)
+            described = described_program(own, elf, set(prepared.lds), folder / "program")
+            made = replace(described, conditions=program.conditions, recorded_of=program.path)
+            _keep(work / "program", dumps(made), folder)
+            return made
+        except (UnusableOutput, *UNREADABLE, OSError):
+            return None  # an older program left no text
+        finally:
+            scratch_folder.remove(work)
+
     def warm(self) -> None:
         """Make what every program needs: the runtime and the precompiled header."""
         try:
@@ -190,7 +189,9 @@ class Builder:
         if done.returncode != 0:
             return _link_findings(done)
         symbols = called_symbols(module, candidate.plan.launches)
-        described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
+        described = described_program(
+            candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program"
+        )
         return replace(
             described,
             symbols=symbols,
@@ -261,26 +262,6 @@ def _undefined(name: str) -> Finding:
     )
 
 
-def _describe(candidate: Candidate, program: Elf, lds_names: set[str], path: Path) -> LabProgram:
-    by_name = {s.name: s for s in program.symbols if s.section}
-    lds = tuple(LdsVariable(s.name, s.value, s.size) for s in program.symbols if s.kind == 6 and s.name in lds_names)
-    memory, align = program.tls_segment()
-    kernels = {launch.kernel: by_name[f"ks_launch_{i}"].value for i, launch in enumerate(candidate.plan.launches)}
-    return LabProgram(
-        path=str(path),
-        kernels=kernels,
-        tls_bytes=memory,
-        tls_align=align,
-        image=program.image(),
-        constants=program.span(CONSTANTS),
-        variables=program.span(VARIABLES),
-        zeros=program.span(ZEROS),
-        lds=lds,
-        dynamic_lds_offset=by_name[DYNAMIC_LDS].value,
-        lines=read_lines(program.content(".debug_line"), SOURCE),
-    )
-
-
 def _keep(program: Path, description: str, folder: Path) -> None:
     """Copy the program into the cache; the description comes last, so a half-made entry is never read."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -288,6 +269,8 @@ def _keep(program: Path, description: str, folder: Path) -> None:
     draft = folder / f"program.{program.parent.name}"
     shutil.copy(program, draft)  # evidence keeps its own, and may lie on another file system
     draft.replace(folder / "program")
+    with suppress(FileNotFoundError):  # there are no conditions
+        shutil.copy(program.parent / UNMARKED, folder / UNMARKED)
     _describe_in(folder, description)
 
 

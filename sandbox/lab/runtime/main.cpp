@@ -233,7 +233,9 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     write_suspects(out);
     fprintf(out, ",\n\"outcomes\":\"");
     write_outcomes(out);
-    fprintf(out, "\",\n\"atomics\":[");
+    fprintf(out, "\",\n\"compared\":[");
+    write_compared(out);
+    fprintf(out, "],\n\"atomics\":[");
     for (uint32_t r = 0; r < g_memory.count; r++)
         fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)atomics_on(r));
     fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)all_accesses());

@@ -94,6 +94,13 @@ def test_an_own_check_is_asked_too(child: Callable[..., TaskChild]) -> None:
     assert check(x, {"y": -np.ones(3, np.float32)}, CASE) == (False, "not above zero")
 
 
+def test_changed_inputs_are_taken_back_there_too(child: Callable[..., TaskChild]) -> None:
+    code = SOUND + "def within(made, drawn, case):\n    return {'x': np.where(made['x'] > 9, drawn['x'], made['x'])}\n"
+    within = child(code).functions()["within"]
+    found = within({"x": np.array([1, 99, 3], np.float32)}, {"x": np.zeros(3, np.float32)}, CASE)
+    assert {name: x.tolist() for name, x in found.items()} == {"x": [1.0, 0.0, 3.0]}
+
+
 TRIES = {  # what it tries; each gives 1 where it got through
     "read": "open(SECRET_PATH).read()",
     "list": "os.listdir(os.path.dirname(SECRET_PATH))",

@@ -11,7 +11,7 @@ from records.errors import TaskError
 from tasks.changed_inputs import MAKERS, MOVED, planted
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype, to_float64
-from tasks.families import EXACT_UNITS, FLUSHED, InputFamilies
+from tasks.families import EXACT_UNITS, FLUSHED, WIDER, InputFamilies
 from tasks.loader import load_task
 from tasks.manifest import read_manifest
 from tasks.task import Array, Case, Task, Tensors
@@ -267,3 +267,11 @@ def test_a_variance_in_one_pass_is_borne_where_values_hardly_differ_and_a_row_ta
         assert not compare(np.zeros_like(one_pass), want, base, limit).correct
         ratios.append(compare(one_pass, want, base, replace(limit, ratio=1.0)).correct)
     assert not all(ratios), "it is worse than the standard"
+
+
+def test_a_family_of_a_tasks_own_may_be_wide() -> None:
+    task = load_task("moe_ffn")
+    families, (output,) = InputFamilies(task), task.outputs
+    narrow, wide = families.tolerance(output, "sure"), families.tolerance(output, "closed")
+    assert (narrow.ratio, wide.ratio) == (task.tolerance.ratio, WIDER * task.tolerance.ratio)
+    assert wide.least == narrow.least  # all outputs are small there

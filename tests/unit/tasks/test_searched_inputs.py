@@ -104,3 +104,34 @@ def check_cancelled(task: Task, case: Case) -> None:
     unit = float(np.spacing(np.abs(drawn["bias"]).max()))
     assert unit < least["search 1"] < 64 * unit
     assert least["search 0"] < 64 * float(np.spacing(np.abs(drawn["x"]).max()))
+
+
+@pytest.mark.parametrize(("name", "first"), [("nearest_codeword", "x"), ("moe_ffn", "logits")])
+def test_changed_inputs_keep_what_a_task_promises(name: str, first: str) -> None:
+    task = load_task(name)
+    case = task.tests[0]
+    drawn = task.draw(case)
+    kept = task.kept(drawn, drawn, case)
+    assert all(np.array_equal(kept[n], x) for n, x in drawn.items())  # what is drawn stays
+    values = np.array(drawn[first])
+    values[::2] = values[::2, :1]
+    made = task.kept({**drawn, first: values}, drawn, case)
+    if name == "moe_ffn":
+        ordered = -np.sort(-made["logits"].astype(np.float64), axis=1)
+        assert (ordered[:, 0] - ordered[:, 1] > 0.049).all() and (ordered[:, 1] - ordered[:, 2] > 0.049).all()
+    else:
+        x, words = (made[n].astype(np.float64) for n in ("x", "codebook"))
+        apart = np.sort(np.square(x[:, None] - words).sum(axis=-1), axis=1)
+        assert (apart[:, 1] - apart[:, 0] > 0.2).all()
+    far = {**drawn, first: np.full_like(drawn[first], 3e38)}
+    assert np.array_equal(task.kept(far, drawn, case)[first], drawn[first])
+
+
+def test_packed_bytes_may_be_changed_and_no_family_reads_them_as_numbers() -> None:
+    task = load_task("int4_gemm")
+    families = InputFamilies(task)
+    case = task.tests[1]
+    drawn = task.draw(case)["w"]
+    changed = {name for name in families.names if not np.array_equal(families.draw(case, name)["w"], drawn)}
+    assert {"zeros of all inputs", "one value of all inputs", "low"} <= changed
+    assert not {name for name in changed if name.startswith(("outliers", "far", "near", "denormal", "whole"))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -92,4 +93,20 @@ def test_the_bands_of_a_tile_map_are_full_and_not(group: str, goes: Callable[[Ma
     one = evaluator(7)._build(evaluator(7).prepare(TILES.replace("GROUP", group), task))[1]
     assert one is not None
     known = [case for case in task.tests if not goes(case.dims)]
+    assert any(goes(case.dims) for case in branch_cases(one, 1, known))
+
+
+@pytest.mark.parametrize(
+    ("line", "goes", "harmless"),
+    [
+        ("if (cols > 64 && cols % 64 < 4 && lane(cols)) return;", lambda d: d["cols"] % 64 in (1, 2, 3), {"cols": 128}),
+        ("if (min(cols & 63, 62) != (cols & 63)) return;", lambda d: d["cols"] % 64 == 63, {"cols": 126}),
+    ],
+)
+def test_a_rare_way_that_one_case_goes_gets_another_and_so_does_each_side_of_a_minimum(
+    line: str, goes: Callable[[Mapping[str, int]], object], harmless: Mapping[str, int]
+) -> None:
+    one = built(line.replace("lane(cols)", "__popc(cols) > 0"))
+    there = replace(TASK.tests[0], name="there", dims={"rows": 7, **harmless})
+    known = [*(case for case in TASK.tests if not goes(case.dims) and case.dims["cols"] % 64), there]
     assert any(goes(case.dims) for case in branch_cases(one, 1, known))

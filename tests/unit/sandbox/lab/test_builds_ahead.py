@@ -13,7 +13,7 @@ from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.prepare import Prepared
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.builds_ahead import BuildsAhead
 from sandbox.lab.lab import Lab
 from tasks.loader import load_task

@@ -12,7 +12,7 @@ from records.errors import HostStarved, LabError, NoAnswer
 from records.evaluation import Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.candidate.plan import Candidate
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.controlled import PAUSES_S, Controlled
 from sandbox.lab.lab import Lab
 from sandbox.target import load_target

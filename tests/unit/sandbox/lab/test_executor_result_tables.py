@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.lab import executor_request, executor_result, hazards, sentences
-from sandbox.lab.build.program import LdsVariable
+from sandbox.lab.build.lab_program import LdsVariable
 from sandbox.lab.cost import counters, matrix_cores
 
 ROOT = Path(__file__).parents[4] / "sandbox"

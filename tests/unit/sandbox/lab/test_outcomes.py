@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from sandbox.lab.build.conditions import DataCondition
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.outcomes import Outcomes
 from tests.support.lab_bench import HEAD, build, execute, lab, launch
 

@@ -10,7 +10,7 @@ import pytest
 from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, patience_for
-from sandbox.lab.searched_case import EACH, FEWEST, MADE, TRIES, searched_cases
+from sandbox.lab.searched_case import EACH, FEWEST, MADE, TRIES, searched_cases, spent_s
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -72,7 +72,8 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
         built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), softmax))[1], evaluator._inputs_of(softmax)
         assert built is not None
         evaluator._lab.outcomes.note(built.program.path, "3" * len(built.program.conditions))
-        return len(list(searched_cases(Judge(evaluator._lab, built, known=inputs.listed, **changed), inputs)))
+        judge = Judge(evaluator._lab, built, known=inputs.listed, **changed)
+        return len(list(searched_cases(judge, inputs, spent_s(evaluator._lab))))
 
     assert tries("") == 0  # `fmaxf` in the loop compares with nothing that is fixed
     assert tries("if (x[0] > x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == FEWEST

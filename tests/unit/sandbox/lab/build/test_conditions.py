@@ -79,7 +79,8 @@ entry:
 !6 = !DIFile(filename: "header.h", directory: ".")
 """
     marked, found = with_marks(sealed)
-    assert found == (DataCondition(7, 9, ("1.0",)), DataCondition(7, 9))  # the second joins data with a length
+    first = DataCondition(7, 9, ("1.0",), how="olt", kind="float", fixed=(False, True))
+    assert found == (first, DataCondition(7, 9))  # the second joins data with a length
     lines = marked.split("\n")
     assert lines[2] == sealed.split("\n")[2] and "zext i1 %a to i64" in lines[3] and "store i8 1" in lines[5]
     kept = [line for line in lines if not re.search(r"ks\.outcome|ks_outcomes", line)]

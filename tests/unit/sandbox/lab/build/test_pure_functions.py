@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.build.pure_functions import promised_functions, without_promises
 from tests.support.lab_bench import HEAD, build, launch
 

@@ -8,7 +8,7 @@ import pytest
 from records.evaluation import Finding
 from sandbox.candidate.plan import Launch
 from sandbox.lab.build.kernel_names import called_symbols, unlike_symbols
-from sandbox.lab.build.program import LabProgram
+from sandbox.lab.build.lab_program import LabProgram
 from tests.support.lab_bench import HEAD, build, launch
 
 KERNEL = 'extern "C" __global__ void k(float* y) { y[threadIdx.x] = 1; }\n'
