@@ -20,6 +20,7 @@ def instantiations(
     gone = {d.name for d in host if d.is_function} - kept
 
     def is_macro(tokens: Sequence[Token]) -> bool:
+        tokens = _behind_extern(tokens)
         body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
         return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
 
@@ -29,17 +30,20 @@ def instantiations(
 
 def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
     """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
-    pieces, piece = list[list[Token]](), list[Token]()
+    pieces, piece = list[Sequence[Token]](), list[Token]()
     for token in tokens:
         if token.text == ";":
             pieces.append(piece)
             piece = []
         elif token.kind != "end":
             piece.append(token)
-    pieces = [p for p in [*pieces, piece] if p]
+    pieces = [_behind_extern(p) for p in [*pieces, piece] if p]
     return bool(pieces) and all(
-        (_is_instantiation(p) and "{" not in (t.text for t in p))
-        or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        p
+        and (
+            (_is_instantiation(p) and "{" not in (t.text for t in p))
+            or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        )
         for p in pieces
     )
 
@@ -51,6 +55,9 @@ def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
 
 
 def _is_instantiation(tokens: Sequence[Token]) -> bool:
-    words = [t.text for t in tokens[:3]]
-    words = words[1:] if words[:1] == ["extern"] else words
+    words = [t.text for t in _behind_extern(tokens)[:2]]
     return words[:1] == ["template"] and words[1:2] != ["<"]
+
+
+def _behind_extern(tokens: Sequence[Token]) -> Sequence[Token]:
+    return tokens[1:] if [t.text for t in tokens[:1]] == ["extern"] else tokens

@@ -47,6 +47,9 @@ template <class T> struct numeric_limits {
 #define C10_RESTRICT __restrict__
 #define C10_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define C10_UNUSED __attribute__((unused))
+#define CUDA_KERNEL_ASSERT(condition) assert(condition)
+#define CUDA_KERNEL_ASSERT_MSG(condition, message) assert(condition)
+#define CUDA_KERNEL_ASSERT_PRINTF(condition, ...) assert(condition)
 #define C10_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 #define C10_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
 

@@ -58,6 +58,9 @@ v_min_i32 i=ii a < b ? a : b; v_max3_u32 u=uuu (a > b ? a : b) > c ? (a > b ? a 
 v_min3_u32 u=uuu (a < b ? a : b) < c ? (a < b ? a : b) : c
 v_max3_i32 i=iii (a > b ? a : b) > c ? (a > b ? a : b) : c
 v_min3_i32 i=iii (a < b ? a : b) < c ? (a < b ? a : b) : c; v_sad_u8 u=uuu __builtin_amdgcn_sad_u8(a, b, c)
+v_cvt_pk_u8_f32 u=fuu __builtin_amdgcn_cvt_pk_u8_f32(a, b, c)
+v_sad_hi_u8 u=uuu __builtin_amdgcn_sad_hi_u8(a, b, c); v_sad_u16 u=uuu __builtin_amdgcn_sad_u16(a, b, c)
+v_msad_u8 u=uuu __builtin_amdgcn_msad_u8(a, b, c); v_lerp_u8 u=uuu __builtin_amdgcn_lerp(a, b, c)
 v_sad_u32 u=uuu (a > b ? a - b : b - a) + c; v_dot4_i32_i8 i=iii __builtin_amdgcn_sdot4(a, b, c, false)
 v_dot4_u32_u8 u=uuu __builtin_amdgcn_udot4(a, b, c, false)
 v_dot2_f32_f16 f=ppf __builtin_amdgcn_fdot2(a, b, c, false); v_cvt_f32_i32 f=i (float)a; v_cvt_f32_u32 f=u (float)a

@@ -179,6 +179,12 @@ def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> Non
     assert without_host_half(macros + host + kept) == macros + "\n" * 3 + kept
 
 
+def test_macros_behind_extern_that_are_instantiations_go() -> None:
+    macros = "#define CASE(n) template void launch<n>(Context&)\n#define ALL(n) extern CASE(n); extern CASE(2 * n);\n"
+    uses = "ALL(1)\nALL(2)\nextern CASE(8);\n"
+    assert without_host_half(macros + uses + KERNEL + MAIN) == macros + "\n" * 3 + KERNEL + "\n" * 6
+
+
 def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None:
     text = "template <class T, int N> __global__ void k(T* y) { y[0] = N; }\n"
     gone = "template __global__ void k<float, 4>(float*);\nextern template struct S<int>;\n"
