@@ -24,13 +24,13 @@ from sandbox.candidate.unreached import unreached
 _HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b|\btemplate\s+[^<\s]")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
-    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
+    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|cu(?:blas|fft|sparse|solver|dnn)[A-Z]\w*|GL(?:u?int|enum|float)|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
 )
 _HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cudnn\w*_t")
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
 _HOSTS = frozenset({"nlohmann", "fmt", "tvm", "spdlog"})  # namespaces of libraries that no device code uses
 _NUMBER = re.compile(
-    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail|\w*TensorAccessor\w*|\w*PtrTraits"
+    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail|\w*TensorAccessor\w*|\w*PtrTraits|Philox\w*"
 )  # of device code, and tensors by value
 _VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex|hip_(?:bfloat16|fp8)\w*")
 _LIBRARY = frozenset(
@@ -141,13 +141,16 @@ def _host(
     host = {
         id(d): d
         for d in unmarked
-        if d.is_function
-        and (
-            d.name == "main"
-            or id(d) in said
-            or _asks_runtime(d.tokens)
-            or _names_containers(d.tokens)
-            or not interface.isdisjoint(t.text for t in d.tokens)
+        if (d.is_prototype and _asks_runtime(d.tokens))
+        or (
+            d.is_function
+            and (
+                d.name == "main"
+                or id(d) in said
+                or _asks_runtime(d.tokens)
+                or _names_containers(d.tokens)
+                or not interface.isdisjoint(t.text for t in d.tokens)
+            )
         )
     }
     host |= {id(d): d for d in unmarked if not d.is_function and _takes_from_framework(d.tokens)}

@@ -22,7 +22,8 @@ def instantiations(
     def is_macro(tokens: Sequence[Token]) -> bool:
         tokens = _behind_extern(tokens)
         body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
-        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
+        made = _with_macros(body, tokens, macros)
+        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(made, macros)
 
     others = (d for d in declarations if id(d) not in left_out and not d.is_function)
     return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
@@ -52,6 +53,16 @@ def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
     """The text of a macro with parameters."""
     texts = [t.text for t in body]
     return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
+
+
+def _with_macros(body: Sequence[Token], use: Sequence[Token], macros: Mapping[str, Sequence[Token]]) -> Sequence[Token]:
+    """The text of a macro with parameters, those that are given another macro replaced by its name."""
+    given, text = [t for t in use[2:-1] if t.text != ","], _behind_parameters(body)
+    names = [t.text for t in body[1 : len(body) - len(text) - 1] if t.text != ","]
+    if len(given) != len(names):
+        return text
+    chosen = {name: token for name, token in zip(names, given, strict=True) if token.text in macros}
+    return [chosen.get(t.text, t) for t in text]
 
 
 def _is_instantiation(tokens: Sequence[Token]) -> bool:

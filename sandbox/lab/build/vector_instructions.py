@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from sandbox.lab.build.lane_modifiers import Lanes, without_modifiers
+
 
 class VectorInstruction(NamedTuple):
     """The meaning of one instruction."""
@@ -85,7 +87,8 @@ _ROW = re.compile(r"(v_\w+) (\w)=(\w+) ([^;\n]+)")
 INSTRUCTIONS = {
     m[1]: VectorInstruction(_TYPES[m[2]], tuple(_TYPES[t] for t in m[3]), m[4].strip()) for m in _ROW.finditer(_ROWS)
 }
-_WRITTEN = re.compile(r"(v_\w+?)(?:_e32|_e64)?[ \t]+(.+)")
+_WRITTEN = re.compile(r"(v_\w+?)(?:_e32|_e64|_dpp)?[ \t]+(.+)")
+_WIDE = {"double", "unsigned long", "ks_asm_floats"}
 _OPERAND = re.compile(
     r"(?P<minus>-)?(?:%(?P<number>\d)|%\[(?P<name>\w+)\]|(?P<whole>(?:0x[0-9a-fA-F]{1,8}|\d{1,10})(?![\w.]))"
     r"|(?P<real>(?:0\.5|[124]\.0)))"
@@ -100,13 +103,22 @@ class Operand(NamedTuple):
     is_negated: bool
 
 
-def parsed(line: str) -> tuple[VectorInstruction, tuple[Operand, ...]] | None:
-    """The instruction of a line and its operands, the result first; None for what is not known or has modifiers."""
-    written = _WRITTEN.fullmatch(line)
+class Parsed(NamedTuple):
+    """An instruction, its operands, the result first, and from which lanes the first source comes, if from others."""
+
+    known: VectorInstruction
+    operands: tuple[Operand, ...]
+    lanes: Lanes | None
+
+
+def parsed(line: str) -> Parsed | None:
+    """The instruction of a line; None for what is not known or has modifiers that are not."""
+    plain, lanes = without_modifiers(line) or ("", None)
+    written = _WRITTEN.fullmatch(plain)
     known = INSTRUCTIONS.get(written[1]) if written else None
     if written is None or known is None:
         return None
-    found = [_OPERAND.fullmatch(part.strip()) for part in written[2].split(",")]
+    found = [_OPERAND.fullmatch(part) for part in re.split(r"[ \t]*,[ \t]*|[ \t]+", written[2].strip())]
     if len(found) != 1 + len(known.operands) or not all(found):
         return None
     operands = tuple(
@@ -116,7 +128,9 @@ def parsed(line: str) -> tuple[VectorInstruction, tuple[Operand, ...]] | None:
     if any(o.is_negated and types[i] not in ("float", "double", "_Float16") for i, o in enumerate(operands)):
         return None
     fits = all(not o.constant or types[i] in ("unsigned", "int", "float") for i, o in enumerate(operands))
-    return (known, operands) if operands[0].key and not operands[0].is_negated and fits else None
+    if lanes and (len(known.operands) > 2 or not operands[1].key or _WIDE & {known.result, *known.operands}):
+        return None  # these take one or two registers of 32 bits
+    return Parsed(known, operands, lanes) if operands[0].key and not operands[0].is_negated and fits else None
 
 
 def constant_of(operand: Operand, kind: str) -> str:
