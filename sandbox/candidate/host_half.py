@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from sandbox.candidate.branch_heads import with_unreachable_heads
 from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
 from sandbox.candidate.header_names import device_functions
@@ -53,10 +54,14 @@ _MARKS = frozenset(
 )
 
 
+_HOST_MARKS = frozenset({"__host__", "C10_HOST"})
+
+
 def without_host_half(text: str) -> str:
     """The text with empty lines in place of host code; the text itself where it has none, or is not understood."""
     if not _HINT.search(text):
         return text
+    text = _with_one_head(text)
     tokens = scan(text)
     kept, defined = list[Token](), list[Sequence[Token]]()
     for row in balanced_rows(rows(tokens)):
@@ -74,7 +79,7 @@ def without_host_half(text: str) -> str:
         is_clock = [token.text for token in tokens] == _CLOCKS  # types that are named only so
         return not is_clock and (_asks_runtime(tokens) or _uses(library, tokens))
 
-    all_marks = Marks(marks, _named(defined, {"__host__"}))
+    all_marks = Marks(marks, _named(defined, _HOST_MARKS))
     host = _host(declarations, all_marks, _interface(defined), is_hosts)
     has_host_half = bool(host)
     host += instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
@@ -91,6 +96,13 @@ def without_host_half(text: str) -> str:
         pieces += [text[at:start], instead, _blank(text[start:end])]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def _with_one_head(text: str) -> str:
+    if "__host__" not in text or "#el" not in text.replace("# el", "#el"):
+        return text
+    defined = [row for row in rows(scan(text)) if is_directive(row) and len(row) > 2 and row[1].text == "define"]
+    return with_unreachable_heads(text, _named(defined, _HOST_MARKS), _marks(defined))
 
 
 def _blank(text: str) -> str:

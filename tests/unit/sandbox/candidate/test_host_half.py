@@ -179,6 +179,12 @@ def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> Non
     assert without_host_half(macros + host + kept) == macros + "\n" * 3 + kept
 
 
+def test_pytorchs_word_for_the_host_marks_a_member() -> None:
+    box = "struct Box {\n  C10_HOST Box(const char* name) : name_(name) {}\n  const char* name_;\n};\n"
+    kernel = KERNEL.replace("1.0f", "sizeof(Box)")
+    assert without_host_half(box + kernel + MAIN).startswith("struct Box {\n  C10_HOST Box(const char* name) ;\n")
+
+
 def test_a_prototype_that_takes_a_stream_is_the_hosts() -> None:
     text = "template <typename T> void launch(T* y, const hipStream_t& stream);\nvoid other(hipStream_t s);\n"
     assert without_host_half(text + KERNEL) == "\n" * 2 + KERNEL

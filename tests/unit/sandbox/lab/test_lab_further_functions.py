@@ -178,6 +178,7 @@ def test_files_that_name_parts_of_libraries_find_them() -> None:
 #include <hipcub/backend/rocprim/block/block_scan.hpp>
 #include <rocm-core/rocm_version.h>
 #include <torch/torch.h>
+#include <ATen/cuda/detail/KernelUtils.h>
 #if ROCM_VERSION_MAJOR < 6
 #error old
 #endif
@@ -186,7 +187,7 @@ extern "C" __global__ void k(const int* x, int* y) {
   int sum;
   CUDA_KERNEL_ASSERT(blockDim.x == 64);
   hipcub::BlockScan<int, 64>(room).InclusiveSum(x[threadIdx.x], sum);
-  y[threadIdx.x] = sum;
+  CUDA_KERNEL_LOOP(i, 64) y[i] = sum;
 }
 """
     x = np.arange(64, dtype=np.int32)
