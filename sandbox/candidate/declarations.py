@@ -53,6 +53,7 @@ class Declaration:
         if words[0] == "using":
             return words[1] if words[2:3] == ["="] else ""
         if words[0] == "typedef":
+            words = outside_braces(words)
             pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
             return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
         head = words[: words.index("{")] if "{" in words else ["("]
@@ -62,8 +63,9 @@ class Declaration:
     @property
     def is_prototype(self) -> bool:
         """True for what looks like a function without a body."""
-        words = [t.text for t in self.tokens[: self.head]]
-        return not self.is_function and words[-1:] == [")"] and _OTHER.isdisjoint(words[: words.index("(")])
+        words = _without_template([t.text for t in self.tokens[: self.head]])
+        begins = "(" in words and _OTHER.isdisjoint(words[: words.index("(")])
+        return not self.is_function and words[-1:] == [")"] and begins
 
     @property
     def variable_name(self) -> str:
@@ -188,6 +190,17 @@ def without_attributes(words: Sequence[str]) -> list[str]:
         else:
             kept.append(words[at])
             at += 1
+    return kept
+
+
+def outside_braces(words: Sequence[str]) -> list[str]:
+    """The words that stand in no braces: of a type and its other names, not of its members."""
+    depth, kept = 0, list[str]()
+    for word in words:
+        depth -= word == "}"
+        if depth == 0:
+            kept.append(word)
+        depth += word == "{"
     return kept
 
 

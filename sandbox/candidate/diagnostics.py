@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from records.evaluation import Code, Finding
+from sandbox.candidate.host_headers import headers_not_here
 from sandbox.candidate.kernel import source_name_of
 from sandbox.process import Completed
 
@@ -105,6 +106,9 @@ def compiler_findings(done: Completed, source: str) -> tuple[Finding, ...]:
     if ending:
         return (ending.finding("compiler"),)
     found = list(dict.fromkeys(_errors(done.stderr, source)))
+    if (missing := headers_not_here(source)) and found:
+        said = f"{found[0].message}; left out, as it is not here: {', '.join(missing[:3])}"
+        found[0] = replace(found[0], message=said)
     return tuple(found[:MAX_FINDINGS]) or (_last_line(done.stderr),)
 
 

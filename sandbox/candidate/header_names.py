@@ -23,7 +23,7 @@ def is_ours(name: str) -> bool:
 
 
 _APART = (  # folders that no other header includes
-    *("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "ATen", "THC", "host"),
+    *("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "ATen", "THC", "host", "rocm-core"),
 )
 
 

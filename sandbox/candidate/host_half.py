@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from sandbox.candidate.branch_heads import with_unreachable_heads
 from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
 from sandbox.candidate.header_names import device_functions
@@ -24,13 +25,13 @@ from sandbox.candidate.unreached import unreached
 _HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b|\btemplate\s+[^<\s]")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
-    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
+    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|cu(?:blas|fft|sparse|solver|dnn)[A-Z]\w*|GL(?:u?int|enum|float)|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
 )
 _HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cudnn\w*_t")
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
 _HOSTS = frozenset({"nlohmann", "fmt", "tvm", "spdlog"})  # namespaces of libraries that no device code uses
 _NUMBER = re.compile(
-    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail|\w*TensorAccessor\w*|\w*PtrTraits"
+    r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail|\w*TensorAccessor\w*|\w*PtrTraits|Philox\w*"
 )  # of device code, and tensors by value
 _VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex|hip_(?:bfloat16|fp8)\w*")
 _LIBRARY = frozenset(
@@ -53,10 +54,14 @@ _MARKS = frozenset(
 )
 
 
+_HOST_MARKS = frozenset({"__host__", "C10_HOST"})
+
+
 def without_host_half(text: str) -> str:
     """The text with empty lines in place of host code; the text itself where it has none, or is not understood."""
     if not _HINT.search(text):
         return text
+    text = _with_one_head(text)
     tokens = scan(text)
     kept, defined = list[Token](), list[Sequence[Token]]()
     for row in balanced_rows(rows(tokens)):
@@ -74,7 +79,7 @@ def without_host_half(text: str) -> str:
         is_clock = [token.text for token in tokens] == _CLOCKS  # types that are named only so
         return not is_clock and (_asks_runtime(tokens) or _uses(library, tokens))
 
-    all_marks = Marks(marks, _named(defined, {"__host__"}))
+    all_marks = Marks(marks, _named(defined, _HOST_MARKS))
     host = _host(declarations, all_marks, _interface(defined), is_hosts)
     has_host_half = bool(host)
     host += instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
@@ -91,6 +96,13 @@ def without_host_half(text: str) -> str:
         pieces += [text[at:start], instead, _blank(text[start:end])]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def _with_one_head(text: str) -> str:
+    if "__host__" not in text or "#el" not in text.replace("# el", "#el"):
+        return text
+    defined = [row for row in rows(scan(text)) if is_directive(row) and len(row) > 2 and row[1].text == "define"]
+    return with_unreachable_heads(text, _named(defined, _HOST_MARKS), _marks(defined))
 
 
 def _blank(text: str) -> str:
@@ -141,13 +153,16 @@ def _host(
     host = {
         id(d): d
         for d in unmarked
-        if d.is_function
-        and (
-            d.name == "main"
-            or id(d) in said
-            or _asks_runtime(d.tokens)
-            or _names_containers(d.tokens)
-            or not interface.isdisjoint(t.text for t in d.tokens)
+        if (d.is_prototype and _asks_runtime(d.tokens))
+        or (
+            d.is_function
+            and (
+                d.name == "main"
+                or id(d) in said
+                or _asks_runtime(d.tokens)
+                or _names_containers(d.tokens)
+                or not interface.isdisjoint(t.text for t in d.tokens)
+            )
         )
     }
     host |= {id(d): d for d in unmarked if not d.is_function and _takes_from_framework(d.tokens)}

@@ -1,7 +1,8 @@
 """Headers of libraries that only a host uses, and the header that HIP's own compiler reads before every file.
 
 A file that a framework builds includes the framework's headers. Their names that device code uses (`c10::Half`,
-`at::BFloat16`) stand in one header of ours; the others declare nothing for the device and become empty lines.
+`at::BFloat16`) stand in one header of ours; the others declare nothing for the device and become empty lines. In a file
+with a host half, a header that nobody has here becomes a comment: what device code uses of it is then missing by name.
 """
 
 from __future__ import annotations
@@ -17,25 +18,32 @@ _LIBRARIES = re.compile(  # of the host, or of a whole device
     r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|glad|vulkan
     |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
     |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|linux|asm|arpa
-    |netinet|hsa|hsakmt|rocprofiler[\w-]*|roctx|amd_smi|EGL|OpenMPI|tvm|dlpack|json|cudnn_frontend|cereal|yaml-cpp|rapidjson|absl)/\S*
+    |netinet|hsa|hsakmt|rocprofiler[\w-]*|roctx|amd_smi|EGL|OpenMPI|tvm|dlpack|json|cudnn_frontend|cereal|yaml-cpp|rapidjson|absl|CL|OpenCL|catch2|paddle|folly|grpc|google|xxhash|half|experimental)/\S*
     |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cudaTypedefs|cuda_profiler\w*
     |cudaProfiler|cuda_gl_interop|cuda_d3d\w*|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread|helper_(?:cuda|functions|timer|string|image|gl)
-    |roctx|roctracer\w*|windows|driver_types|pnetcdf|netcdf|hdf5|nvshmem\w*|cuda_egl\w*|hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
+    |roctx|roctracer\w*|windows|driver_types|\w*intrin|half|catch|pnetcdf|netcdf|hdf5|nvshmem\w*|cuda_egl\w*|hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
     re.X,
 )
-_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)[<"]([\w./+-]+)[>"][^\n]*', re.M)
+_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)([<"])([\w./+-]+)([>"])[^\n]*', re.M)
 _FIRST = "#include <hip/hip_runtime.h>"
 _SPELLED = ["#", "include", "<hip/hip_runtime.h>"]
+_COMPILERS = frozenset(
+    {"float.h", "limits.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h"}
+)
+_NOT_HERE = "is not here"
+_LEFT_OUT = re.compile(rf'^[ \t]*// ([<"][\w./+-]+[>"]) {_NOT_HERE}$', re.M)
 _END, _PART = "+++*/", re.compile(r"^//\+\+\+ part ", re.M)
 
 
-def with_device_headers(text: str) -> str:
+def with_device_headers(text: str, *, has_host_half: bool = False) -> str:
     """The text with HIP's header first, as its compilers read it, and without the headers of host libraries.
+
+    With a host half, headers that are not here go as well.
 
     The header takes the place behind the plan's end, so that lines keep their numbers. A file without a plan, and a
     table of several kernels, stay as they are.
     """
-    text = _INCLUDE.sub(_replaced, text)
+    text = _INCLUDE.sub(lambda match: _replaced(match, has_host_half), text)
     end = text.find(_END) + len(_END)
     if not text.lstrip().startswith("/*+++") or end < len(_END) or text[end : end + 1] not in ("", "\n"):
         return text
@@ -44,13 +52,20 @@ def with_device_headers(text: str) -> str:
     return f"{text[:end]} {_FIRST}{text[end:]}"
 
 
-def _replaced(match: re.Match[str]) -> str:
-    name = match[2]
+def headers_not_here(text: str) -> tuple[str, ...]:
+    """The headers that were left out since they are not here, as the file spells them."""
+    return tuple(_LEFT_OUT.findall(text))
+
+
+def _replaced(match: re.Match[str], has_host_half: bool) -> str:
+    name = match[3]
     if _is_ours(name):
         return match[0]
     if _FRAMEWORK.match(name):
         return f"{match[1]}<torch/types.h>"
-    return "" if is_host_library(name) else match[0]
+    if is_host_library(name):
+        return ""
+    return f"// {match[2]}{name}{match[4]} {_NOT_HERE}" if has_host_half else match[0]
 
 
 def is_host_library(name: str) -> bool:
@@ -60,4 +75,6 @@ def is_host_library(name: str) -> bool:
 
 @cache
 def _is_ours(name: str) -> bool:
-    return ".." not in name and any((folder / name).is_file() for folder in (INCLUDE, INCLUDE / "host"))
+    return name in _COMPILERS or (
+        ".." not in name and any((folder / name).is_file() for folder in (INCLUDE, INCLUDE / "host"))
+    )

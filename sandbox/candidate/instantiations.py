@@ -20,8 +20,10 @@ def instantiations(
     gone = {d.name for d in host if d.is_function} - kept
 
     def is_macro(tokens: Sequence[Token]) -> bool:
+        tokens = _behind_extern(tokens)
         body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
-        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
+        made = _with_macros(body, tokens, macros)
+        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(made, macros)
 
     others = (d for d in declarations if id(d) not in left_out and not d.is_function)
     return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
@@ -29,17 +31,20 @@ def instantiations(
 
 def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
     """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
-    pieces, piece = list[list[Token]](), list[Token]()
+    pieces, piece = list[Sequence[Token]](), list[Token]()
     for token in tokens:
         if token.text == ";":
             pieces.append(piece)
             piece = []
         elif token.kind != "end":
             piece.append(token)
-    pieces = [p for p in [*pieces, piece] if p]
+    pieces = [_behind_extern(p) for p in [*pieces, piece] if p]
     return bool(pieces) and all(
-        (_is_instantiation(p) and "{" not in (t.text for t in p))
-        or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        p
+        and (
+            (_is_instantiation(p) and "{" not in (t.text for t in p))
+            or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        )
         for p in pieces
     )
 
@@ -50,7 +55,20 @@ def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
     return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
 
 
+def _with_macros(body: Sequence[Token], use: Sequence[Token], macros: Mapping[str, Sequence[Token]]) -> Sequence[Token]:
+    """The text of a macro with parameters, those that are given another macro replaced by its name."""
+    given, text = [t for t in use[2:-1] if t.text != ","], _behind_parameters(body)
+    names = [t.text for t in body[1 : len(body) - len(text) - 1] if t.text != ","]
+    if len(given) != len(names):
+        return text
+    chosen = {name: token for name, token in zip(names, given, strict=True) if token.text in macros}
+    return [chosen.get(t.text, t) for t in text]
+
+
 def _is_instantiation(tokens: Sequence[Token]) -> bool:
-    words = [t.text for t in tokens[:3]]
-    words = words[1:] if words[:1] == ["extern"] else words
+    words = [t.text for t in _behind_extern(tokens)[:2]]
     return words[:1] == ["template"] and words[1:2] != ["<"]
+
+
+def _behind_extern(tokens: Sequence[Token]) -> Sequence[Token]:
+    return tokens[1:] if [t.text for t in tokens[:1]] == ["extern"] else tokens

@@ -65,9 +65,10 @@ RESERVED = frozenset(
 
 def normalise(source: str) -> str:
     """Line feeds only, no spaces at line ends, one final newline, no host half. Comments and line numbers stay."""
-    text = without_host_half(source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    text = with_device_headers("\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n")
-    return text
+    whole = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = without_host_half(whole)
+    lines = "\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n"
+    return with_device_headers(lines, has_host_half=text != whole)
 
 
 def parse(source: str) -> Candidate:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from sandbox.candidate.declarations import Declaration, without_attributes
+from sandbox.candidate.declarations import Declaration, outside_braces, without_attributes
 from sandbox.candidate.pp_tokens import Token
 
 _PLAN = re.compile(r"\s*/\*\+\+\+(.*?)\+\+\+\*/", re.S)
@@ -103,9 +103,10 @@ def _types_of(words: Sequence[str]) -> list[str]:
 def _name_of_value(declared: Declaration, marks: frozenset[str]) -> str:
     """The name of an alias, of a constant without a mark, or of a class that a deduction guide is for; else ""."""
     words = [t.text for t in declared.tokens]
-    if not _STAYING.isdisjoint(words[: declared.head]):
+    is_alias = declared.kind in ("using", "typedef")
+    if not _STAYING.isdisjoint(outside_braces(words) if is_alias else words[: declared.head]):
         return ""
-    if declared.kind in ("using", "typedef"):
+    if is_alias:
         return declared.type_name or declared.alias_name
     if not marks.isdisjoint(words):
         return ""

@@ -38,6 +38,7 @@ template <unsigned long N> consteval unsigned long ks_alignment() { return N; }
 #include "ks_lab/convergent.h"
 #include "ks_lab/wave.h"
 #include "ks_lab/maths.h"
+#include "ks_lab/media.h"
 #include "ks_lab/fp8.h"
 #include "ks_lab/atomics.h"
 #include "ks_lab/matrix.h"

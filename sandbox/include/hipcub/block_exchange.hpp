@@ -79,7 +79,7 @@ KS_CUB void StoreDirectStriped(int item, To to, T (&items)[N], int valid) {
 }
 
 template <class T, int X, int N, BlockLoadAlgorithm Algorithm = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1,
-          int Arch = HIPCUB_ARCH>
+          int Arch = 942>
 class BlockLoad {
     const int item = RowMajorTid(X, Y, Z);
 
@@ -95,7 +95,7 @@ class BlockLoad {
     }
 };
 template <class T, int X, int N, BlockStoreAlgorithm Algorithm = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1,
-          int Arch = HIPCUB_ARCH>
+          int Arch = 942>
 class BlockStore {
     const int item = RowMajorTid(X, Y, Z);
 
@@ -111,7 +111,7 @@ class BlockStore {
     }
 };
 
-template <class T, int X, int N, bool TimeSlicing = false, int Y = 1, int Z = 1, int Arch = HIPCUB_ARCH>
+template <class T, int X, int N, bool TimeSlicing = false, int Y = 1, int Z = 1, int Arch = 942>
 class BlockExchange {
     static constexpr int threads = X * Y * Z;
 

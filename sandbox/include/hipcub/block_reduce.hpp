@@ -13,7 +13,7 @@ enum BlockReduceAlgorithm {
 };
 
 template <class T, int X, BlockReduceAlgorithm Algorithm = BLOCK_REDUCE_DEFAULT, int Y = 1, int Z = 1,
-          int Arch = HIPCUB_ARCH>
+          int Arch = 942>
 class BlockReduce {
     static constexpr int threads = X * Y * Z, waves = (threads + 63) / 64;
 

@@ -8,7 +8,7 @@ namespace hipcub {
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 
 template <class T, int X, BlockScanAlgorithm Algorithm = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1,
-          int Arch = HIPCUB_ARCH>
+          int Arch = 942>
 class BlockScan {
     static constexpr int threads = X * Y * Z, waves = (threads + 63) / 64;
 

@@ -7,7 +7,6 @@
 #define HIPCUB_DEVICE_WARP_THREADS 64
 #define HIPCUB_WARP_SIZE_64 64
 #define HIPCUB_WARP_THREADS 64
-#define HIPCUB_ARCH 942
 #define HIPCUB_NAMESPACE hipcub
 #define HIPCUB_DEVICE __device__
 #define HIPCUB_HOST_DEVICE __host__ __device__

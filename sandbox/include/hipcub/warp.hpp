@@ -31,7 +31,7 @@ template <int Width> KS_CUB int ks_warp_lanes() {
     return threads - first < Width ? threads - first : Width;
 }
 
-template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = HIPCUB_ARCH> class WarpReduce {
+template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = 942> class WarpReduce {
     static_assert(Width >= 1 && Width <= 64 && (Width & (Width - 1)) == 0, "parts of 1, 2, 4, ... 64 lanes");
 
   public:
@@ -84,7 +84,7 @@ template <class T, int Arch> class WarpReduce<T, 1, Arch> {
     template <class Op> KS_CUB T Reduce(T value, Op) { return value; }
 };
 
-template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = HIPCUB_ARCH> class WarpScan {
+template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = 942> class WarpScan {
     static_assert(Width >= 1 && Width <= 64 && (Width & (Width - 1)) == 0, "parts of 1, 2, 4, ... 64 lanes");
     KS_CUB static int rank() { return static_cast<int>(__lane_id()) % Width; }
     KS_CUB static T last(T scanned) { return ShuffleIndex<Width>(scanned, ks_warp_lanes<Width>() - 1); }

@@ -1,4 +1,5 @@
-// The host half; as in CUDA, it brings the 16-bit floats.
+// The host half, and the numbers that CUDA's own header brings.
 #pragma once
+#include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import refusal
 from sandbox.candidate.pp_tokens import Token, scan
 from sandbox.lab.build.buffer_intrinsics import LABEL
-from sandbox.lab.build.vector_instructions import Operand, constant_of, parsed
+from sandbox.lab.build.lane_modifiers import Lanes
+from sandbox.lab.build.vector_instructions import Operand, VectorInstruction, constant_of, parsed
 
 STATEMENT = "ks_asm"  # stands in what replaces a statement
 _ASM = frozenset({"asm", "__asm", "__asm__"})
 _QUALIFIERS = frozenset({"volatile", "__volatile", "__volatile__", "inline", "__inline", "__inline__", "goto"})
 _DEPTH = {"(": 1, ")": -1}
 _NOTHING = re.compile(
-    r"(?:s_(?:waitcnt(?:_\w+)?|nop|setprio|sleep|inst_prefetch)\b|buffer_(?:inv|wb)\w*\b)[\w ,()&.%\[\]-]*|"
+    r"(?:s_(?:waitcnt(?:_\w+)?|nop|setprio|sleep|inst_prefetch)\b|buffer_(?:inv|wb)\w*\b|v_nop\b)[\w ,()&.%\[\]-]*|"
 )
 _WAIT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
 _SYMBOL = re.compile(r'@("[^"]*"|[-\w$.]+)')
@@ -141,6 +142,7 @@ class _Register:
 
     constraint: str
     given: str
+    start: str = ""  # of an operand that begins in this register
 
     @property
     def is_result(self) -> bool:
@@ -150,7 +152,7 @@ class _Register:
 def _calculated(written: str, operands: Sequence[Sequence[Token]]) -> str | None:
     """C++ for vector instructions over the statement's operands; None where one is not known."""
     lines = [line.partition(";")[0].partition("//")[0].strip() for line in written.split("\n")]
-    read = [parsed(line) for line in lines if line]
+    read = [parsed(line) for line in lines if line and not line.startswith(("v_nop", "s_nop "))]
     registers = _registers(operands)
     if registers is None or not read:
         return None
@@ -158,20 +160,17 @@ def _calculated(written: str, operands: Sequence[Sequence[Token]]) -> str | None
     by_number = {index: register for index, register in registers.values()}
     body, results = list[str](), set[int]()
     for place, instruction in enumerate(read):
-        if instruction is None or any(o.key and o.key not in values for o in instruction[1]):
+        if instruction is None or any(o.key and o.key not in values for o in instruction.operands):
             return None
-        known, (into, *sources) = instruction
+        known, (into, *sources), lanes = instruction
         target = values[into.key]
-        later = any(o.key and not by_number[values[o.key]].is_result for x in read[place + 1 :] if x for o in x[1])
+        later = any(
+            o.key and not by_number[values[o.key]].is_result for x in read[place + 1 :] if x for o in x.operands
+        )
         if not by_number[target].is_result or (later and by_number[target].constraint[:2] not in ("=&", "+&")):
             return None  # not a result, or one that may share its register with an operand that is read afterwards
         results.add(target)
-        given = [_given(o, kind, values) for o, kind in zip(sources, known.operands, strict=True)]
-        named = "".join(
-            f"const {kind} {name} = {value}; " for name, kind, value in zip("abc", known.operands, given, strict=False)
-        )
-        own = f"const {known.result} d = ks_asm_get<{known.result}>(ks_v{target}); " if "d)" in known.expression else ""
-        body.append(f"{{ {named}{own}const {known.result} r = {known.expression}; ks_asm_set(ks_v{target}, r); }}")
+        body.append(_executed(known, target, sources, lanes, values))
     if results != {index for index, register in by_number.items() if register.is_result}:
         return None
     starts = "".join(_start(index, register) for index, register in sorted(by_number.items()))
@@ -179,10 +178,28 @@ def _calculated(written: str, operands: Sequence[Sequence[Token]]) -> str | None
     return f'((void)"{STATEMENT}", ({{ {starts}{" ".join(body)} {ends}}}))'
 
 
+def _executed(
+    known: VectorInstruction, target: int, sources: Sequence[Operand], lanes: Lanes | None, values: Mapping[str, int]
+) -> str:
+    """C++ for one instruction over the registers `ks_v...`."""
+    given = [_given(o, kind, values) for o, kind in zip(sources, known.operands, strict=True)]
+    before = condition = ""
+    if lanes:
+        before = f"const int ks_from = {lanes.read(f'ks_asm_get<int>(ks_v{values[sources[0].key]})')}; "
+        condition = f"if ({lanes.is_written}) "
+        given[0] = f"{'-' * sources[0].is_negated}ks_asm_get<{known.operands[0]}>(ks_from)"
+    named = "".join(
+        f"const {kind} {name} = {value}; " for name, kind, value in zip("abc", known.operands, given, strict=False)
+    )
+    own = f"const {known.result} d = ks_asm_get<{known.result}>(ks_v{target}); " if "d)" in known.expression else ""
+    result = f"const {known.result} r = {known.expression}; "
+    return f"{{ {before}{named}{own}{result}{condition}ks_asm_set(ks_v{target}, r); }}"
+
+
 def _start(index: int, register: _Register) -> str:
-    is_new = register.constraint[:1] == "="
+    is_new = register.constraint[:1] == "=" and not register.start
     given = register.given
-    return f"__remove_cvref(decltype({given})) ks_v{index}{'{}' if is_new else f' = {given}'}; "
+    return f"__remove_cvref(decltype({given})) ks_v{index}{'{}' if is_new else f' = {register.start or given}'}; "
 
 
 def _given(operand: Operand, kind: str, values: Mapping[str, int]) -> str:
@@ -196,6 +213,13 @@ def _registers(operands: Sequence[Sequence[Token]]) -> dict[str, tuple[int, _Reg
     for part in operands[:2]:
         for name, constraint, given in _described(part):
             plain = constraint.lstrip("=+&%")
+            if plain.isdigit() and plain in found and given:
+                index, tied = found[plain]
+                for key in [key for key, (at, _) in found.items() if at == index]:
+                    found[key] = (index, replace(tied, start=given))
+                found[str(number)] = found[plain]
+                number += 1
+                continue
             if plain not in ("v", "s", "r", "i", "n", "vi", "iv", "rv", "g") or not given:
                 return None
             entry = (number, _Register(constraint, given))

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _KINDS = {"i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}  # bytes
+_KINDS |= {f"<{n} x {kind}>": n * size for kind, size in list(_KINDS.items()) for n in (2, 4, 8) if n * size <= 8}
 _LOAD = re.compile(rf"^  ({_NAME}) = load (?:volatile )?({'|'.join(_KINDS)}), ptr ({_NAME}), align (\d+)")
-_SAME = re.compile(rf"^  ({_NAME}) = (?:bitcast|freeze) \S+ ({_NAME})(?: to \S+)?(?:,|$)")
+_SAME = re.compile(rf"^  ({_NAME}) = (?:bitcast|freeze) (?:<[^>]*>|\S+) ({_NAME})(?: to (?:<[^>]*>|\S+))?(?:,|$)")
 _PHI = re.compile(rf"^  ({_NAME}) = phi [^\[]*(\[.*)$")
 _SOURCE = re.compile(rf"\[ ({_NAME}),")
 _CHECKED = re.compile(rf"^  ({_NAME}) = (?:tail )?call ptr @ks_atomic\(ptr (?:\w+ )*({_NAME}), i64 (?:\w+ )*(\d+)\)")
@@ -29,16 +30,26 @@ def with_first_looks(lines: Sequence[str]) -> list[str]:
     if not looks:
         return list(lines)
     addresses = {found[1]: found[2] for line in lines if (found := _ADDRESS.match(line))}
-    text, dropped = list(lines), set[int]()
+    text, dropped = [[line] for line in lines], set[int]()
     for number in looks:
-        pointer = lines[number].split(", ")[1]
-        text[number] = (
-            text[number]
-            .replace(" = load ", " = load atomic ", 1)
-            .replace(f", {pointer},", f", {pointer} monotonic,", 1)
-        )
-        dropped |= _watch_before(lines, number, pointer.removeprefix("ptr "), addresses)
-    return [line for number, line in enumerate(text) if number not in dropped]
+        found = _LOAD.match(lines[number])
+        assert found is not None
+        text[number] = _atomic(lines[number], found, number)
+        dropped |= _watch_before(lines, number, found[3], addresses)
+    return [line for number, made in enumerate(text) if number not in dropped for line in made]
+
+
+def _atomic(line: str, found: re.Match[str], number: int) -> list[str]:
+    """The read as an atomic one: of vectors as the word that they make, for no target reads vectors atomically."""
+    name, kind, pointer = found[1], found[2], found[3]
+    line = line.replace(" = load ", " = load atomic ", 1).replace(f", ptr {pointer},", f", ptr {pointer} monotonic,", 1)
+    if not kind.startswith("<"):
+        return [line]
+    word = f"i{8 * _KINDS[kind]}"
+    return [
+        line.replace(f"{name} = ", f"%ks_look{number} = ", 1).replace(f" {kind}, ", f" {word}, ", 1),
+        f"  {name} = bitcast {word} %ks_look{number} to {kind}",
+    ]
 
 
 def _first_looks(lines: Sequence[str]) -> Iterator[int]:

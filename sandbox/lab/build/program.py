@@ -46,7 +46,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, t
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
-FORMAT = "26"  # raise it when the same source would give another program or description
+FORMAT = "27"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from sandbox.lab.build.lane_modifiers import Lanes, without_modifiers
+
 
 class VectorInstruction(NamedTuple):
     """The meaning of one instruction."""
@@ -58,6 +60,9 @@ v_min_i32 i=ii a < b ? a : b; v_max3_u32 u=uuu (a > b ? a : b) > c ? (a > b ? a 
 v_min3_u32 u=uuu (a < b ? a : b) < c ? (a < b ? a : b) : c
 v_max3_i32 i=iii (a > b ? a : b) > c ? (a > b ? a : b) : c
 v_min3_i32 i=iii (a < b ? a : b) < c ? (a < b ? a : b) : c; v_sad_u8 u=uuu __builtin_amdgcn_sad_u8(a, b, c)
+v_cvt_pk_u8_f32 u=fuu __builtin_amdgcn_cvt_pk_u8_f32(a, b, c)
+v_sad_hi_u8 u=uuu __builtin_amdgcn_sad_hi_u8(a, b, c); v_sad_u16 u=uuu __builtin_amdgcn_sad_u16(a, b, c)
+v_msad_u8 u=uuu __builtin_amdgcn_msad_u8(a, b, c); v_lerp_u8 u=uuu __builtin_amdgcn_lerp(a, b, c)
 v_sad_u32 u=uuu (a > b ? a - b : b - a) + c; v_dot4_i32_i8 i=iii __builtin_amdgcn_sdot4(a, b, c, false)
 v_dot4_u32_u8 u=uuu __builtin_amdgcn_udot4(a, b, c, false)
 v_dot2_f32_f16 f=ppf __builtin_amdgcn_fdot2(a, b, c, false); v_cvt_f32_i32 f=i (float)a; v_cvt_f32_u32 f=u (float)a
@@ -82,7 +87,8 @@ _ROW = re.compile(r"(v_\w+) (\w)=(\w+) ([^;\n]+)")
 INSTRUCTIONS = {
     m[1]: VectorInstruction(_TYPES[m[2]], tuple(_TYPES[t] for t in m[3]), m[4].strip()) for m in _ROW.finditer(_ROWS)
 }
-_WRITTEN = re.compile(r"(v_\w+?)(?:_e32|_e64)?[ \t]+(.+)")
+_WRITTEN = re.compile(r"(v_\w+?)(?:_e32|_e64|_dpp)?[ \t]+(.+)")
+_WIDE = {"double", "unsigned long", "ks_asm_floats"}
 _OPERAND = re.compile(
     r"(?P<minus>-)?(?:%(?P<number>\d)|%\[(?P<name>\w+)\]|(?P<whole>(?:0x[0-9a-fA-F]{1,8}|\d{1,10})(?![\w.]))"
     r"|(?P<real>(?:0\.5|[124]\.0)))"
@@ -97,13 +103,22 @@ class Operand(NamedTuple):
     is_negated: bool
 
 
-def parsed(line: str) -> tuple[VectorInstruction, tuple[Operand, ...]] | None:
-    """The instruction of a line and its operands, the result first; None for what is not known or has modifiers."""
-    written = _WRITTEN.fullmatch(line)
+class Parsed(NamedTuple):
+    """An instruction, its operands, the result first, and from which lanes the first source comes, if from others."""
+
+    known: VectorInstruction
+    operands: tuple[Operand, ...]
+    lanes: Lanes | None
+
+
+def parsed(line: str) -> Parsed | None:
+    """The instruction of a line; None for what is not known or has modifiers that are not."""
+    plain, lanes = without_modifiers(line) or ("", None)
+    written = _WRITTEN.fullmatch(plain)
     known = INSTRUCTIONS.get(written[1]) if written else None
     if written is None or known is None:
         return None
-    found = [_OPERAND.fullmatch(part.strip()) for part in written[2].split(",")]
+    found = [_OPERAND.fullmatch(part) for part in re.split(r"[ \t]*,[ \t]*|[ \t]+", written[2].strip())]
     if len(found) != 1 + len(known.operands) or not all(found):
         return None
     operands = tuple(
@@ -113,7 +128,9 @@ def parsed(line: str) -> tuple[VectorInstruction, tuple[Operand, ...]] | None:
     if any(o.is_negated and types[i] not in ("float", "double", "_Float16") for i, o in enumerate(operands)):
         return None
     fits = all(not o.constant or types[i] in ("unsigned", "int", "float") for i, o in enumerate(operands))
-    return (known, operands) if operands[0].key and not operands[0].is_negated and fits else None
+    if lanes and (len(known.operands) > 2 or not operands[1].key or _WIDE & {known.result, *known.operands}):
+        return None  # these take one or two registers of 32 bits
+    return Parsed(known, operands, lanes) if operands[0].key and not operands[0].is_negated and fits else None
 
 
 def constant_of(operand: Operand, kind: str) -> str:

@@ -179,6 +179,29 @@ def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> Non
     assert without_host_half(macros + host + kept) == macros + "\n" * 3 + kept
 
 
+def test_pytorchs_word_for_the_host_marks_a_member() -> None:
+    box = "struct Box {\n  C10_HOST Box(const char* name) : name_(name) {}\n  const char* name_;\n};\n"
+    kernel = KERNEL.replace("1.0f", "sizeof(Box)")
+    assert without_host_half(box + kernel + MAIN).startswith("struct Box {\n  C10_HOST Box(const char* name) ;\n")
+
+
+def test_a_prototype_that_takes_a_stream_is_the_hosts() -> None:
+    text = "template <typename T> void launch(T* y, const hipStream_t& stream);\nvoid other(hipStream_t s);\n"
+    assert without_host_half(text + KERNEL) == "\n" * 2 + KERNEL
+    kept = "extern GLuint buffer;\nextern cufftHandle forward;\n"
+    assert without_host_half(text + kept + KERNEL) == "\n" * 4 + KERNEL
+    marked = "__device__ void ready(hipStream_t s);\n"
+    assert without_host_half(marked + KERNEL) == marked + KERNEL
+
+
+def test_macros_behind_extern_that_are_instantiations_go() -> None:
+    macros = "#define CASE(n) template void launch<n>(Context&)\n#define ALL(n) extern CASE(n); extern CASE(2 * n);\n"
+    macros += "#define EACH(FUNC) FUNC(1) FUNC(2)\n#define KEPT(n) __device__ int v##n;\n"
+    uses = "ALL(1)\nEACH(CASE)\nextern CASE(8);\n"
+    assert without_host_half(macros + "EACH(KEPT)\n" + KERNEL) == macros + "EACH(KEPT)\n" + KERNEL
+    assert without_host_half(macros + uses + KERNEL + MAIN) == macros + "\n" * 3 + KERNEL + "\n" * 6
+
+
 def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None:
     text = "template <class T, int N> __global__ void k(T* y) { y[0] = N; }\n"
     gone = "template __global__ void k<float, 4>(float*);\nextern template struct S<int>;\n"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.candidate.host_headers import with_device_headers
+from sandbox.candidate.diagnostics import compiler_findings
+from sandbox.candidate.host_headers import headers_not_here, with_device_headers
+from sandbox.candidate.parse import normalise
+from sandbox.process import Completed
 
 PLAN = "/*+++\n[[launch]]\n+++*/"
 
@@ -46,8 +49,36 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
         ("#include <thrust/device_vector.h>", ""),
         ("#include <thrust/pair.h>", "#include <thrust/pair.h>"),
         ("#include <vector>", "#include <vector>"),
+        ("#include <immintrin.h>", ""),
+        ('#include "catch2/catch.hpp"', ""),
         ('#include "mine.h"', '#include "mine.h"'),
     ],
 )
 def test_headers_of_libraries(line: str, made: str) -> None:
     assert with_device_headers(f"{line}\nint x;\n") == f"{made}\nint x;\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ('#include "mine.h"  // words', '// "mine.h" is not here'),
+        ("#include <half.hpp>", ""),
+        ("#  include <maker/words.h>", "// <maker/words.h> is not here"),
+        ("#include <stddef.h>", "#include <stddef.h>"),  # the compiler's own
+        ("#include <vector>", "#include <vector>"),
+        ("#include NAMED", "#include NAMED"),
+    ],
+)
+def test_with_a_host_half_a_header_that_is_not_here_is_left_out_and_named(line: str, made: str) -> None:
+    plan = PLAN.replace("]]", ']]\nkernel = "k"')
+    text = f"{plan}\n{line}\n__global__ void k() {{}}\nint main() {{ hipFree(0); }}\n"
+    assert normalise(text) == f"{plan} #include <hip/hip_runtime.h>\n{made}\n__global__ void k() {{}}\n"
+    assert normalise(normalise(text)) == normalise(text)
+    assert headers_not_here(normalise(text)) == tuple(w for w in ('"mine.h"', "<maker/words.h>") if w in made)
+
+
+def test_the_first_error_names_what_was_left_out() -> None:
+    said = Completed(1, "", "candidate.hip:3:1: error: unknown type name 'word'\n", False, 0.1)
+    (found,) = compiler_findings(said, "// <maker/words.h> is not here\n\nword x;\n")
+    assert found.message == "unknown type name 'word'; left out, as it is not here: <maker/words.h>"
+    assert found.code == "B.2"

@@ -34,6 +34,8 @@ def _left(text: str) -> str:
         "inline constexpr auto kDevice = kMissing;",
         "template <class... T> inline constexpr auto kList = std::array<Missing, sizeof...(T)>{T::value...};",
         "using location = missing::location;",
+        "typedef struct W { float operator()(float x) { return missing(x); } Missing at; } W;",
+        "template <class... T> auto all_of(T&... x) RETURNS(missing(x)...);",
         'static struct option options[] = {{"all", 1}};',
         "template <class T> using vec = missing::vector<T, 4>;",
         "typedef missing::location where;",

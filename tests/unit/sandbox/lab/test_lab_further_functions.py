@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sandbox.candidate.host_half import without_host_half
+from sandbox.candidate.parse import normalise
 from tests.support.lab_bench import execute, launch
 
 ONE: dict[str, Callable[[float], float]] = {
@@ -150,3 +151,46 @@ extern "C" __global__ void k(const int* x, unsigned long long* same, int* y) {
     assert set(done.outputs["same"][64:].tolist()) == {0}  # all lanes, and one: 2 to the 64th
     wanted = (x.sum(), x.max(), np.bitwise_xor.reduce(1 << x), 0x56789)
     assert [set(row.tolist()) for row in done.outputs["y"].reshape(4, 64)] == [{int(value)} for value in wanted]
+
+
+def test_bytes_and_pairs_of_images_are_rounded_saturated_and_added() -> None:
+    source = """
+extern "C" __global__ void k(const float* x, unsigned* y) {
+  for (int i = 0; i < 6; i++) y[i] = __builtin_amdgcn_cvt_pk_u8_f32(x[i], i, 0x11223344);
+  y[6] = __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pknorm_i16(x[0] / 4, -2.0f));
+  y[7] = __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pk_u16(70000, 7));
+  y[8] = __builtin_amdgcn_sad_u16(0x00050009, 0x00070001, 1), y[9] = __builtin_amdgcn_sad_hi_u8(0x0305, 0x0101, 9);
+  y[10] = __builtin_amdgcn_msad_u8(0x09090909, 0x00020000, 1), y[11] = __builtin_amdgcn_lerp(0x0305, 0x0402, 0x0001);
+}
+"""
+    x = np.array([2.5, 300, -1, 3.5, 0.25, np.nan], np.float32)
+    done = execute(source, [launch("k", ["x", "y"], block=[1])], {"x": x}, {"y": np.zeros(12, np.uint32)})
+    assert not done.findings
+    assert [hex(word) for word in done.outputs["y"]] == [
+        *("0x11223302", "0x1122ff44", "0x11003344", "0x4223344", "0x11223300", "0x11220044"),
+        *("0x80014fff", "0x7ffff", "0xb", "0x60009", "0x8", "0x304"),
+    ]
+
+
+def test_files_that_name_parts_of_libraries_find_them() -> None:
+    source = """
+#define HIPCUB_ARCH 1
+#include <hipcub/backend/rocprim/block/block_scan.hpp>
+#include <rocm-core/rocm_version.h>
+#include <torch/torch.h>
+#include <ATen/cuda/detail/KernelUtils.h>
+#if ROCM_VERSION_MAJOR < 6
+#error old
+#endif
+extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ hipcub::BlockScan<int, 64>::TempStorage room;
+  int sum;
+  CUDA_KERNEL_ASSERT(blockDim.x == 64);
+  hipcub::BlockScan<int, 64>(room).InclusiveSum(x[threadIdx.x], sum);
+  CUDA_KERNEL_LOOP(i, 64) y[i] = sum;
+}
+"""
+    x = np.arange(64, dtype=np.int32)
+    done = execute(normalise(source), [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.int32)})
+    assert not done.findings
+    assert np.array_equal(done.outputs["y"], np.cumsum(x))

@@ -172,7 +172,15 @@ LIBRARIES = """
 #include <limits>
 #include <hip/hip_fp8.h>
 #include <torch/types.h>
+#include <cublas_v2.h>
 int opened(FILE** file);
+template <class T, size_t N>
+class mine : public at::GenericPackedTensorAccessorBase<T, N, at::DefaultPtrTraits, int> {
+    typedef at::GenericPackedTensorAccessorBase<T, N, at::DefaultPtrTraits, int> Base;
+
+  public:
+    __device__ mine(T* data, const int* sizes, const int* strides) : Base(data, sizes, strides) {}
+};
 typedef torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> rows_t;
 template <class T, size_t N> __device__ int extent(const at::PackedTensorAccessor64<T, N>& x) { return x.size(1); }
 static_assert(std::has_single_bit(64u));
@@ -196,6 +204,15 @@ __global__ void k(float* y) {
     rows[1][3] = rows[1].size(0) + float4(four).z + float2(__hip_fp8x2_e4m3_fnuz(__half2(5, 6))).y;
     rows[1][0] = std::frexp(6.0f, &exponent) + exponent;
     rows[1][1] = std::ldexp(std::modf(2.25f, &whole), 2) + whole + std::signbit(-1.0);
+    mine<float, 2> other(y, shape, shape + 2);
+    at::PhiloxCudaState state;
+    state.seed_.val = 1, state.offset_.val = 2;
+    const auto [seed, offset] = at::cuda::philox::unpack(state);
+    auto [low, high] = std::make_tuple(seed, 5.0f);
+    high += low;
+    cuComplex turned = cuCmulf(make_cuComplex(0, 1), cuConjf(make_cuFloatComplex(2, 3)));
+    high += *other.data() + other.size(1) + static_cast<float>(seed + offset);
+    rows[0][1] = high + cuCrealf(turned) - turned.y - 13;
 }"""
 
 

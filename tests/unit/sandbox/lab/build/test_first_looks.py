@@ -31,6 +31,19 @@ def test_what_a_swap_expects_is_read_atomically_and_checked_once() -> None:
     assert len(made) == len(LOOP) - 1
 
 
+def test_two_halves_are_read_as_the_word_that_they_make() -> None:
+    lines = [
+        line.replace("load i32", "load <2 x half>")
+        .replace("phi i32", "phi <2 x half>")
+        .replace("i32 %old", "i32 %bits")
+        for line in LOOP
+    ]
+    at = next(number for number, line in enumerate(lines) if "cmpxchg" in line)
+    made = with_first_looks([*lines[:at], "  %bits = bitcast <2 x half> %old to i32", *lines[at:]])
+    first = made.index("  %ks_look3 = load atomic i32, ptr %p monotonic, align 4, !dbg !7")
+    assert made[first + 1] == "  %2 = bitcast i32 %ks_look3 to <2 x half>"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -65,7 +65,19 @@ def test_directives_and_labels_are_refused_wherever_they_stand(text: str) -> Non
 
 @pytest.mark.parametrize(
     "line",
-    ["v_add_f32 %0, %1", "v_add_f32 %0, %1, %2 quad_perm:[0,1,2,3]", "v_add_f32 %0, |%1|, %2", "v_add_u32 %0, -%1, %2"],
+    [
+        *("v_add_f32 %0, %1", "v_add_f32 %0, |%1|, %2", "v_add_u32 %0, -%1, %2", "v_add_f32 %0, %1, %2 clamp"),
+        *(
+            "v_add_f32_dpp %0, 1.0, %2 row_shr:1",
+            "v_fma_f32 %0, %1, %2, %1 row_shr:1",
+            "v_add_f32 %0, %1, %2 row_shr:16",
+        ),
+        *(
+            "v_add_f64 %0, %1, %2 row_shr:1",
+            "v_add_f32 %0, %1, %2 row_mask:0xf",
+            "v_add_f32 %0, %1, %2 row_shr:1 clamp",
+        ),
+    ],
 )
 def test_modifiers_are_not_known(line: str) -> None:
     assert parsed(line) is None
@@ -76,3 +88,44 @@ def test_the_table_is_whole() -> None:
     known = parsed("v_mul_f32 %[out], 2, %[x]")
     assert known is not None
     assert constant_of(known[1][1], "float") == "__builtin_bit_cast(float, 2u)"
+
+
+SUM = """
+__device__ float sum_of_wave(float x) {
+  asm volatile(
+      "v_nop\\n"
+      "v_add_f32_dpp %0 %0 %0 quad_perm:[1,0,3,2]\\n"
+      "s_nop 1\\n"
+      "v_add_f32_dpp %0, %0, %0 quad_perm:[2,3,0,1] row_mask:0xf bank_mask:0xf\\n"
+      "v_add_f32_dpp %0 %0 %0 row_shr:4\\n"
+      "v_add_f32_dpp %0 %0 %0 row_shr:8\\n"
+      "v_add_f32_dpp %0 %0 %0 row_bcast:15\\n"
+      "v_add_f32_dpp %0 %0 %0 row_bcast:31\\n"
+      : "=v"(x)
+      : "0"(x));
+  return x;
+}
+__device__ int shifted(int x, int own, bool zero) {
+  int y = own;
+  if (zero) asm("v_mov_b32_dpp %0, %1 row_shl:3 bound_ctrl:0" : "+v"(y) : "v"(x));
+  else asm("v_mov_b32_dpp %0, %1 row_shl:3 row_mask:0x5 bank_mask:0xf" : "+v"(y) : "v"(x));
+  return y;
+}
+extern "C" __global__ void k(const float* x, float* y) {
+  const int i = threadIdx.x;
+  const float sum = sum_of_wave(x[i]);
+  y[i] = __shfl(sum, 63), y[64 + i] = shifted(i, 100, true), y[128 + i] = shifted(i, 100, false);
+}
+"""
+
+
+def test_operands_come_from_other_lanes() -> None:
+    x = np.arange(64, dtype=np.float32)
+    done = execute(SUM, [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(192, np.float32)})
+    assert not done.findings
+    total, zeros, kept = done.outputs["y"].reshape(3, 64)
+    lane = np.arange(64)
+    has_source = lane % 16 < 13
+    assert (total == 2016).all()
+    assert np.array_equal(zeros, np.where(has_source, lane + 3, 0))
+    assert np.array_equal(kept, np.where(has_source & (lane // 16 % 2 == 0), lane + 3, 100))

@@ -1,0 +1,3 @@
+// hipCUB's own place for it, which some files name.
+#pragma once
+#include <hipcub/block/block_load.hpp>

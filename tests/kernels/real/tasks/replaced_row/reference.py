@@ -1,0 +1,31 @@
+"""A matrix with another row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Values as the description has them."""
+    d = case.dims
+    return {"m": rng.standard_normal((d["cols"], d["rows"])), "v": rng.standard_normal(d["cols"])}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    y = inputs["m"].copy()
+    y[:, case.dims["rows"] // 2] = inputs["v"]
+    return {"y": y}

@@ -1,0 +1,33 @@
+"""Scores of queries and keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Values as the description has them."""
+    d = case.dims
+    head = (d["b"], d["h"])
+    return {
+        "q": rng.standard_normal((*head, d["s"], d["d"]), dtype=np.float32),
+        "key": rng.standard_normal((*head, d["t"], d["d"]), dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    return {"y": case.scalars["scale"] * (inputs["q"] @ inputs["key"].swapaxes(2, 3))}

@@ -1,0 +1,35 @@
+"""Lengths before a verification."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Values as the description has them."""
+    return {"lengths": rng.integers(0, 100000, case.dims["n"], dtype=np.int32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    lengths = inputs["lengths"]
+    n = len(lengths)
+    return {
+        "counts": np.full(n, 4, np.int32),
+        "before": lengths,
+        "after": lengths + 1,
+        "places": 4 * np.arange(n, dtype=np.int32),
+    }
