@@ -25,6 +25,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import IO
 
 from sandbox.cage.confinement import Cage
@@ -95,8 +96,9 @@ def run(
     view: View | None = None,
     stdin: bytes = b"",
     output_cap: int = 65536,
+    stop: Event | None = None,
 ) -> Completed:
-    """Run `argv` to its end, or to the first limit it meets. Safe from several threads.
+    """Run `argv` to its end, to the first limit it meets, or until `stop` is set. Safe from several threads.
 
     A cage takes a view. `timeout_s` is of the wall clock, for programs of our own. MachineError when the program cannot
     be started, HostStarved when it got no processor for too long.
@@ -108,7 +110,7 @@ def run(
         meter = None if program is None else Meter(program, limits, view.writable if view else ())
         deadline = None if timeout_s is None else started + timeout_s
         most = limits.output_bytes if cage else None
-        end = converse(launch, stdin, (out, err), deadline, meter, most)
+        end = converse(launch, stdin, (out, err), deadline, meter, most, stop)
         launch.end()
         returncode, cpu_s = launch.returned()
     killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
@@ -125,8 +127,9 @@ def converse(
     deadline: float | None,
     meter: Meter | None,
     most: int | None,
+    stop: Event | None = None,
 ) -> End:
-    """Feed and drain the pipes until the program has ended or met a limit."""
+    """Feed and drain the pipes until the program has ended or met a limit, or is to stop."""
     pipes = launch.child.stdin, launch.child.stdout, launch.child.stderr
     assert pipes[0] and pipes[1] and pipes[2]
     rest = memoryview(stdin)
@@ -143,6 +146,8 @@ def converse(
                 looked = time.monotonic()
             if most is not None and any(stream.cut > most for stream in kept):
                 return "output"
+            if stop is not None and stop.is_set():
+                return "ended"
             is_last = launch.has_ended and launch.is_swept  # asked first: all that was written then lies in the pipes
             events = selector.select(_TICK_S)
             for key, _ in events:

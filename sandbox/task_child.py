@@ -75,7 +75,10 @@ class _Process:
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
         view = replace(view.with_folder(self.folder).with_readable(*readable), descriptors=(read, write))
-        self._run = partial(run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view)
+        self._stop = threading.Event()
+        self._run = partial(
+            run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view, stop=self._stop
+        )
         self._ends = (read, write)
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -110,7 +113,8 @@ class _Process:
         return answer
 
     def end(self) -> None:
-        """End it, and leave nothing of it."""
+        """End it, whatever it is at, and leave nothing of it."""
+        self._stop.set()
         with contextlib.suppress(OSError):
             os.close(self._ask)
         self._thread.join()

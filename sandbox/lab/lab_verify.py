@@ -36,6 +36,7 @@ class Patience:
     confirm_s: float = 120.0  # of processor time for all benchmark cases of a kernel that leads
     whole_s: float = 30.0  # of one thread up to which such a case is executed whole
     tried_s: float = 2.0  # for which it is tried whole where a few workgroups leave that in doubt
+    searched_s: float = 4.0  # of processor time after which no further input is made for a candidate
     cases: float = 12.0  # deadlines of one case that the executions of all cases together may take
 
     @property

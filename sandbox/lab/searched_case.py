@@ -28,8 +28,7 @@ MADE = "inputs made for this kernel"  # the name of their row, behind how many t
 TRIES = 20  # executions for a candidate with a comparison of one outcome
 FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
-MOST_S = 4.0  # of processor time after which no other is begun, and `MORE` times as much
-TURNED, TURNED_S = 2, 2.2  # times as many steps for these that turn comparisons; the time in which they begin
+TURNED, TURNED_SHARE = 2, 0.55  # times as many steps that turn comparisons; the part of the time in which they begin
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
@@ -84,9 +83,9 @@ def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedC
     more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
     tries = _tries(conditions, numbers, has_left=bool(judge.one_sided))
     most = more * tries * (TURNED if tries == TRIES else 1)
-    known = SearchedInputs(inputs.listed.families, (), 0)
+    known, limit_s = SearchedInputs(inputs.listed.families, (), 0), more * TURNED_SHARE * judge.patience.searched_s
     beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
-    return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < more * TURNED_S)
+    return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < limit_s)
 
 
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
@@ -119,7 +118,7 @@ def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Itera
     beside = replace(judge, known=ListedValues(task, made))
     more = MORE if judge.patience.is_longer else 1
     for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
-        if spent_s(lab) - begun_s > MOST_S * more:
+        if spent_s(lab) - begun_s > judge.patience.searched_s * more:
             return
         drawn = shapes[int(rng.integers(len(shapes)))]
         case = replace(drawn, seed=int(rng.integers(2**32)), role="held_out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.lab.lab_verify import Patience
+from sandbox.lab.lab_verify import Patience, patience_for
 from sandbox.lab.stored_inputs import Stored
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
@@ -32,8 +33,13 @@ def lab() -> Lab:
 
 @cache
 def evaluator(seed: int, patience: Patience | None = None, *, exact: bool = False) -> LabEvaluator:
-    """The lab as a sandbox; what one test of a process has verified, another gets from memory."""
-    return LabEvaluator(toolchain(), COMPILED, load_target("mi300x"), seed, cores=CORES, patience=patience, exact=exact)
+    """The lab as a sandbox; what one test of a process has verified, another gets from memory.
+
+    Fewer inputs are made for a candidate than by default: tests of that ask for the usual patience.
+    """
+    usual = replace(patience_for(exact), searched_s=0.8)
+    target, own = load_target("mi300x"), patience or usual
+    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact)
 
 
 def launch(

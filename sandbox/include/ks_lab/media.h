@@ -23,9 +23,7 @@ KS_INLINE ks_pair_u16 __builtin_amdgcn_cvt_pknorm_u16(float a, float b) {
 }
 KS_INLINE short ks_short_of(int x) { return (short)(x < -32768 ? -32768 : x > 32767 ? 32767 : x); }
 KS_INLINE unsigned short ks_ushort_of(unsigned x) { return (unsigned short)(x > 65535 ? 65535 : x); }
-KS_INLINE ks_pair_i16 __builtin_amdgcn_cvt_pk_i16(int a, int b) {
-    return ks_pair_i16{ks_short_of(a), ks_short_of(b)};
-}
+KS_INLINE ks_pair_i16 __builtin_amdgcn_cvt_pk_i16(int a, int b) { return ks_pair_i16{ks_short_of(a), ks_short_of(b)}; }
 KS_INLINE ks_pair_u16 __builtin_amdgcn_cvt_pk_u16(unsigned a, unsigned b) {
     return ks_pair_u16{ks_ushort_of(a), ks_ushort_of(b)};
 }

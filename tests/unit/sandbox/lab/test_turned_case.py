@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.lab.lab_verify import Judge
+from sandbox.lab.lab_verify import Judge, Patience
 from sandbox.lab.searched_case import spent_s, turned_cases
 from sandbox.lab.turned_case import TurnedCases
 from tasks.loader import load_task
@@ -23,7 +23,7 @@ MERGED = "unsigned any = 0; for (int j = 0; j < 8; ++j) any |= __float_as_uint(x
 
 @pytest.fixture(scope="module")
 def evaluator() -> LabEvaluator:
-    return lab_evaluator(7)
+    return lab_evaluator(7, Patience())
 
 
 @pytest.fixture(scope="module")
