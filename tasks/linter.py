@@ -76,6 +76,7 @@ def _samples(task: Task) -> tuple[list[str], list[_Sample]]:
             break
         if any(inputs[name].tobytes() != again[name].tobytes() for name in inputs):
             problems.append(f"make_inputs draws different inputs for the same case {case.name} and seed: use only rng")
+        problems += _kept_form(task, case, inputs, others)
         reference, baseline = task.reference(inputs, case), task.baseline(inputs, case)
         problems += _output_form(task, case, reference, baseline)
         samples.append(_Sample(case, inputs, others, reference, baseline))
@@ -90,6 +91,20 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
             yield from _form("the input", spec, x, task.shape_of(spec, case), (spec.dtype,))
             if x.ndim > 1 and not has_structure(x, spec.structure):
                 yield f"make_inputs draws an input {spec.name!r} that is not {spec.structure.replace('_', ' ')}"
+
+
+def _kept_form(task: Task, case: Case, inputs: Tensors, others: Tensors) -> Iterator[str]:
+    """Faults of `within` on inputs that need nothing: a broken one would silently leave out all changed inputs."""
+    for made in (inputs, others) if task.within is not None else ():
+        kept = task.kept(made, inputs, case)
+        yield from _names("within", task.inputs_of(case), kept)
+        for spec in task.inputs_of(case):
+            if spec.name in kept:
+                yield from _form("what within returns for", spec, kept[spec.name], made[spec.name].shape, (spec.dtype,))
+                if is_float(kept[spec.name].dtype) and np.isnan(to_float64(kept[spec.name])).any():
+                    yield f"within makes NaN of the input {spec.name!r} for the case {case.name}"
+        if made is inputs and any(kept[n].tobytes() != x.tobytes() for n, x in made.items() if n in kept):
+            yield f"within changes inputs of the case {case.name} that are as make_inputs drew them"
 
 
 def _output_form(task: Task, case: Case, reference: Tensors, baseline: Tensors) -> Iterator[str]:

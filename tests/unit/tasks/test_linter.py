@@ -123,3 +123,25 @@ def test_faulty_inputs_are_named(folder: Folder, manifest: str, code: str, draw:
 def test_faulty_variants_are_named(folder: Folder, manifest: str, code: str, body: str, words: str) -> None:
     code += f"\ndef variants(inputs, case, rng):\n    return {body}\n"
     assert words in problems(folder, manifest.replace('title = "', 'variants = ["big"]\ntitle = "'), code)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('raise ValueError("no")', "fails with ValueError: no"),
+        ("return None", "fails with TypeError"),
+        ('return {"x": made["x"][:1]}', "what within returns for 'x' has the shape (1, 7)"),
+        ('return {"x": made["x"].astype("f8")}', "what within returns for 'x' has the type float64"),
+        ('return {"x": made["x"] * np.float32(np.nan)}', "within makes NaN of the input 'x'"),
+        ('return {"x": made["x"] + np.float32(1)}', "that are as make_inputs drew them"),
+        ('return {"z": made["x"]}', "within"),
+        ("return {}", ""),
+        ('return {"x": np.where(np.abs(made["x"]) < 9, made["x"], drawn["x"])}', ""),
+    ],
+)
+def test_a_faulty_promise_keeper_is_named(folder: Folder, manifest: str, code: str, body: str, words: str) -> None:
+    code = f"{code}\ndef within(made, drawn, case):\n    {body}\n"
+    if words:
+        assert words in problems(folder, manifest, code)
+    else:
+        assert lint(load_task(folder(manifest, code))) == ()
