@@ -215,7 +215,10 @@ def _sized(
 ) -> tuple[dict[str, tuple[str, list[str]]], dict[str, int]]:
     """Both, where every dim has a size; a number is its own."""
     specs, sizes = _specs(inputs), _sizes(given)
-    named = dict.fromkeys(dim for _, shape in specs.values() for dim in shape if not dim.isdigit())
+    dims = [dim for _, shape in specs.values() for dim in shape]
+    if any(dim.isdigit() and not int(dim) for dim in dims):
+        raise UsageError("an input of --input has no elements: its sizes are 1 or more")
+    named = dict.fromkeys(dim for dim in dims if not dim.isdigit())
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
     return specs, sizes

@@ -83,6 +83,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["new", "t", "--from", "f.py:f", "--input", "x=f33[a]"], "--input takes NAME=TYPE[DIM,...]"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a]", "--size", "a=0"], "--size takes DIM=N"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,3,b]", "--size", "a=4"], "names b, and no --size does"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,00]", "--size", "a=4"], "its sizes are 1 or more"),
         (["new", "t", "--from", "bytes.py"], "is not Python"),
     ],
 )
