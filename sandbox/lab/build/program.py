@@ -114,17 +114,17 @@ class Builder:
         folder = Path(program.path).parent / "recording"
         if known := _known(folder):
             return known
-        work = scratch_folder.make_in(self.cache / "lab" / "work")
+        work, tools = scratch_folder.make_in(self.cache / "lab" / "work"), replace(self, budget=BuildBudget())._tools
         try:
             text = read_output(folder.parent / UNMARKED).decode("utf-8")
             (work / SEALED_TEXT).write_text(with_marks(text, is_recorded=True)[0], encoding="utf-8")
-            done = self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", SEALED_TEXT, "-o", "candidate.o")
+            done = tools.run(work, "clang", *BACK_END, *SEALED, "-c", SEALED_TEXT, "-o", "candidate.o")
             if done.returncode != 0:
                 return None
             prepared = prepare_object(read_output(work / "candidate.o"))
             (work / "prepared.o").write_bytes(prepared.data)
             command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
-            done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
+            done = tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
             if done.returncode != 0:
                 return None
             elf, own = Elf(read_output(work / "program")), instantiated(candidate, tunables)
