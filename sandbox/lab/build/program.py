@@ -46,6 +46,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, t
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
+RECORDED_S = 6.0  # of processor time to build what records; for kernels as people write them it takes 0.2
 FORMAT = "27"  # raise it when the same source would give another program or description
 
 
@@ -58,6 +59,7 @@ class Builder:
     wave: int = 64
     evidence: Evidence | None = None  # keeps the files of the first build
     budget: BuildBudget | None = None  # of one build
+    recorded_s: float = RECORDED_S
 
     def build(
         self,
@@ -114,7 +116,8 @@ class Builder:
         folder = Path(program.path).parent / "recording"
         if known := _known(folder):
             return known
-        work, tools = scratch_folder.make_in(self.cache / "lab" / "work"), replace(self, budget=BuildBudget())._tools
+        work = scratch_folder.make_in(self.cache / "lab" / "work")
+        tools = replace(self, budget=BuildBudget(self.recorded_s))._tools
         try:
             text = read_output(folder.parent / UNMARKED).decode("utf-8")
             (work / SEALED_TEXT).write_text(with_marks(text, is_recorded=True)[0], encoding="utf-8")

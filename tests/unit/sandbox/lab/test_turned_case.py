@@ -71,3 +71,15 @@ def test_what_turns_and_is_right_is_accepted(evaluator: LabEvaluator, softmax: T
 def test_where_nothing_is_compared_or_may_be_changed_nothing_is_turned(evaluator: LabEvaluator, softmax: Task) -> None:
     assert turned(evaluator, softmax, "") is None
     assert turned(evaluator, replace(softmax, plant=(), digest=64 * "9"), "if (x[0] > 9.0f) sum *= 2.0f;") is None
+
+
+def test_a_program_that_takes_too_long_to_build_once_more_is_not_recorded(
+    evaluator: LabEvaluator, softmax: Task
+) -> None:
+    built = evaluator._build(evaluator.prepare(kernel("if (x[0] == 3.25f) sum = sum + 0.0f * cols;"), softmax))[1]
+    assert built is not None
+    prepared, builder = built.prepared, evaluator._lab._builder
+    given = prepared.candidate, prepared.tunables, built.program
+    assert replace(builder, recorded_s=-1.0).recording(*given) is None
+    recorded = builder.recording(*given)
+    assert recorded is not None and recorded.recorded_of == built.program.path
