@@ -112,8 +112,8 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
                 over = {k: size for k, size in enumerate(node.shape) if k != axis}
                 made.append(_NaiveKernel(name, over, rows))
             else:
-                one = _element(name, buffer, node.shape, f"g_{node.name}", node.dtype)
-                made.append(_shared(one, buffer) if node.name in writer.shared else one)
+                lanes = WAVE if node.name in writer.shared else 1
+                made.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype, lanes))
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
@@ -122,18 +122,15 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
     return made
 
 
-def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str) -> _NaiveKernel:
+def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str, lanes: int = 1) -> _NaiveKernel:
+    """One value a thread, or a wave, of which every lane gets it and the first stores it."""
     places = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
     value = f"{call}({places})"
     value = f"{CONVERTED[dtype]}({value})" if dtype in CONVERTED else value  # a conversion that has to be asked for
-    return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {value};"])
-
-
-def _shared(one: _NaiveKernel, buffer: str) -> _NaiveKernel:
-    """The kernel by waves: every lane gets the result, and the first stores it."""
-    value = one.rows[0].removeprefix(f"{buffer}[at_] = ").removesuffix(";")
-    rows = [f"const auto made_ = {value};", f"if (threadIdx.x % {WAVE} == 0) {buffer}[at_] = made_;"]
-    return _NaiveKernel(one.name, one.over, rows, WAVE)
+    rows = [f"{buffer}[at_] = {value};"]
+    if lanes > 1:
+        rows = [f"const auto made_ = {value};", f"if (threadIdx.x % {lanes} == 0) {buffer}[at_] = made_;"]
+    return _NaiveKernel(name, dict(enumerate(shape)), rows, lanes)
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
