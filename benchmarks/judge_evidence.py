@@ -2,6 +2,7 @@
 
     python3 -m benchmarks.judge_evidence OUT [--seconds 540] [--repeats 140] [--trials 8]    collects
     python3 -m benchmarks.judge_evidence OUT --begun FILE                                    goes on where that ended
+    python3 -m benchmarks.judge_evidence OUT --kinds exploit,twin                            those alone
     python -m benchmarks.judge_evidence                                                      what is stored
 
 Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
@@ -180,10 +181,17 @@ def done(job: Job) -> Row:
 
 def collect(words: Sequence[str]) -> int:
     """Run all there is time for, and write it."""
+    if words[0].startswith("-"):
+        sys.exit("name the folder for the data first: python3 -m benchmarks.judge_evidence OUT [--seconds 540] ...")
     c = Collection(Path(words[0]), FILE, number(words, "--seconds", 540))
     c.about["device"] = processor()
     toolchain()
     todo = jobs(int(number(words, "--trials", 8)), int(number(words, "--repeats", 140)))
+    if "--kinds" in words:
+        kinds = words[words.index("--kinds") + 1].split(",")
+        if unknown := sorted(set(kinds) - set(STEPS)):
+            sys.exit(f"--kinds knows {', '.join(STEPS)}, not {', '.join(unknown)}")
+        todo = [job for job in todo if job[0] in kinds]
     begun: dict[str, Any] = {"given": {}, "wrong": [], "planted": [], "whole": []}
     if "--begun" in words:
         begun = json.loads(Path(words[words.index("--begun") + 1]).read_text(encoding="utf-8"))

@@ -22,10 +22,9 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     x[rng.integers(rows, size=cols), np.arange(cols)] += rng.uniform(3, 9, cols).astype(np.float32)
     x[np.arange(rows), rng.integers(cols, size=rows)] += rng.uniform(6, 12, rows).astype(np.float32)
     mixed = rng.permutation(rows)
-    for row in mixed[::3]:
-        places = rng.integers(cols, size=4)
-        x[row, places] = (rng.uniform(110, 300) + rng.uniform(0, 2, 4)).astype(np.float32)
-    far = mixed[1::3]
+    peaked, far = mixed[::3, None], mixed[1::3]
+    heights = rng.uniform(110, 300, peaked.shape) + rng.uniform(0, 2, (peaked.size, 4))
+    x[peaked, rng.integers(cols, size=heights.shape)] = heights.astype(np.float32)
     x[far] += (rng.choice([-1, 1], far.size) * rng.uniform(120, 1000, far.size)).astype(np.float32)[:, None]
     return {"x": x}
 
