@@ -1,4 +1,4 @@
-"""`ablate`: say what one part of the search gives, by campaigns with and without it."""
+"""`ablate`: Measure what one part of the search gives, by campaigns with and without it."""
 
 from __future__ import annotations
 

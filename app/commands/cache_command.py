@@ -1,4 +1,4 @@
-"""`cache`: the size of the compiled kernels' cache, and its bound."""
+"""`cache`: Show how large the cache of compiled kernels is, and trim it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check`: the verdict on one kernel file."""
+"""`check`: Judge one kernel file: compile, verify and time it."""
 
 from __future__ import annotations
 

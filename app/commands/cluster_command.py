@@ -1,4 +1,4 @@
-"""`cluster`: nodes, stations, queue and throughput of a Ray cluster."""
+"""`cluster`: Show the nodes, stations, queue and throughput of a Ray cluster."""
 
 from __future__ import annotations
 

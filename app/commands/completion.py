@@ -1,4 +1,4 @@
-"""`completion`: a script that has a shell complete commands, options, tasks and runs."""
+"""`completion`: Print a script that completes commands, options, tasks and runs in a shell."""
 
 from __future__ import annotations
 

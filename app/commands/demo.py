@@ -1,4 +1,4 @@
-"""`demo`: the main job with no key and no GPU."""
+"""`demo`: Run the main job, without a key and without a GPU."""
 
 from __future__ import annotations
 

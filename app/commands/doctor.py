@@ -1,4 +1,4 @@
-"""`doctor`: what this machine can do."""
+"""`doctor`: Say what this machine can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`export`: a verified kernel for use elsewhere, or a run's attempts as a dataset."""
+"""`export`: Write a verified kernel for use elsewhere, or a run's attempts as a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`isa`: the machine code of a kernel file beside its source lines."""
+"""`isa`: Show a kernel file's machine code beside its source lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`knowledge`: the literature the scientists read."""
+"""`knowledge`: Add to, list and search the literature that the agents read."""
 
 from __future__ import annotations
 

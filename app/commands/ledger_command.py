@@ -1,4 +1,4 @@
-"""`ledger`: runs copied from one ledger into another, with proof."""
+"""`ledger`: Copy runs from one ledger into another, with proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mcp`: the tools for coding agents, over the Model Context Protocol."""
+"""`mcp`: Serve the tools for coding agents, over the Model Context Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memory`: what new runs are told of earlier ones."""
+"""`memory`: Show what new runs are told of earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`preferences`: write pairs of a run's kernels of which one is certainly better, a JSON object a line."""
+"""`preferences`: Write pairs of a run's kernels of which one is certainly better."""
 
 from __future__ import annotations
 

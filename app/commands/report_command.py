@@ -1,4 +1,4 @@
-"""`report`: a run as one self-contained page."""
+"""`report`: Write a run as one self-contained page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`resume`: continue a run that was stopped."""
+"""`resume`: Continue a run that was stopped."""
 
 from __future__ import annotations
 

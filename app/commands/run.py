@@ -1,4 +1,4 @@
-"""`run`: search for a faster kernel for a task."""
+"""`run`: Search for a faster kernel for a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runs`: every run of this folder, filtered; two compared; some removed."""
+"""`runs`: List, compare and remove the runs of this folder."""
 
 from __future__ import annotations
 

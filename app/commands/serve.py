@@ -1,4 +1,4 @@
-"""`serve`: the live page of all runs."""
+"""`serve`: Serve the live page of all runs."""
 
 from __future__ import annotations
 

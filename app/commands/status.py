@@ -1,4 +1,4 @@
-"""`status`: runs at work, how far each is, its best kernel and its cost."""
+"""`status`: Show the runs at work: how far each is, its best kernel and its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`stop`: pause a run that is at work, wherever it was started."""
+"""`stop`: Pause a run that is at work, wherever it was started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tasks`: what there is to optimise, and new tasks from files of yours."""
+"""`tasks`: List what there is to optimise, and make tasks of your files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`test`: what continuous integration runs, in a checkout."""
+"""`test`: Run what continuous integration runs, in a checkout."""
 
 from __future__ import annotations
 
