@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from app.exports.exporting import ExportForm
+    from app.exports.exporting import ExportedKernel, ExportForm
     from app.settings import Settings
     from records.artefacts import ArtefactStore
     from records.experiment import Run
@@ -31,6 +31,28 @@ FORMS = (
     "PyTorch; the others: the form of KernelBench, robust-kbench, GPU MODE, FlashInfer-Bench, Hugging Face's "
     "kernel-builder and AgentKernelArena."
 )
+
+BackwardKernel = Annotated[
+    str,
+    typer.Option(
+        "--backward",
+        metavar="RUN|FILE",
+        help="With --as torch: the kernel that gives the gradients; PyTorch's autograd calls it.",
+        show_default=False,
+    ),
+]
+BackwardTask = Annotated[
+    str, typer.Option("--backward-task", help="Of a file given to --backward: its task.", show_default=False)
+]
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--out",
+        help="Its place, or a folder for the file; by default the run's folder, or a name with the task's and the "
+        "form's here.",
+        show_default=False,
+    ),
+]
 
 
 def command(
@@ -51,16 +73,10 @@ def command(
     target: Annotated[str, typer.Option("--target", help="Of a file: the GPU it is for.")] = "mi300x",
     on: On = "lab",
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Of a file: ask for no verdict first.")] = False,
+    backward: BackwardKernel = "",
+    backward_task: BackwardTask = "",
     set_: Choices = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            help="Its place, or a folder for the file; by default the run's folder, or a name with the task's and the "
-            "form's here.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Place = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
     json: Json = False,
 ) -> None:
@@ -68,20 +84,25 @@ def command(
     from app.settings import load_settings
 
     settings, is_file = load_settings(), Path(kernel).is_file()
-    if not is_file and (task or set_ or unchecked):
+    if not is_file and (task or set_ or (unchecked and not backward_task)):
         raise UsageError(f"{kernel} is no file here, and a run has its own task and tunables: leave these options")
     if is_file and (dataset or as_ == "file"):
         raise UsageError(f"{kernel} is a file: name a form, such as --as hip or --as torch, or give a run")
     if is_file and not task:
         raise UsageError(f"name the task that {kernel} is for: --task NAME")
+    _check_backward(backward, backward_task, as_)
     if dataset and as_ != "file":
         raise UsageError("a dataset has one form: leave --as or --dataset out")
     if dataset or as_ == "file":
         told, line = _of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
-        given = _Given(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
-        told, line = _for_elsewhere(settings, kernel, given, as_, out, force)
+        first = _Chosen(kernel, _Given(Path(kernel), task, target, on, chosen, unchecked) if is_file else None)
+        second = None
+        if backward:
+            given = _Given(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
+            second = _Chosen(backward, given)
+        told, line = _for_elsewhere(settings, first, second, as_, out, force)
     emit(told) if json else say(line)
 
 
@@ -97,18 +118,47 @@ class _Given:
     unchecked: bool
 
 
-def _for_elsewhere(
-    settings: Settings, name: str, given: _Given | None, form: ExportForm, out: str | None, force: bool
-) -> tuple[dict[str, Any], str]:
-    """The kernel with its host half, written: an answer and a line."""
-    from app.exports.exporting import files_of, kernel_of_file, kernel_of_run, write_new
+@dataclass(frozen=True)
+class _Chosen:
+    """A run by its name, or a file with its options."""
 
-    if given is None:
-        kernel = kernel_of_run(settings, name)
-    else:
+    name: str
+    given: _Given | None
+
+    def on(self, target: str) -> _Chosen:
+        """The same for this GPU, which a run has for itself."""
+        return self if self.given is None else replace(self, given=replace(self.given, target=target))
+
+    def kernel(self, settings: Settings) -> ExportedKernel:
+        """The kernel; a file's after the verdict on it."""
+        from app.exports.exporting import kernel_of_file, kernel_of_run
+
+        if (given := self.given) is None:
+            return kernel_of_run(settings, self.name)
         words = (given.path, given.task, given.target, given.on, given.tunables, given.unchecked)
-        kernel = kernel_of_file(settings, *words)
-    place, files, line = files_of(settings, kernel, form, out)
+        return kernel_of_file(settings, *words)
+
+
+def _check_backward(backward: str, task: str, form: ChosenForm) -> None:
+    """UsageError for options that do not go together."""
+    if (backward or task) and form != "torch":
+        raise UsageError("only PyTorch has a backward pass: --backward goes with --as torch")
+    if task and not backward:
+        raise UsageError("--backward-task is of a file: name the file with --backward")
+    if backward and Path(backward).is_file() != bool(task):
+        said = f"name the task that {backward} is for: --backward-task NAME"
+        raise UsageError(f"{backward} is no file here: leave --backward-task out" if task else said)
+
+
+def _for_elsewhere(
+    settings: Settings, first: _Chosen, second: _Chosen | None, form: ExportForm, out: str | None, force: bool
+) -> tuple[dict[str, Any], str]:
+    """The kernel with its host half, and with that of its backward kernel, written: an answer and a line."""
+    from app.exports.exporting import files_of, write_new
+
+    kernel = first.kernel(settings)
+    backward = second.on(kernel.target).kernel(settings) if second else None
+    place, files, line = files_of(settings, kernel, form, out, backward)
     write_new(files, force)
     return {"path": str(place), "form": form, "files": [str(path) for path in files]}, f"{place}: {line}"
 

@@ -47,22 +47,47 @@ class ExportedKernel:
 
 
 def files_of(
-    settings: Settings, kernel: ExportedKernel, form: ExportForm, out: str | None
+    settings: Settings,
+    kernel: ExportedKernel,
+    form: ExportForm,
+    out: str | None,
+    backward: ExportedKernel | None = None,
 ) -> tuple[Path, dict[Path, bytes], str]:
-    """The place, the files with their contents, and a line about them."""
-    from app.exports.launcher import Launcher
+    """The place, the files with their contents, and a line about them. `backward` is for the form `torch`."""
     from app.exports.place import place_of
-    from app.task_folders import open_task
-    from sandbox.candidate.prepare import Preparer
     from sandbox.target import load_target
 
-    task, target = open_task(settings, kernel.task, kernel.target), load_target(kernel.target)
-    prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
-    launcher, known = Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
-    made = _written(form, launcher, target, known, kernel.source, kernel.tunables)
+    target = load_target(kernel.target)
+    launcher, known = _launcher(settings, kernel, target)
+    if backward is None:
+        made = _written(form, launcher, target, known, kernel.source, kernel.tunables)
+    else:
+        made = [("", _with_backward(launcher, known, _launcher(settings, backward, target), target))]
     place = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
     files = {place / path if path else place: text.encode() if isinstance(text, str) else text for path, text in made}
-    return place, files, f"{task.title.rstrip('.')} for the {target.title}, {counted(len(files), 'file')}"
+    title = launcher.task.title.rstrip(".") + (" and its gradients" if backward else "")
+    return place, files, f"{title} for the {target.title}, {counted(len(files), 'file')}"
+
+
+def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
+    """The kernel with its host half, and where it comes from."""
+    from app.exports.launcher import Launcher
+    from app.task_folders import open_task
+    from sandbox.candidate.prepare import Preparer
+
+    if kernel.target != target.name:
+        raise UsageError(f"the backward kernel is for {kernel.target}, the other one for {target.name}")
+    task = open_task(settings, kernel.task, kernel.target)
+    prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
+    return Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
+
+
+def _with_backward(launcher: Launcher, known: Provenance, backward: tuple[Launcher, Provenance], target: Target) -> str:
+    from app.exports.torch_module import Backward, torch_module
+    from app.exports.torch_operator import TorchOperator
+
+    other = Backward(TorchOperator(backward[0], target), backward[1])
+    return torch_module(TorchOperator(launcher, target), known, other)
 
 
 def _written(

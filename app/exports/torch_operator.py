@@ -139,7 +139,7 @@ class TorchOperator:
         `only` names the outputs that are wanted, all of them where it is empty.
         """
         known = {**self.signature.found, **self.signature.begun}
-        rows = [f"{n} = {_python_extent(e)}" for n, e in known.items()]
+        rows = [f"{n} = {python_extent(e)}" for n, e in known.items()]
         outputs = []
         for tensor in (t for t in self.signature.outputs if not only or t.name in only):
             shape = [text.replace("ceil_div", "_ceil_div") for text in tensor.shape]
@@ -269,5 +269,6 @@ def _cpp_extent(extent: Extent) -> str:
     return f"{extent.tensor}.size({extent.axis})" + (f" / {extent.divisor}" if extent.divisor > 1 else "")
 
 
-def _python_extent(extent: Extent) -> str:
+def python_extent(extent: Extent) -> str:
+    """A dim in Python."""
     return f"{extent.tensor}.shape[{extent.axis}]" + (f" // {extent.divisor}" if extent.divisor > 1 else "")

@@ -13,7 +13,7 @@ import pytest
 from app.exports.hip_project import hip_project
 from app.exports.launcher import Launcher
 from app.exports.provenance import Provenance
-from app.exports.torch_module import torch_module
+from app.exports.torch_module import Backward, torch_module
 from app.exports.torch_operator import TorchOperator
 from sandbox.candidate.prepare import prepare
 from sandbox.gpu.gpu_pool import device_indices
@@ -66,6 +66,27 @@ for bad in (inputs[0].cpu(), inputs[0].to(torch.float64)):
         continue
     raise SystemExit("a wrong input was taken")
 print("same", tuple(first.shape))
+"""
+
+# Gradients of the joined kernels beside PyTorch's own, with and without torch.compile, and by differences.
+DIFFERENTIATED = """
+import importlib, pathlib, sys
+import torch
+import torch.nn.functional as F
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
+module = importlib.import_module(pathlib.Path(sys.argv[1]).stem)
+torch.manual_seed(1)
+x, bias, weight = (torch.randn(shape, device="cuda") for shape in ((33, 65), (65,), (65, 33)))
+calls = (lambda *given: F.gelu(given[0] + given[1], approximate="tanh"), module.bias_gelu)
+found = []
+for call in (*calls, torch.compile(module.bias_gelu, fullgraph=True)):
+    given = [t.clone().requires_grad_() for t in (x, bias)]
+    (call(*given).t() * weight).sum().backward()
+    found.append([t.grad for t in given])
+for mine in found[1:]:
+    assert all(torch.allclose(a, b, rtol=1e-4, atol=1e-5) for a, b in zip(mine, found[0])), "the gradients differ"
+assert module.check_gradients(x.clone().requires_grad_(), bias.clone().requires_grad_())
+print("same gradients")
 """
 
 
@@ -129,3 +150,18 @@ def test_the_module_gives_the_bits_of_the_launcher_under_torch_compile_too(
     words = [sys.executable, "-c", COMPARED, str(module), name, inputs, str(folder / "library.so"), dims]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ran.returncode == 0 and "same" in ran.stdout, ran.stdout + ran.stderr[-3000:]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+def test_autograd_calls_the_backward_kernel(tmp_path: Path) -> None:
+    known = ROOT / "tests" / "support" / "bias_gelu_backward"
+    made = []
+    for folder in (ROOT / "tasks" / "bias_gelu", known):
+        task = load_task(folder, "h200")
+        text = (folder / "seed.hip").read_text(encoding="utf-8")
+        made.append(TorchOperator(Launcher(prepare(text, task), TARGET), TARGET))
+    module = tmp_path / "bias_gelu_torch.py"
+    module.write_text(torch_module(made[0], KNOWN, Backward(made[1], KNOWN)), encoding="utf-8")
+    words = [sys.executable, "-c", DIFFERENTIATED, str(module)]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0 and "same gradients" in ran.stdout, ran.stdout + ran.stderr[-3000:]

@@ -12,6 +12,7 @@ from app.cli import run_command
 
 ROOT = Path(__file__).parents[2]
 SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
+FOR_TORCH = [str(SEED), "--task", "row_softmax", "--unchecked", "--as", "torch"]
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,29 @@ def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pyte
     compile((tmp_path / said["path"]).read_text(encoding="utf-8"), said["path"], "exec")
 
 
+def test_a_module_with_a_backward_kernel_says_where_both_come_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed, gradients = ROOT / "tasks" / "bias_gelu" / "seed.hip", ROOT / "tests" / "support" / "bias_gelu_backward"
+    words = ["export", str(seed), "--task", "bias_gelu", "--unchecked", "--as", "torch", "--backward"]
+    words += [str(gradients / "seed.hip"), "--backward-task", str(gradients)]
+    assert run_command(words) == 0
+    assert "Bias and GELU of each element and its gradients" in capsys.readouterr().out
+    text = (tmp_path / "bias_gelu_torch.py").read_text(encoding="utf-8")
+    assert "A kernel for the task bias_gelu_backward on" in text and str(gradients) not in text
+    assert 'torch.library.register_autograd("bias_gelu_mi300x::bias_gelu", _backward, setup_context=_setup)' in text
+
+
+def test_a_backward_kernel_is_judged_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seed, gradients = ROOT / "tasks" / "bias_gelu" / "seed.hip", ROOT / "tests" / "support" / "bias_gelu_backward"
+    wrong = tmp_path / "wrong.hip"
+    text = (gradients / "seed.hip").read_text(encoding="utf-8")
+    wrong.write_text(text.replace("sum += dx[at]", "sum += dy[at]"), encoding="utf-8")
+    words = ["export", str(seed), "--task", "bias_gelu", "--as", "torch", "--backward", str(wrong)]
+    assert run_command([*words, "--backward-task", str(gradients)]) == 1
+    assert "dbias" in capsys.readouterr().out and not (tmp_path / "bias_gelu_torch.py").exists()
+
+
 def test_a_task_of_a_folder_is_named_and_its_place_on_this_machine_is_not(tmp_path: Path) -> None:
     shutil.copytree(SEED.parent, tmp_path / "row_softmax")
     words = ["export", str(SEED), "--task", str(tmp_path / "row_softmax"), "--unchecked", "--as", "torch"]
@@ -67,6 +91,11 @@ def test_a_task_of_a_folder_is_named_and_its_place_on_this_machine_is_not(tmp_pa
         (["last", "--task", "row_softmax"], "is no file here"),
         (["last", "--dataset", "--as", "hip"], "a dataset has one form"),
         ([str(SEED), "--as", "hip", "--task", "row_softmax", "--unchecked", "--out", "x.hip"], "writes a folder"),
+        ([*FOR_TORCH, "--backward", str(SEED)], "--backward-task NAME"),
+        ([*FOR_TORCH, "--backward-task", "rms_norm"], "name the file with --backward"),
+        ([*FOR_TORCH, "--backward", "no_run", "--backward-task", "rms_norm"], "no_run is no file here"),
+        ([*FOR_TORCH, "--backward", str(SEED), "--backward-task", "row_softmax"], "a task with the name row_softmax"),
+        ([*FOR_TORCH, "--as", "hip", "--backward", str(SEED)], "goes with --as torch"),
         (
             [str(SEED), "--as", "hip", "--task", "row_softmax", "--unchecked", "--out", "/proc/none/x"],
             "cannot be written",
