@@ -1,6 +1,6 @@
 """Exports in other benchmarks' forms on a GPU: their ways of building and calling a kernel give the judge's bits.
 
-`KERNELBENCH` names a checkout of KernelBench; without it its evaluation is skipped.
+`KERNELBENCH` and `ROBUST_KBENCH` name checkouts of these; without one its evaluation is skipped.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ from tests.support.exports import KNOWN, operator
 
 ROOT = Path(__file__).parents[2]
 KERNELBENCH = Path(os.environ.get("KERNELBENCH", "/nonexistent"))
+ROBUST_KBENCH = Path(os.environ.get("ROBUST_KBENCH", "/nonexistent"))
+PYCUDA = {"__init__.py": "", "autoinit.py": "", "driver.py": "class Device:\n    count = staticmethod(lambda: 0)\n"}
 EVAL = ROOT / "tests" / "support" / "popcorn_eval.py"
 SEEDS = {
     "row_softmax": ROOT / "examples" / "row_softmax_h200.hip",
@@ -171,3 +174,36 @@ def test_kernelbench_takes_the_right_one_and_refuses_the_wrong_one(name: str, tm
         assert ran.returncode == 0, ran.stderr[-3000:]
         compiled, correct, _ = json.loads(ran.stdout.splitlines()[-1])
         assert compiled and correct is is_right, ran.stdout[-2000:]
+
+
+@pytest.mark.skipif(not ROBUST_KBENCH.exists(), reason="ROBUST_KBENCH names no checkout")
+@pytest.mark.parametrize("name", ["row_softmax", "bias_gelu", "layer_norm", "transpose", "conv_nhwc"])
+def test_robust_kbench_takes_the_right_one_and_refuses_the_wrong_one(name: str, tmp_path: Path) -> None:
+    for path, text in PYCUDA.items():  # it asks this library for the GPUs' names and no more
+        (tmp_path / "pycuda").mkdir(exist_ok=True)
+        (tmp_path / "pycuda" / path).write_text(text, encoding="utf-8")
+    program = ROBUST_KBENCH / "robust_kbench" / "primitives" / "forward" / "cuda_correct.py"
+    texts, found = robust_kbench(operator(name, "h200"), KNOWN), []
+    for kind in ("right", "wrong"):
+        folder = tmp_path / f"{name}_{kind}"
+        folder.mkdir()
+        for path, text in texts.items():
+            (folder / path).write_text(text, encoding="utf-8")
+        kernel = texts["forward.cu"] if kind == "right" else off_by_a_half(texts["forward.cu"])
+        (folder / "forward.cu").write_text(kernel, encoding="utf-8")
+        words = ["--task_dir", str(folder), "--filename", str(folder / "forward.cu"), "--op_atol", "1e-3", "--op_rtol"]
+        words += ["1e-3", "--num_correct_trials", "1", "--multi_input_settings", "--store_results"]
+        paths = os.pathsep.join([str(ROBUST_KBENCH), str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        env = {**os.environ, "PYTHONPATH": paths, "TORCH_EXTENSIONS_DIR": str(tmp_path / "built"), "MAX_JOBS": "2"}
+        subprocess.run([sys.executable, str(program), *words], env=env, capture_output=True, check=False)
+        found.append(json.loads((folder / "eval_results" / "test_results.json").read_text(encoding="utf-8")))
+    right, wrong = (each["summary"] for each in found)
+    assert right["correct"] and len(right["all_configs_str"]) >= 3, str(found[0])[-3000:]
+    assert not wrong["correct"] and "error" not in wrong, str(found[1])[-3000:]
+
+
+def off_by_a_half(text: str) -> str:
+    """The file with a fault in its kernel's last store."""
+    kernel = text[: text.index("_scratch_bytes(")]
+    last = list(re.finditer(r"(\b\w+\[[^;\n]*\] = )([^;\n]*);", kernel))[-1]
+    return text[: last.start()] + last.expand(r"\1(\2) + 0.5f;") + text[last.end() :]

@@ -1,7 +1,7 @@
 """Other projects' own validators take the exported files; each is skipped where that project is not installed.
 
-`FOREIGN` names a folder with `flashinfer_bench` (as pip installs it, with torch and safetensors) and `kernelbench` (its
-repository's `src/kernelbench`).
+`FOREIGN` names a folder with `flashinfer_bench` (as pip installs it, with torch and safetensors), `kernelbench` (its
+repository's `src/kernelbench`) and `robust_kbench` (its repository's folder of that name, for which torch is needed).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pytest
 
 from app.exports.flashinfer_trace import flashinfer_trace
 from app.exports.kernelbench_model import kernelbench_model
+from app.exports.robust_kbench import robust_kbench
 from tests.support.exports import KNOWN, operator
 
 FOREIGN = Path(os.environ.get("FOREIGN", "/nonexistent").split(":")[0])  # further folders, for torch, behind a colon
@@ -50,10 +51,23 @@ for trace in traces.workloads[name]:
 print(len(traces.workloads[name]), ran)
 """
 
+LOAD = """
+import sys
+sys.path[:0] = sys.argv[2].split(":")
+from robust_kbench.kernel_task import KernelTask
+task = KernelTask(sys.argv[1], multi_input_settings=True)
+model = task.model(**task.get_init_settings()[0])
+inputs = task.get_inputs(**task.get_input_settings()[-1])
+assert len(inputs) == len(task.get_input_names())
+made = model(*inputs, fn=task.forward_fn)
+assert made.isfinite().all() and made.std() > 0.001
+print(len(task.get_input_settings()))
+"""
+
 
 @pytest.mark.long
 @pytest.mark.skipif(not (FOREIGN / "flashinfer_bench").exists(), reason="FOREIGN has no flashinfer_bench")
-@pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm"])
+@pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm", "bias_gelu"])
 def test_flashinfer_bench_reads_the_trace_set_and_runs_its_reference(name: str, tmp_path: Path) -> None:
     made = operator(name, "h200")
     for path, content in flashinfer_trace(made, KNOWN).items():
@@ -79,3 +93,16 @@ def test_kernelbench_finds_nothing_to_refuse(name: str, target: str) -> None:
     backend = "hip" if target == "mi300x" else "cuda"
     assert checker.validate_kernel_static(text, backend=backend, precision="fp32")[:2] == (True, [])
     assert not checker.validate_kernel_static(text.replace("__global__", ""), backend=backend)[0]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (FOREIGN / "robust_kbench").exists(), reason="FOREIGN has no robust_kbench")
+@pytest.mark.parametrize("name", ["row_softmax", "bias_gelu", "layer_norm", "transpose", "conv_nhwc", "moe_ffn"])
+def test_robust_kbench_loads_the_folder_and_runs_its_reference(name: str, tmp_path: Path) -> None:
+    made = operator(name, "h200")
+    for path, text in robust_kbench(made, KNOWN).items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-c", LOAD, str(tmp_path), os.environ["FOREIGN"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) == len(made.launcher.task.benchmarks)
