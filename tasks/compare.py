@@ -15,15 +15,15 @@ coarsely as the output, and four units are eight correctly rounded operations in
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
-from tasks.dtypes import to_float64
-from tasks.error_measures import QUANTILE, WORST, Measures, floor_of, measures_of, over
+from tasks.dtypes import largest_finite, to_float64
+from tasks.error_measures import WORST, Measures, floor_of, measures_of, over
+from tasks.slack import Slack
 from tasks.task import Array
 from tasks.tolerance import Tolerance
 
@@ -38,120 +38,8 @@ class Match:
     pattern: Pattern | None = None  # of the errors; None when correct
 
 
-@dataclass(frozen=True)
-class _Slack:
-    """The error allowed for every element, whatever its own size; a row lies along the last axis.
-
-    The sums behind an element are as large as its row's and its column's inputs make them. The row's root mean square
-    shows the first only, so an element in a large column gets more: rows times columns over all, at least the row's.
-    """
-
-    atol: float
-    rows: Array  # both have the output's shape, without memory of their own
-    columns: Array
-
-    @classmethod
-    def of(cls, want: Array, tolerance: Tolerance) -> _Slack:
-        """The slack of outputs around these right ones."""
-        rows, columns = np.zeros(()), np.ones(())
-        if tolerance.row_rtol and want.ndim:
-            squares = np.square(np.where(np.isfinite(want), want, 0.0))
-            rows = tolerance.row_rtol * np.sqrt(np.mean(squares, axis=-1, keepdims=True))
-            if want.ndim > 1:
-                columns = np.mean(squares, axis=-2, keepdims=True)
-                whole = np.mean(columns, axis=-1, keepdims=True)
-                columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
-        return cls(
-            tolerance.atol + tolerance.least, np.broadcast_to(rows, want.shape), np.broadcast_to(columns, want.shape)
-        )
-
-    def part(self, part: Any) -> Array:
-        """That of the elements at this index."""
-        return np.asarray(self.atol + self.rows[part] * self.columns[part])
-
-
 SPARSE = 2  # times as many elements as are compared, and the others are left out
 NEAR = 64.0  # times the limit, up to which more outputs are asked for; what misses it by more is wrong by any measure
-Beside = Callable[[], tuple[Array, Array]] | None  # reference and baseline of more elements
-
-
-class Yardstick:
-    """A reference and a baseline with all that does not depend on the candidate, for outputs that are compared often.
-
-    `judge` gives the same answers as `compare`, in a fraction of the time where the candidate is right. Its `error`
-    then leaves out the 99.9th percentile, which is known only to be within the limit.
-    """
-
-    def __init__(
-        self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance, beside: Beside = None
-    ) -> None:
-        """`dtype` is the output's, `beside` is asked where one fails; the others are those of `compare`."""
-        self._reference, self._baseline, self._beside = reference, baseline, beside
-        self._tolerance = tolerance
-        with np.errstate(over="ignore", invalid="ignore"):
-            want, base = to_float64(reference), to_float64(baseline)
-            self._is_plain = bool(
-                np.isfinite(want).all()
-                and np.isfinite(to_float64(want.astype(dtype))).all()
-                and np.isfinite(base).all()
-                and want.size
-            )
-            if self._is_plain:
-                self._own = measures_of(np.abs(base - want).ravel())
-                self._floor = floor_of(measures_of(np.abs(want).ravel()), dtype, tolerance)
-                self._slack = _Slack.of(want, tolerance)
-
-    @property
-    def nbytes(self) -> int:
-        """Memory it holds."""
-        return int(self._reference.nbytes + self._baseline.nbytes)
-
-    def judge(self, candidate: Array) -> Match:
-        """Judge one output; its dtype is the one named at the start."""
-        if self._is_plain and self._tolerance.matched == 1 and candidate.shape == self._reference.shape:
-            score = self._quick(candidate)
-            if score is not None:
-                return Match(True, score)
-        found = compare(candidate, self._reference, self._baseline, self._tolerance)
-        if found.correct or self._beside is None or found.error > NEAR * self._tolerance.ratio:
-            return found
-        return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
-
-    def _quick(self, candidate: Array) -> float | None:
-        """The score of a right answer; None when it is wrong or needs the whole comparison."""
-        ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
-        limits = Measures(
-            *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
-        )
-        largest, squares, above = 0.0, 0.0, 0
-        for part in _parts(candidate.shape):
-            want = self._reference[part]
-            with np.errstate(over="ignore", invalid="ignore"):
-                error = np.abs(to_float64(candidate[part]) - want)
-                top = float(error.max())
-                if not top <= limits.largest:  # not a number lands here too
-                    return None
-                if rtol is not None and (error > self._slack.part(part) + rtol * np.abs(want)).any():
-                    return None
-                largest = max(largest, top)
-                squares += float(np.dot(error.ravel(), error.ravel()))
-                above += int((error > limits.quantile).sum())
-        size = self._reference.size
-        rms = float(np.sqrt(squares / size))
-        if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
-            return None
-        return max(
-            over(largest, self._own.largest, self._floor.largest, ratio),
-            over(rms, self._own.rms, self._floor.rms, ratio),
-        )
-
-
-def _parts(shape: tuple[int, ...]) -> list[Any]:
-    """Slices along the first axis of a quarter of a million elements, which stay in a processor's caches."""
-    if not shape or not shape[0]:
-        return [...]
-    each = max(1, (1 << 18) * shape[0] // max(1, int(np.prod(shape))))
-    return [slice(i, i + each) for i in range(0, shape[0], each)]
 
 
 def compare(
@@ -180,7 +68,7 @@ def compare(
     if not count:
         return Match(False, WORST, "no element of the output was compared", "empty")
     with np.errstate(over="ignore", invalid="ignore"):
-        slack = None if tolerance.rtol is None else _Slack.of(to_float64(reference), tolerance).part(...)
+        slack = None if tolerance.rtol is None else Slack.of(to_float64(reference), tolerance).part(...)
         if count * SPARSE < keep.size:  # the answer is the same without the others, but for the places of what is wrong
             values = (candidate[keep], reference[keep], baseline[keep])
             near = None if slack is None else np.broadcast_to(slack, keep.shape)[keep]
@@ -202,6 +90,10 @@ def _judge(
     explain: bool,
 ) -> Match:
     ratio, rtol = tolerance.ratio, tolerance.rtol
+    if tolerance.matched == 1 and keep.all():
+        score = _plain_score(candidate, reference, baseline, tolerance, slack, beside)
+        if score is not None and score <= ratio:
+            return Match(True, score)
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
     if (unlike := diagnose_non_finite(got, expected, keep)) is not None:
@@ -217,17 +109,8 @@ def _judge(
         error = np.where(finite, error, 0.0)
     mine = measures_of(_at(error, finite))
     floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
-    if beside is not None:
-        others, theirs = (to_float64(part).ravel() for part in beside)
-        known = np.isfinite(others) & np.isfinite(theirs)
-        own = own.at_least(measures_of(np.abs(theirs - others)[known]).alike)
-        most = measures_of(np.abs(others[known])).alike
-        floor = floor.at_least(floor_of(most, candidate.dtype, tolerance))
-    score = max(
-        over(mine.largest, own.largest, floor.largest, ratio),
-        over(mine.rms, own.rms, floor.rms, ratio),
-        over(mine.quantile, own.quantile, floor.quantile, ratio),
-    )
+    own, floor = _beside(own, floor, candidate.dtype, tolerance, beside)
+    score = _over(mine, own, floor, ratio)
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None and slack is not None:
         limit = slack + rtol * np.abs(want)
@@ -240,6 +123,65 @@ def _judge(
         return Match(False, score)
     found = diagnose(got, want, error, wrong, finite, score, ratio)
     return Match(False, score, found.message, found.pattern)
+
+
+def _plain_score(
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    tolerance: Tolerance,
+    slack: Array | None,
+    beside: tuple[Array, Array] | None,
+) -> float | None:
+    """The score of an output of which everything is finite; None where something is not, or is beyond the gate.
+
+    What `_judge` computes, without the arrays that only a wrong output needs: those take most of its time.
+    """
+    want = to_float64(reference)
+    size = np.abs(want)
+    if not want.ndim or not want.size or not size.max() <= largest_finite(candidate.dtype):
+        return None
+    error, own = (_distance(each, want) for each in (candidate, baseline))
+    if not (np.isfinite(error).all() and np.isfinite(own).all()):
+        return None
+    floor = floor_of(measures_of(size.ravel()), candidate.dtype, tolerance)
+    measured, floor = _beside(measures_of(own.ravel()), floor, candidate.dtype, tolerance, beside)
+    if tolerance.rtol is not None and slack is not None:
+        np.multiply(size, tolerance.rtol, out=size)
+        if (error > np.add(size, slack, out=size)).any():
+            return None
+    return _over(measures_of(error.ravel()), measured, floor, tolerance.ratio)
+
+
+def _distance(values: Array, want: Array) -> Array:
+    """Absolute differences in float64; types that NumPy itself has are converted on the way."""
+    has_own = values.dtype.kind in "fiub" and values.dtype.isbuiltin == 1
+    made = np.subtract(values if has_own else to_float64(values), want, dtype=np.float64)
+    return np.abs(made, out=made)
+
+
+def _over(mine: Measures, own: Measures, floor: Measures, ratio: float) -> float:
+    """The largest of the three errors over what is allowed."""
+    return max(
+        over(mine.largest, own.largest, floor.largest, ratio),
+        over(mine.rms, own.rms, floor.rms, ratio),
+        over(mine.quantile, own.quantile, floor.quantile, ratio),
+    )
+
+
+def _beside(
+    own: Measures, floor: Measures, dtype: np.dtype[Any], tolerance: Tolerance, beside: tuple[Array, Array] | None
+) -> tuple[Measures, Measures]:
+    """The baseline's errors and the floor, at least those of more elements of the output."""
+    if beside is None:
+        return own, floor
+    others, theirs = (to_float64(part).ravel() for part in beside)
+    known = np.isfinite(others) & np.isfinite(theirs)
+    most = measures_of(np.abs(others[known])).alike
+    return (
+        own.at_least(measures_of(np.abs(theirs - others)[known]).alike),
+        floor.at_least(floor_of(most, dtype, tolerance)),
+    )
 
 
 def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
@@ -270,7 +212,7 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
         most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
         if tolerance.rtol is None:
             return most
-        return np.asarray(np.minimum(most, _Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)))
+        return np.asarray(np.minimum(most, Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)))
 
 
 def _at(values: Array, chosen: Array) -> Array:

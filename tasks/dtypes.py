@@ -72,6 +72,11 @@ def spacing_at(value: float, dtype: np.dtype[Any]) -> float:
     return float(2.0 ** np.floor(np.log2(magnitude)) * float(info.eps))
 
 
+def largest_finite(dtype: np.dtype[Any]) -> float:
+    """The largest finite value of a floating type; float64's for integers, of which none is anything else."""
+    return float(ml_dtypes.finfo(dtype if is_float(dtype) else np.float64).max)  # type: ignore[no-untyped-call]
+
+
 def smallest_normal(dtype: np.dtype[Any]) -> float:
     """The smallest positive value of a floating type that has its full precision."""
     return float(ml_dtypes.finfo(dtype).smallest_normal)  # type: ignore[no-untyped-call]

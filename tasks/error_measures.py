@@ -66,7 +66,10 @@ def _ranked(values: Array, rank: int) -> float:
 
 def _rms(values: Array) -> float:
     scale = float(np.abs(values).max())  # keeps the squares in range
-    return scale * float(np.sqrt(np.mean((values / scale) ** 2))) if scale > 0 else 0.0
+    if not scale > 0:
+        return 0.0
+    scaled = values / scale
+    return scale * float(np.sqrt(np.mean(np.square(scaled, out=scaled))))
 
 
 def over(mine: float, own: float, floor: float, ratio: float) -> float:

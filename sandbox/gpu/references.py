@@ -26,12 +26,12 @@ from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
-from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
 from tasks.held_out import held_out_cases
 from tasks.more_outputs import has_few, more_outputs
 from tasks.task import Array, Case, Task
+from tasks.yardstick import Yardstick
 
 KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
 KNOWN = 2  # contents of a benchmark case with known answers

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.compare import WORST, Match, Yardstick, compare
+from tasks.compare import WORST, Match, compare
 from tasks.task import Array
 from tasks.tolerance import Tolerance
+from tasks.yardstick import Yardstick
 
 F32 = np.float32
 

@@ -6,11 +6,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tasks.compare import Yardstick, compare
+from tasks.compare import compare
 from tasks.dtypes import NUMPY, is_float, to_float64
 from tasks.error_measures import _MANY, _ranked
 from tasks.task import Array
 from tasks.tolerance import Tolerance
+from tasks.yardstick import Yardstick
 
 SHAPES = [(), (1,), (0,), (7,), (33, 65)]
 LARGE = (3, 700, 130)  # compared in several parts
