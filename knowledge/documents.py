@@ -15,11 +15,14 @@ from knowledge.formats.front_matter import front_matter
 from knowledge.given_values import require
 from records.errors import DocumentError
 
-READER = 6  # part of a file's mark and digest: raise it when a file would be read otherwise
+READER = 7  # part of a file's mark and digest: raise it when a file would be read otherwise
 _TITLE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})(?s:.*?)(?:^[ \t]*\1|\Z)"  # code between fences
     r"|^\#\s+(.+)$|^(\w.*)\n=+[ \t]*$|^[ \t]*<h1\b[^>]{,300}>(?s:(.{,1000}?))</h1>",
     re.MULTILINE,
+)
+_MARKUP = re.compile(  # of titles: links, code, bold letters, Doxygen's names and tags, not parameters of templates
+    r"!?\[([^\[\]]*)\]\([^()]*\)|`+|\*\*|\{#[^{}]*\}|</?(?:a|b|br|center|code|em|i|img|p|small|span|strong|sub|sup)\b[^<>]*>"
 )
 _LETTER = re.compile(r"[^\W_]")
 
@@ -139,7 +142,7 @@ def require_word(name: str, text: str) -> None:
 def _first_heading(body: str) -> str:
     """The first title outside of code: marked, underlined, or as READMEs write it in HTML."""
     titles = (match[2] or match[3] or match[4] for match in _TITLE.finditer(body))
-    return re.sub(r"<[^<>]*>", "", next(filter(None, titles), "")).strip(" #")
+    return _MARKUP.sub(r"\1", next(filter(None, titles), "")).strip(" #")
 
 
 def _names(text: str) -> list[str]:

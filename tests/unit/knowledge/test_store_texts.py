@@ -64,6 +64,10 @@ def test_an_empty_langchain_document_is_skipped_and_what_is_none_is_refused(stor
     for odd in (["text"], [None], "text"):
         with pytest.raises(UsageError, match="a page_content, which is text"):
             store.add_documents(odd)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="a list of LangChain's, not Document"):
+        store.add_documents(pages[0])  # type: ignore[arg-type]
+    with pytest.raises(DocumentError, match="the document b is empty"):
+        store.add_documents([Document("", metadata={"source": "b"})])
     assert len(store.documents()) == 2
 
 
