@@ -129,18 +129,12 @@ def cited(given: Citation | None) -> Citation:
     return given or UNSAID
 
 
-def text_items(texts: Iterable[tuple[str, str, Citation]]) -> list[Item]:
-    """One for each name and text; DocumentError where a text is empty."""
-    require(isinstance(texts, Iterable), "texts are a list, each of a name, a text and a Citation", texts)
-    items = []
-    for row in texts:
-        require(isinstance(row, Sequence) and len(row) == 3, "a text to add is a name, a text and a Citation", row)
-        name, text, given = row
-        is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
-        require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
-        require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
-        items.append(_item(name, name, text, cited(given)))
-    return items
+def text_item(name: str, text: str, given: Citation) -> Item:
+    """A text under its name; DocumentError where it is empty."""
+    is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
+    require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
+    require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
+    return _item(name, name, text, given)
 
 
 def document_items(documents: Iterable[LangDocument]) -> list[Item]:

@@ -18,7 +18,7 @@ from knowledge.documents import READER, Added, Citation, Document, storable
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_place, is_text, require
-from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
+from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_item
 from knowledge.tables import Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
@@ -80,11 +80,7 @@ class KnowledgeStore:
 
     def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        return self.add_texts([(name, text, cited(given))])[0]
-
-    def add_texts(self, texts: Iterable[tuple[str, str, Citation]]) -> list[Added]:
-        """Add texts by name, in one commit; DocumentError, and nothing stored, where one is empty."""
-        return self._put(text_items(texts))
+        return self._put([text_item(name, text, cited(given))])[0]
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.

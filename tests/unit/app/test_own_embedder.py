@@ -8,7 +8,6 @@ from app.configured_store import make_store
 from app.machine import found_by
 from app.own_embedder import buy, choose, embedding_models, remembered
 from app.settings import Settings, load_settings
-from knowledge.documents import Citation
 from knowledge.embedder import EndpointEmbedder
 from tests.support.embedding_endpoint import EmbeddingEndpoint
 
@@ -83,7 +82,8 @@ def test_an_endpoint_without_vectors_is_not_asked_again_until_a_person_does(
 def test_a_great_many_vectors_are_bought_on_demand_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingEndpoint(models=("my-embed",)) as endpoint:
         store = make_store(settings_of(endpoint, monkeypatch))
-        store.add_texts([("n", "words", Citation()), ("m", "more", Citation())])
+        store.add_text("n", "words")
+        store.add_text("m", "more")
         buy(store, is_asked=False, most=1)
         assert endpoint.asked == [["a"]] and make_store(load_settings()).missing() == 2
         buy(make_store(load_settings()), is_asked=True, most=1)

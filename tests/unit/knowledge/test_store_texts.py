@@ -28,7 +28,7 @@ def test_a_text_is_replaced_under_its_name(store: KnowledgeStore) -> None:
     (document,) = store.documents(mine=True)
     assert (document.title, document.licence, document.arch, document.uri) == ("tile", "MIT", "", "text:tile")
     with pytest.raises(DocumentError, match="is empty"):
-        store.add_texts([("good", "words", Citation()), ("bad", " ", Citation())])
+        store.add_text("bad", " ")
     assert len(store.documents()) == 1
 
 
