@@ -49,6 +49,8 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
     ) -> Text:
         """The document in a file; DocumentError, in one sentence, where there is none."""
+        from knowledge.formats.markup import from_markdown
+
         try:
             size = path.stat().st_size
             if size > most_bytes(path):
@@ -59,7 +61,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not data:
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
-        body = self._asked(path) if is_child else decode(path, data)
+        body = self._asked(path) if is_child else from_markdown(decode(path, data))
         return make_text(uri or str(path), str(path), data, body, given, rule, place)
 
     def _asked(self, path: Path) -> str:
