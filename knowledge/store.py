@@ -114,7 +114,8 @@ class KnowledgeStore:
     def remove(self, wanted: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
-        A shipped note stays out. A folder's name means what is in it, and a pattern has a `*` or `?`.
+        A folder's name means what is in it, and a pattern has a `*` or `?`. A shipped note stays out, and a pattern
+        means some of them only where it begins with `shipped:`.
         DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
@@ -241,8 +242,9 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
     if not found and is_place(wanted):
         place = storable(os.path.realpath(expanded(Path(wanted))))
         shapes = (wanted, place, f"{place}/*")
-        inside = f"{place}/"
+        inside, is_shipped = f"{place}/", wanted.startswith(postings.SHIPPED)
         found = [d for d in documents if f"{d.uri}/".startswith(inside) or any(fnmatch(d.uri, s) for s in shapes)]
+        found = [d for d in found if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found
