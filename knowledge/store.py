@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import READER, Added, Citation, Document, storable
+from knowledge.documents import READER, Added, Citation, Document, arch_names, storable
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_place, is_text, require
@@ -139,7 +139,7 @@ class KnowledgeStore:
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
             facts = self._known(db)
-            allowed = postings.allowed(db, facts, arch)
+            allowed = postings.allowed(db, facts, "".join(arch_names(arch or "")[-1:]))
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []

@@ -34,7 +34,7 @@ def add(
     title: Annotated[str, typer.Option("--title", help="Title of the one document.", show_default=False)] = "",
     source: Annotated[str, typer.Option("--source", help="What to cite.", show_default=False)] = "",
     licence: Annotated[str, typer.Option("--licence", help="Licence of the documents.", show_default=False)] = "",
-    arch: Annotated[str, typer.Option("--arch", help="GPUs they are for: gfx942.", show_default=False)] = "",
+    arch: Annotated[str, typer.Option("--arch", help="GPUs they are for: gfx942 or mi300x.", show_default=False)] = "",
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
@@ -179,7 +179,7 @@ def search(
     ],
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 5,
     arch: Annotated[
-        str | None, typer.Option("--arch", help="Leave out what is for other GPUs: gfx942.", show_default=False)
+        str | None, typer.Option("--arch", help="Leave out what is for other GPUs: mi300x.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:
