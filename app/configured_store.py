@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from knowledge.store import KnowledgeStore
 
 OFF = "off"  # as a model's name: words alone
+PATHS = ("/", ".", "~")  # begin the name of a folder, which is never asked of an endpoint: it would get the texts
 CHROMA = "chroma"  # as a model's name: the one that comes with Chroma
 
 
@@ -25,14 +26,19 @@ def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] 
 
 
 def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None) -> Embedder | None:
-    from knowledge.embedder import EndpointEmbedder, FolderEmbedder
+    """None for words alone; EmbedderError where the named model is in no folder and no endpoint is set."""
+    from knowledge.document_files import expanded
+    from knowledge.embedder import EmbedderError, EndpointEmbedder, FolderEmbedder
 
     model = settings.embedding_model or (is_left_open(settings) and remembered(settings))
     if not model or model == OFF:
         return None
-    folder = Path(model).expanduser()
-    if settings.embedding_model and (model == CHROMA or folder.is_dir()):
-        return FolderEmbedder(_chroma_model() if model == CHROMA else folder)
+    if settings.embedding_model and (model == CHROMA or model.startswith(PATHS) or Path(model).is_dir()):
+        return FolderEmbedder(_chroma_model() if model == CHROMA else expanded(Path(model)))
+    if not (settings.has_model or settings.embedding_base_url):
+        raise EmbedderError(
+            f"the embedding model {model} is no folder, and no endpoint is set; set KERNEL_SCIENTIST_EMBEDDING_BASE_URL"
+        )
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     asked = EndpointEmbedder(address(settings), model, key)
     return paid(asked) if paid else asked

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -177,18 +178,19 @@ def _ledger(settings: Settings) -> Capability:
 
 def _knowledge(settings: Settings) -> Capability:
     from app.configured_store import make_store
+    from knowledge.embedder import EmbedderError
 
     if not settings.knowledge.exists():
         return Capability("knowledge store", "ok", "none yet; the first search makes it", needed=True)
-    store = make_store(settings)
     try:
-        problems, documents = store.check(), store.documents()
+        with closing(make_store(settings)) as store:
+            problems, documents = store.check(), store.documents()
+    except EmbedderError as error:
+        wanted = "set KERNEL_SCIENTIST_EMBEDDING_MODEL to a model that is there, or to `off`"
+        return Capability("knowledge store", "missing", str(error), wanted, True)
     except ScientistError as error:
-        return Capability(
-            "knowledge store", "missing", str(error), "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere", True
-        )
-    finally:
-        store.close()
+        wanted = "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere"
+        return Capability("knowledge store", "missing", str(error), wanted, True)
     if problems:
         return Capability("knowledge store", "warn", problems[0], "kernel-scientist knowledge check says more", True)
     return Capability(

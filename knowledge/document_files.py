@@ -17,7 +17,10 @@ from records.errors import DocumentError, UsageError
 from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
-NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.txt", "notice.txt", "robots.txt")
+NO_DOCUMENTS = (
+    *("cmakelists.txt", "requirements.txt", "robots.txt", "notice.txt", "license.txt", "licence.txt"),
+    *("license.md", "licence.md", "license.rst", "licence.rst"),
+)
 RULE = "documents.toml"  # says of a folder what its documents do not say themselves
 _TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
@@ -70,7 +73,7 @@ def _named(named: str | Path) -> Iterator[Found]:
     require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
     if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
         raise DocumentError("a path is empty; name a file or a folder")
-    for path in _expanded(Path(named)):
+    for path in _expanded(named):
         if path.is_file():
             yield _alone(path)
         elif inside := list(_inside(path)):
@@ -120,8 +123,8 @@ def expanded(path: Path) -> Path:
         raise UsageError(f"there is no user's folder {path.parts[0]}; name the folder itself") from error
 
 
-def _expanded(path: Path) -> list[Path]:
-    path = expanded(path)
+def _expanded(named: str | Path) -> list[Path]:
+    path = expanded(Path(named))
     try:
         if path.is_dir() or path.is_file():
             return [path]
@@ -129,8 +132,8 @@ def _expanded(path: Path) -> list[Path]:
         raise DocumentError(f"the path {str(path)[:60]}... cannot be looked at: {error.strerror}") from error
     if path.exists() or path.is_symlink():
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
-    if str(path).startswith(("http:/", "https:/")):  # a Path has lost the second stroke
-        raise DocumentError(f"{path} is an address, no path; save the page and add the file")
+    if str(named).startswith(("http:/", "https:/")):
+        raise DocumentError(f"{named} is an address, no path; save the page and add the file")
     is_pattern = glob.has_magic(str(path))
     names = sorted(glob.glob(str(path), recursive=True)) if is_pattern else []  # noqa: PTH207 - Path.glob: no absolute ones
     matched = [Path(name) for name in names]

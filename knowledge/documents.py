@@ -15,12 +15,21 @@ from knowledge.formats.front_matter import front_matter
 from knowledge.given_values import require
 from records.errors import DocumentError
 
-READER = 6  # part of a file's mark and digest: raise it when a file would be read otherwise
+READER = 7  # part of a file's mark and digest: raise it when a file would be read otherwise
 _TITLE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})(?s:.*?)(?:^[ \t]*\1|\Z)"  # code between fences
     r"|^\#\s+(.+)$|^(\w.*)\n=+[ \t]*$|^[ \t]*<h1\b[^>]{,300}>(?s:(.{,1000}?))</h1>",
     re.MULTILINE,
 )
+_MARKUP = re.compile(  # of titles: links, code, bold letters, Doxygen's names and tags, not parameters of templates
+    r"!?\[([^\[\]]*)\]\([^()]*\)|`+|\*\*|\{#[^{}]*\}|</?(?:a|b|br|center|code|em|i|img|p|small|span|strong|sub|sup)\b[^<>]*>"
+)
+_ARCHES = {  # by other names of GPUs: a document with an arch that no run has would never be found
+    **dict.fromkeys(("mi300", "mi300x", "mi300a", "mi325x", "cdna3"), "gfx942"),
+    **dict.fromkeys(("mi210", "mi250", "mi250x", "cdna2"), "gfx90a"),
+    **dict.fromkeys(("mi350x", "mi355x", "cdna4"), "gfx950"),
+    **dict.fromkeys(("h100", "h200", "hopper", "sm_90"), "sm_90 sm_90a"),  # what holds for one holds for the other
+}
 _LETTER = re.compile(r"[^\W_]")
 
 
@@ -117,7 +126,7 @@ def make_text(
         title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
         source=_one_line(given.source or fields.get("source") or place),
         licence=_one_line(licence),
-        arch=" ".join(_names(given.arch or fields.get("arch", rule.arch))).lower(),
+        arch=" ".join(arch_names(given.arch or fields.get("arch", rule.arch))),
         tags=tuple(_names(f"{given.tags or fields.get('tags', rule.tags)} {asks}")),
         asks=tuple(_phrases(asks)),
         body=body,
@@ -136,10 +145,15 @@ def require_word(name: str, text: str) -> None:
         raise DocumentError(f"the document {name} {why}; there is nothing to add")
 
 
+def arch_names(text: str) -> list[str]:
+    """The compilers' names of GPUs, whichever way they are named, each once."""
+    return list(dict.fromkeys(" ".join(_ARCHES.get(name, name) for name in _names(text.lower())).split()))
+
+
 def _first_heading(body: str) -> str:
     """The first title outside of code: marked, underlined, or as READMEs write it in HTML."""
     titles = (match[2] or match[3] or match[4] for match in _TITLE.finditer(body))
-    return re.sub(r"<[^<>]*>", "", next(filter(None, titles), "")).strip(" #")
+    return _MARKUP.sub(r"\1", next(filter(None, titles), "")).strip(" #")
 
 
 def _names(text: str) -> list[str]:

@@ -87,6 +87,8 @@ class FolderEmbedder:
         inside = folder / "onnx" / "model.onnx"
         self._model = inside if inside.is_file() and not (folder / "model.onnx").is_file() else folder / "model.onnx"
         self._words = folder / "tokenizer.json"
+        if not folder.is_dir():
+            raise EmbedderError(f"there is no folder {folder}, which is to hold an embedding model; check the path")
         for path in (self._model, self._words):
             if not path.is_file():
                 raise EmbedderError(f"the embedding model {folder} has no {path.name}; export it to ONNX")

@@ -21,7 +21,7 @@ from records.errors import DocumentError
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
 
-BATCH_CHARACTERS = 2_000_000  # of text: a commit each
+BATCH_CHARACTERS, BATCH_S = 2_000_000, 2.0  # of text, and of reading slow files: a commit each
 MOST_NAME = 1000  # characters
 _KNOWN = (
     "SELECT f.uri, f.mark, f.why, d.id, d.title, COALESCE(n.passages, 0) FROM files f"
@@ -70,16 +70,16 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
 
 
-def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Items in lists that are worth a commit."""
+def batches(items: Iterable[Item], most_s: float = BATCH_S) -> Iterator[list[Item]]:
+    """Items in lists that are worth a commit: of enough text, or as many as were ready after so many seconds."""
     batch: list[Item] = []
-    size = 0
+    size, until_s = 0, time.monotonic() + most_s
     for item in items:
         batch.append(item)
         size += len(item.made.body) + 500 if isinstance(item.made, Text) else 100
-        if size >= BATCH_CHARACTERS:
+        if size >= BATCH_CHARACTERS or time.monotonic() >= until_s:
             yield batch
-            batch, size = [], 0
+            batch, size, until_s = [], 0, time.monotonic() + most_s
     if batch:
         yield batch
 
@@ -129,23 +129,18 @@ def cited(given: Citation | None) -> Citation:
     return given or UNSAID
 
 
-def text_items(texts: Iterable[tuple[str, str, Citation]]) -> list[Item]:
-    """One for each name and text; DocumentError where a text is empty."""
-    require(isinstance(texts, Iterable), "texts are a list, each of a name, a text and a Citation", texts)
-    items = []
-    for row in texts:
-        require(isinstance(row, Sequence) and len(row) == 3, "a text to add is a name, a text and a Citation", row)
-        name, text, given = row
-        is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
-        require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
-        require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
-        items.append(_item(name, name, text, cited(given)))
-    return items
+def text_item(name: str, text: str, given: Citation) -> Item:
+    """A text under its name; DocumentError where it is empty."""
+    is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
+    require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
+    require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
+    return _item(name, name, text, given)
 
 
 def document_items(documents: Iterable[LangDocument]) -> list[Item]:
     """One for each of LangChain's documents; an empty one is an outcome already."""
-    require(isinstance(documents, Iterable), "documents are a list of LangChain's", documents)
+    is_list = isinstance(documents, Iterable) and not hasattr(documents, "page_content")
+    require(is_list, "documents are a list of LangChain's", documents)
     items = []
     for document in documents:
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
@@ -155,7 +150,7 @@ def document_items(documents: Iterable[LangDocument]) -> list[Item]:
         place = f"{given.source}#{said(document.metadata.get('page'))}" if given.source else ""
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
-        name = str(identity or place or digest)
+        name = str(identity or place.rstrip("#") or digest)
         key = f"{place}#{digest}" if place and not identity else name
         try:
             items.append(_item(key, name, document.page_content, given))

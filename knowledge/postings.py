@@ -88,11 +88,10 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
     return Facts(epoch, len(found), documents, norms, worth[documents])
 
 
-def allowed(db: sqlite3.Connection, facts: Facts, arch: str | None) -> NDArray[np.bool_]:
-    """True at passages of documents that name this GPU or none."""
+def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> NDArray[np.bool_]:
+    """True at passages of documents that name this GPU or none; at all of them for an empty name."""
     import numpy as np
 
-    wanted = (arch or "").strip().lower()
     if wanted not in facts.masks:
         query = "SELECT group_concat(number) FROM documents WHERE arch <> '' AND INSTR(' ' || arch || ' ', ?) = 0"
         (hidden,) = _numbers(db, query, f" {wanted} " if wanted else "")

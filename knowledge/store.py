@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import READER, Added, Citation, Document, storable
+from knowledge.documents import READER, Added, Citation, Document, arch_names, storable
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.formats.reader import DocumentReader
 from knowledge.given_values import is_amount, is_count, is_place, is_text, require
-from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
+from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_item
 from knowledge.tables import Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
@@ -80,11 +80,7 @@ class KnowledgeStore:
 
     def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        return self.add_texts([(name, text, cited(given))])[0]
-
-    def add_texts(self, texts: Iterable[tuple[str, str, Citation]]) -> list[Added]:
-        """Add texts by name, in one commit; DocumentError, and nothing stored, where one is empty."""
-        return self._put(text_items(texts))
+        return self._put([text_item(name, text, cited(given))])[0]
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
@@ -118,7 +114,8 @@ class KnowledgeStore:
     def remove(self, wanted: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
-        A shipped note stays out. A folder's name means what is in it, and a pattern has a `*` or `?`.
+        A folder's name means what is in it, and a pattern has a `*` or `?`. A shipped note stays out, and a pattern
+        means some of them only where it begins with `shipped:`.
         DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
@@ -142,7 +139,7 @@ class KnowledgeStore:
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
             facts = self._known(db)
-            allowed = postings.allowed(db, facts, arch)
+            allowed = postings.allowed(db, facts, "".join(arch_names(arch or "")[-1:]))
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
@@ -245,8 +242,9 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
     if not found and is_place(wanted):
         place = storable(os.path.realpath(expanded(Path(wanted))))
         shapes = (wanted, place, f"{place}/*")
-        inside = f"{place}/"
+        inside, is_shipped = f"{place}/", wanted.startswith(postings.SHIPPED)
         found = [d for d in documents if f"{d.uri}/".startswith(inside) or any(fnmatch(d.uri, s) for s in shapes)]
+        found = [d for d in found if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found

@@ -214,20 +214,16 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
 
     The first version, which has no number, had only vectors that cost nothing, and bodies as they are.
     """
-    for table, since in (("placed", 4), ("postings", 3), ("segments", 3), ("vectors", 2), ("chunks", 2)):
-        if version < since:  # it is another one, or none
-            db.execute(f"DROP TABLE IF EXISTS {table}")
+    for table in ("chunks", "postings", "segments", "placed", *["vectors"] * (version < 2)):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
         db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
-        if version:
-            db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
-        else:
+        if not version:
             db.create_function("packed", 1, _packed)
             db.execute("UPDATE documents SET body = packed(body)")
     for statement in _SCHEMA:
         db.execute(statement)
-    if version < 3:
-        set_meta(db, "derived", "")
+    set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 

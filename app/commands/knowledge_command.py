@@ -34,7 +34,7 @@ def add(
     title: Annotated[str, typer.Option("--title", help="Title of the one document.", show_default=False)] = "",
     source: Annotated[str, typer.Option("--source", help="What to cite.", show_default=False)] = "",
     licence: Annotated[str, typer.Option("--licence", help="Licence of the documents.", show_default=False)] = "",
-    arch: Annotated[str, typer.Option("--arch", help="GPUs they are for: gfx942.", show_default=False)] = "",
+    arch: Annotated[str, typer.Option("--arch", help="GPUs they are for: gfx942 or mi300x.", show_default=False)] = "",
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
@@ -52,6 +52,8 @@ def add(
     elif len(found) > 1:
         counts = Counter(a.status for a in found)
         say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
+    elif found[0].status == "unchanged":
+        _say_added(found[0])
 
 
 def _fetched(address: str, folder: Path) -> Found:
@@ -66,7 +68,7 @@ def _fetched(address: str, folder: Path) -> Found:
 
 
 def _progress() -> Callable[[Added], None]:
-    """A line for each document; of a single one that is skipped only the error speaks, which follows."""
+    """A line for each document that changes; of a single one that is skipped only the error speaks, which follows."""
     first: list[Added] = []
     is_alone = True
 
@@ -77,7 +79,8 @@ def _progress() -> Callable[[Added], None]:
             return
         is_alone = False
         for one in (*first, added):
-            _say_added(one)
+            if one.status != "unchanged":
+                _say_added(one)
         first.clear()
 
     return report
@@ -86,7 +89,7 @@ def _progress() -> Callable[[Added], None]:
 def _say_added(added: Added) -> None:
     if added.status == "skipped":
         note(f"skipped   {added.why}")
-    elif added.status != "unchanged":
+    else:
         say(f"{added.status:9} {added.id}  {_shown(added.title)} ({counted(added.chunks, 'passage')})")
 
 
@@ -115,8 +118,8 @@ def list_(
         )
         return
     table(
-        ["id", "title", "passages", "for", "licence"],
-        [[d.id, _shown(d.title), str(d.chunks), d.arch or "any GPU", _shown(d.licence)] for d in documents],
+        ["id", "title", "passages", "for", "licence", "place"],
+        [[d.id, _shown(d.title), str(d.chunks), d.arch or "any GPU", _shown(d.licence), d.uri] for d in documents],
         right=[2],
     )
 
@@ -176,7 +179,7 @@ def search(
     ],
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 5,
     arch: Annotated[
-        str | None, typer.Option("--arch", help="Leave out what is for other GPUs: gfx942.", show_default=False)
+        str | None, typer.Option("--arch", help="Leave out what is for other GPUs: mi300x.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:

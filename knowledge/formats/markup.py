@@ -1,4 +1,4 @@
-"""reStructuredText, HTML and Jupyter notebooks to Markdown.
+"""reStructuredText, HTML, Jupyter notebooks and Sphinx's Markdown to plain Markdown.
 
 Headings by their level, code in fences, nothing that is only for the eye.
 """
@@ -22,6 +22,18 @@ _ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`<]*[^`<\s])\s*(?:<[^>`]*>)?`")  # line
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<[^>`]+>`__?")
 _HIDDEN = ("meta", "toctree", "contents", "image", "figure", "raw", "only", "include", "highlight", "grid", "index")
 _CODE = ("code-block", "code", "sourcecode", "parsed-literal", "prompt", "highlight")
+
+
+_MYST = (":::", "```{", ")=\n")  # what is in every text that the two patterns below find anything in
+_MYST_OPTIONS = re.compile(r"^([ \t]*(?:`{3,}|:{3,}[ \t]*)\{.*\n)(?:[ \t]*:[\w-]+:.*\n)+", re.MULTILINE)
+_MYST_MARKS = re.compile(r"^(?:[ \t]*:{3,}[ \t]*(?:\{[\w:+-]+\}[ \t]*|$)|\([\w-]+\)=$)", re.MULTILINE)
+
+
+def from_markdown(text: str) -> str:
+    """The text without the options, labels and colon fences of MyST, which Sphinx reads."""
+    if not any(mark in text for mark in _MYST):
+        return text
+    return _MYST_MARKS.sub("", _MYST_OPTIONS.sub(r"\1", text))
 
 
 def from_rst(text: str) -> str:

@@ -49,6 +49,8 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
     ) -> Text:
         """The document in a file; DocumentError, in one sentence, where there is none."""
+        from knowledge.formats.markup import from_markdown
+
         try:
             size = path.stat().st_size
             if size > most_bytes(path):
@@ -59,7 +61,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not data:
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
-        body = self._asked(path) if is_child else decode(path, data)
+        body = self._asked(path) if is_child else from_markdown(decode(path, data))
         return make_text(uri or str(path), str(path), data, body, given, rule, place)
 
     def _asked(self, path: Path) -> str:
@@ -97,18 +99,12 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
 def _body(path: Path) -> str:
     """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
     from knowledge.formats.markup import from_html, from_notebook, from_rst
-    from knowledge.formats.pdf import pages_of
+    from knowledge.formats.pdf import from_pdf
     from knowledge.formats.source_code import from_code
 
     suffix, data = path.suffix.lower(), path.read_bytes()
     if suffix in PDF:
-        pages = []
-        for number, text in pages_of(path, data):
-            pages.append(f"## page {number}\n\n{text}")
-            _allow(PAGE_CPU_S + signal.getitimer(signal.ITIMER_PROF)[0])
-        if not pages:
-            raise DocumentError(f"the document {path} has no text, only pictures; it cannot be added")
-        return "\n\n".join([f"# {path.stem}", *pages])
+        return from_pdf(path, data, lambda: _allow(PAGE_CPU_S + signal.getitimer(signal.ITIMER_PROF)[0]))
     text = clean(decode(path, data))
     require_word(str(path), text)
     if suffix in RST:

@@ -14,6 +14,7 @@ _TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(?:__\w+__\s*(
 _SKIP = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|R"(\w{0,16})\(.*?(?:\)\1"|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
 )
+_SPACE = re.compile(r"\s*")
 _NOT_NAMES = frozenset(
     """
     if for while switch return sizeof alignas alignof decltype defined __attribute__ __launch_bounds__ requires
@@ -92,7 +93,7 @@ def _c_like(text: str) -> list[tuple[str, str]]:
                 begin, opened = at + 1, 0
             elif depth == 0:
                 begin = max(begin, at + 1)
-        elif depth == 0 and plain[begin:at].strip() == "":
+        elif depth == 0 and _SPACE.fullmatch(plain, begin, at):
             begin = at + 1
     return [*found, ("", text[begin:])] if found else [("", text)]
 

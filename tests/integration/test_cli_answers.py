@@ -145,6 +145,10 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     assert run_command(["knowledge", "add", "note.md", "--json"]) == 0
     (added,) = json.loads(capsys.readouterr().out)
     assert added["status"] == "added"
+    assert run_command(["knowledge", "add", "note.md"]) == 0
+    assert capsys.readouterr().out == f"unchanged {added['id']}  Zebra stripes in LDS (1 passage)\n"
+    assert run_command(["knowledge", "list", "--mine"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith(str(place / "note.md"))
     assert run_command(["knowledge", "search", "zebra padding", "-k", "2", "--json"]) == 0
     hits = json.loads(capsys.readouterr().out)
     assert list(hits[0]) == ["score", "passage", "document", "title", "section", "text", "source", "licence"]
@@ -167,7 +171,7 @@ def test_of_a_long_title_the_beginning_is_shown(capsys: pytest.CaptureFixture[st
     ):
         assert run_command(["knowledge", *words]) == 0
         out = capsys.readouterr().out
-        assert "zebra zebra" in out and "…" in out and max(map(len, out.splitlines())) < 200
+        assert "zebra zebra" in out and "…" in out and max(map(len, out.splitlines())) < 200 + len(str(place))
 
 
 def test_a_page_comes_in_from_a_host_that_is_named(

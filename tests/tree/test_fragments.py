@@ -27,7 +27,6 @@ APART = {
     "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
-    "knowledge.formats.pdf": "a file format that others define",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.lab.build.no_bits": "a rewriting of a module on its own, which the other probes do not read",
     "sandbox.lab.build.saturation": "a rewriting of a module on its own, which the other probes do not read",

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from app.configured_store import make_store
-from app.machine import found_by
+from app.machine import found_by, installation
 from app.own_embedder import buy, choose, embedding_models, remembered
 from app.settings import Settings, load_settings
-from knowledge.documents import Citation
-from knowledge.embedder import EndpointEmbedder
+from knowledge.embedder import EmbedderError, EndpointEmbedder
 from tests.support.embedding_endpoint import EmbeddingEndpoint
 
 
@@ -37,6 +36,27 @@ def test_models_that_make_vectors_are_told_by_their_names() -> None:
         assert embedding_models([name]) == [name]
     for name in ("llama3.1:8b", "gemma-7b", "colpali-vision-embed", "o3-mini", "google/gemini-2.5"):
         assert embedding_models([name]) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "address", "said"),
+    [
+        ("./mini", "http://127.0.0.1:9/v1", r"there is no folder mini, .*check the path"),
+        ("/models/mini", None, "there is no folder /models/mini"),
+        ("some-model", None, "no endpoint is set"),
+    ],
+)
+def test_no_texts_are_sent_for_a_folder_that_is_not_there_or_without_an_endpoint(
+    named: str, address: str | None, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir()
+    monkeypatch.setenv("KERNEL_SCIENTIST_EMBEDDING_MODEL", named)
+    if address:
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(EmbedderError, match=said):
+        make_store(load_settings())
+    (line,) = [one for one in installation(load_settings()) if one.name == "knowledge store"]
+    assert line.state == "missing" and "EMBEDDING_MODEL" in line.remedy
 
 
 @pytest.mark.long
@@ -83,7 +103,8 @@ def test_an_endpoint_without_vectors_is_not_asked_again_until_a_person_does(
 def test_a_great_many_vectors_are_bought_on_demand_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingEndpoint(models=("my-embed",)) as endpoint:
         store = make_store(settings_of(endpoint, monkeypatch))
-        store.add_texts([("n", "words", Citation()), ("m", "more", Citation())])
+        store.add_text("n", "words")
+        store.add_text("m", "more")
         buy(store, is_asked=False, most=1)
         assert endpoint.asked == [["a"]] and make_store(load_settings()).missing() == 2
         buy(make_store(load_settings()), is_asked=True, most=1)

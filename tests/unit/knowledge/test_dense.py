@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 
 from knowledge.dense import BATCH, POINTING
-from knowledge.documents import Citation
 from knowledge.embedder import EmbedderError
 from knowledge.store import KnowledgeStore
 from tests.unit.knowledge.fakes import WordEmbedder
@@ -92,7 +92,7 @@ def test_vectors_of_two_embedders_live_apart(tmp_path: Path) -> None:
 def test_a_failing_embedder_leaves_what_was_bought_and_search_by_words(tmp_path: Path) -> None:
     weak = WordEmbedder(fails_at=2)
     store = KnowledgeStore(tmp_path, embedder=weak, wait_s=0.0)
-    store.add_texts((f"n{i}", f"text {i} zebra{i}", Citation()) for i in range(BATCH + 5))
+    store.add_documents(Document(f"text {i} zebra{i}", id=f"n{i}") for i in range(BATCH + 5))
     with pytest.raises(EmbedderError, match="away"):
         store.embed()
     assert rows(tmp_path, "vectors") == BATCH

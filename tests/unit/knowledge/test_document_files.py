@@ -116,5 +116,5 @@ def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:
 
 
 def test_an_address_is_no_path() -> None:
-    with pytest.raises(DocumentError, match="no path; save the page"):
-        find_files([Path("https://example.org/page.html")])
+    with pytest.raises(DocumentError, match=r"https://example\.org/page\.html is an address, no path; save the page"):
+        find_files(["https://example.org/page.html"])

@@ -115,6 +115,9 @@ def test_damage_and_the_printers_marks_do_not_spoil_words(data: bytes, said: str
             '<p align="center"><img src=x></p>\n<h1 align="center">\n <b>Fast</b> kernels\n</h1>\n# Install\n',
             "Fast kernels",
         ),
+        ("# Instructions for ```gemm_xdl```\n\ntext\n", "Instructions for gemm_xdl"),
+        ("# <a name='x'></a>The [ROCm](https://rocm.org) **API** {#main}\n\ntext\n", "The ROCm API"),
+        ("# BlockReduce<T, 64> and vector<float>\n\ntext\n", "BlockReduce<T, 64> and vector<float>"),
     ],
 )
 def test_a_comment_in_code_is_no_title(body: str, title: str, tmp_path: Path) -> None:

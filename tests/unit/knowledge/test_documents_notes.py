@@ -88,5 +88,7 @@ def test_shipped_notes_come_in_once_and_a_removed_one_stays_out(tmp_path: Path) 
     assert again.ensure_shipped() == []
     assert gone.title not in [d.title for d in again.documents()]
     assert len(again.documents()) == len(FILES)
+    assert [d.title for d in again.remove("*")] == ["mine"] and len(again.documents()) == len(FILES) - 1
+    assert {d.uri for d in again.remove("shipped:hopper-*")} == {f"shipped:{f.name}" for f in NOTES.glob("hopper-*")}
     store.close()
     again.close()

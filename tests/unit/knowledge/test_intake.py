@@ -5,12 +5,19 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from knowledge.documents import Citation
+from knowledge.documents import Added, Citation
+from knowledge.intake import Item, batches
 from knowledge.store import KnowledgeStore
 
 
 def note(folder: Path, name: str, body: str) -> None:
     (folder / f"{name}.md").write_text(body)
+
+
+def test_slow_files_are_committed_as_they_come() -> None:
+    items = [Item(name, "m", Added("", name, 0, "skipped", "why")) for name in "abc"]
+    assert [len(batch) for batch in batches(items)] == [3]
+    assert [len(batch) for batch in batches(items, most_s=0.0)] == [1, 1, 1]
 
 
 def test_what_a_file_was_stays_where_another_has_it_still(store: KnowledgeStore, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
     assert [n for n, _ in ranked(db, "lds padding")] == [1, 2]
     assert [n for n, _ in ranked(db, "tensor cores")] == [3]
     assert [n for n, _ in ranked(db, "shared memory", arch="gfx942")] == [2]
-    assert [n for n, _ in ranked(db, "shared memory", arch="SM_90")] == [1, 2]  # twice in a longer text
+    assert [n for n, _ in ranked(db, "shared memory", arch="sm_90")] == [1, 2]  # twice in a longer text
     assert ranked(db, "nothing of this") == []
 
 

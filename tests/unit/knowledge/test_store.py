@@ -136,17 +136,17 @@ def test_a_folder_says_what_its_documents_do_not(store: KnowledgeStore, tmp_path
     rule.write_text('licence = "MIT"\narch = ["gfx942", "gfx90a"]\nsource = "The book"\n')
     (docs / "sub" / "documents.toml").write_text('license = "BSD"\nsize = 3\n')
     (docs / "a.md").write_text("zebra one")
-    (docs / "sub" / "b.md").write_text("---\narch: sm_90\n---\nzebra two")
+    (docs / "sub" / "b.md").write_text("---\narch: sm_80\n---\nzebra two")
 
     def said() -> list[tuple[str, str, str]]:
         return sorted((d.source, d.licence, d.arch) for d in store.documents(mine=True))
 
     store.add([docs])
-    assert said() == [("The book: docs/a.md", "MIT", "gfx942 gfx90a"), ("The book: docs/sub/b.md", "BSD", "sm_90")]
+    assert said() == [("The book: docs/a.md", "MIT", "gfx942 gfx90a"), ("The book: docs/sub/b.md", "BSD", "sm_80")]
     assert {a.status for a in store.add([docs])} == {"unchanged"}
     rule.write_text('arch = "gfx942"')
     assert {a.status for a in store.add([docs])} == {"replaced"}
-    assert said() == [("docs/a.md", "not stated", "gfx942"), ("docs/sub/b.md", "BSD", "sm_90")]
+    assert said() == [("docs/a.md", "not stated", "gfx942"), ("docs/sub/b.md", "BSD", "sm_80")]
     store.add([docs / "a.md"], Citation(licence="Apache-2.0"))
     assert said()[0] == ("a.md", "Apache-2.0", "gfx942")
     rule.write_text("arch = ")
@@ -169,6 +169,13 @@ def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_pat
     assert {hit.title for hit in store.search("matrix", k=5, arch="GFX942")} == fitting
     assert len(store.search(query, k=73)) == 73
     assert {hit.title for hit in store.search("matrix", arch="gfx1100")} == {"any"}
+
+
+def test_a_gpu_may_be_named_as_it_is_sold(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "eland", arch="[MI300X, MI325X]"), note(tmp_path, "b", "eland", arch="sm_90")])
+    assert {d.title: d.arch for d in store.documents()} == {"a": "gfx942", "b": "sm_90 sm_90a"}
+    for arch, found in {"gfx942": "a", "mi300x": "a", "sm_90a": "b", "H200": "b", "sm_90": "b", "mi250": ""}.items():
+        assert "".join(hit.title for hit in store.search("eland", arch=arch)) == found, arch
 
 
 def test_a_question_must_say_something(store: KnowledgeStore, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_text_is_replaced_under_its_name(store: KnowledgeStore) -> None:
     (document,) = store.documents(mine=True)
     assert (document.title, document.licence, document.arch, document.uri) == ("tile", "MIT", "", "text:tile")
     with pytest.raises(DocumentError, match="is empty"):
-        store.add_texts([("good", "words", Citation()), ("bad", " ", Citation())])
+        store.add_text("bad", " ")
     assert len(store.documents()) == 1
 
 
@@ -64,6 +64,10 @@ def test_an_empty_langchain_document_is_skipped_and_what_is_none_is_refused(stor
     for odd in (["text"], [None], "text"):
         with pytest.raises(UsageError, match="a page_content, which is text"):
             store.add_documents(odd)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="a list of LangChain's, not Document"):
+        store.add_documents(pages[0])  # type: ignore[arg-type]
+    with pytest.raises(DocumentError, match="the document b is empty"):
+        store.add_documents([Document("", metadata={"source": "b"})])
     assert len(store.documents()) == 2
 
 

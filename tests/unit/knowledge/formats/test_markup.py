@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from knowledge.chunks import cut
-from knowledge.formats.markup import fence, from_html, from_rst
+from knowledge.formats.markup import fence, from_html, from_markdown, from_rst
 
 
 def test_titles_of_restructured_text_have_levels_by_their_order() -> None:
@@ -105,3 +105,15 @@ def test_a_short_title_has_a_short_underline_and_options_are_no_text() -> None:
     made = from_rst(text)
     assert made.startswith("\n# Q8\n") and "Sizes" in made and "* - LDS" in made
     assert "header-rows" not in made and "wide" not in made and "# as" not in made
+
+
+def test_markdown_of_sphinx_loses_its_marks_and_keeps_what_they_hold() -> None:
+    text = (
+        "(lds-banks)=\n# Banks\n\n::::{tab-set}\n:::{tab-item} ROCm 6\n:sync: six\n\nPad the tile.\n:::\n::::\n\n"
+        "```{list-table}\n:header-rows: 1\n:name: t\n\n* - a\n```\n\n:field: stays\nf(x)=\n"
+    )
+    made = from_markdown(text)
+    kept = "# Banks ROCm 6 Pad the tile. ```{list-table} * - a ``` :field: stays f(x)="
+    assert " ".join(made.split()) == kept
+    for other in (":field: stays\n", 'asm("s_nop 0"\n    ::: "memory");\n'):
+        assert from_markdown(other) == other
