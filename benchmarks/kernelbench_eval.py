@@ -33,6 +33,7 @@ from app.exports.launcher import Launcher
 from app.exports.provenance import Provenance
 from app.exports.torch_operator import TorchOperator
 from app.imports.confined import imported_all
+from benchmarks.collection import machine
 from benchmarks.figure import Figure, report
 from benchmarks.kernelbench import CACHE, RESULTS, is_right, known, request
 from records.errors import ScientistError
@@ -43,7 +44,7 @@ from sandbox.target import load_target
 from tasks.loader import load_task
 
 STORED = Path(__file__).parent / "data" / "kernelbench_h200.json"
-TITLE = "KernelBench on an H200"
+TITLE = "KernelBench on Hopper GPUs"
 TARGET = "h200"
 KNOWN = Provenance("a problem of KernelBench", "NVIDIA H200 (sm_90a)", "0" * 64)
 KINDS = ("right", "wrong")
@@ -131,7 +132,9 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
     Problems for which the file has all verdicts already are left out.
     """
     until = time.monotonic() + seconds
-    rows: dict[str, dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))["problems"] if out.exists() else {}
+    begun = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {"about": {}, "problems": {}}
+    rows: dict[str, dict[str, Any]] = begun["problems"]
+    about = described(begun["about"].get("device", ""))
     places = [path for path in sorted(folder.iterdir()) if (path / "problem.txt").exists()]
     places = [place for place in places if not is_evaluated(rows.get(place.name, {}))]
     rows |= {place.name: {} for place in places}
@@ -145,15 +148,20 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
         evaluator = GpuEvaluator(load_target(TARGET), Path(cache), 7)
         for place in places:
             rows[place.name]["judge"] = {kind: _code(evaluator, place, kind) for kind in KINDS}
-            _keep(rows, out)
+            _keep(rows, about, out)
         for (name, kind), future in asked.items():
             rows[name].setdefault("kernelbench", {})[kind] = future.result()
-            _keep(rows, out)
+            _keep(rows, about, out)
     report(TITLE, figures(rows))
 
 
-def _keep(rows: Mapping[str, Mapping[str, Any]], out: Path) -> None:
-    about = {"date": time.strftime("%Y-%m-%d"), "device": "NVIDIA H200"}
+def described(devices: str) -> dict[str, str]:
+    """The day and the GPUs: those of an earlier part, and this machine's."""
+    known = [*filter(None, devices.split(" and ")), machine()["device"].removesuffix(" 80GB HBM3")]
+    return {"date": time.strftime("%Y-%m-%d"), "device": " and ".join(dict.fromkeys(known))}
+
+
+def _keep(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str], out: Path) -> None:
     out.write_text(json.dumps({"about": about, "problems": rows}, indent=1) + "\n", encoding="utf-8")
 
 

@@ -217,7 +217,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "kernelbench_eval",
-        "KernelBench on an H200",
+        "KernelBench on Hopper GPUs",
         "Generated kernels of KernelBench's problems and wrong ones made from them: our judge, and KernelBench's own.",
         0.2,
         stored=True,
