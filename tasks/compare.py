@@ -111,17 +111,16 @@ def _judge(
     floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
     own, floor = _beside(own, floor, candidate.dtype, tolerance, beside)
     score = _over(mine, own, floor, ratio)
-    wrong = finite & (error > ratio * own.largest + floor.largest)
+    wrong, excess = finite & (error > ratio * own.largest + floor.largest), None
     if rtol is not None and slack is not None:
         limit = slack + rtol * np.abs(want)
         beyond = finite & (error > limit)
-        score = max(score, _gate(error[beyond], limit[beyond], ratio))
+        if (gate := _gate(error[beyond], limit[beyond], ratio)) > score:
+            excess, score = (_excess(error, limit, beyond) if score <= ratio else None), gate
         wrong |= beyond
-    if score <= ratio:
-        return Match(True, score)
-    if not explain:
-        return Match(False, score)
-    found = diagnose(got, want, error, wrong, finite, score, ratio)
+    if score <= ratio or not explain:
+        return Match(score <= ratio, score)
+    found = diagnose(got, want, error, wrong, finite, score, ratio, excess)
     return Match(False, score, found.message, found.pattern)
 
 
@@ -218,6 +217,11 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
 def _at(values: Array, chosen: Array) -> Array:
     """The chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
+
+
+def _excess(error: Array, limit: Array, beyond: Array) -> Array:
+    """Errors in multiples of their limits, 0 for those within."""
+    return np.where(beyond, error / np.maximum(limit, np.finfo(np.float64).tiny), 0.0)
 
 
 def _gate(error: Array, limit: Array, ratio: float) -> float:

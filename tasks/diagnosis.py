@@ -58,8 +58,20 @@ def diagnose_non_finite(got: Array, expected: Array, keep: Array) -> Diagnosis |
     return Diagnosis("non_finite", message)
 
 
-def diagnose(got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float) -> Diagnosis:
-    """The diagnosis of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared."""
+def diagnose(
+    got: Array,
+    want: Array,
+    error: Array,
+    wrong: Array,
+    keep: Array,
+    score: float,
+    ratio: float,
+    excess: Array | None = None,
+) -> Diagnosis:
+    """The diagnosis of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared.
+
+    `excess` are errors in multiples of what the task allows of each element, where only that was too small.
+    """
     at = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
     worst = f"worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g}"
     found = _whole(got, want, keep) or _matrix(got, want, wrong, keep)
@@ -67,6 +79,8 @@ def diagnose(got: Array, want: Array, error: Array, wrong: Array, keep: Array, s
         found = _row_factors(got, want, error, keep)
     if found is not None:
         return Diagnosis(found.pattern, f"{found.message} ({worst})")
+    if _is_accuracy(error, want, keep) and excess is not None:
+        return Diagnosis("accuracy", _beyond(got, want, excess))
     if _is_accuracy(error, want, keep):
         return Diagnosis(
             "accuracy",
@@ -76,6 +90,15 @@ def diagnose(got: Array, want: Array, error: Array, wrong: Array, keep: Array, s
         )
     count = int(wrong.sum()) or int((keep & (error > 0)).sum())
     return Diagnosis("scattered", f"{count} of {int(keep.sum())} elements are wrong{_region(wrong)}; {worst}")
+
+
+def _beyond(got: Array, want: Array, excess: Array) -> str:
+    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
+    return (
+        f"close but not accurate enough: {int((excess > 0).sum())} of {excess.size} elements are further off than the "
+        f"task's rtol and atol allow of each, up to {excess[at]:.3g} times; look for accumulation in a narrow type, a "
+        f"fast approximation or terms that cancel (worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g})"
+    )
 
 
 def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:

@@ -69,7 +69,8 @@ class Turner:
             if is_float(values.dtype):
                 size = np.abs(to_float64(values))
                 fits = np.isfinite(size) & (self.moves | (size == 0) | ((size <= LARGEST) & (size >= LEAST)))
-                values = np.where(fits, values + np.zeros((), values.dtype), old)  # and no zero is negative
+                with np.errstate(invalid="ignore"):  # nor is a signalling NaN kept
+                    values = np.where(fits, values + np.zeros((), values.dtype), old)  # and no zero is negative
             is_other |= not np.array_equal(values.view(np.uint8), old.view(np.uint8))
             found[name] = values.reshape(self.inputs[name].shape)
         return found if is_other else None

@@ -72,6 +72,7 @@ def command(
     from app.settings import load_settings
     from app.task_folders import open_task
     from app.verdict import show, verdict_json
+    from sandbox.candidate.guessed_branches import guesses_said
 
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings = load_settings()
@@ -90,12 +91,14 @@ def command(
         keep=keep,
     )
     golden = open_task(settings, task).golden
+    more = {"golden": golden.text if golden else "", "note": guesses_said(source).rstrip(".")}
+    more = {key: text for key, text in more.items() if text}
     if json:
-        emit(verdict_json(evaluation) | ({"golden": golden.text} if golden else {}))
+        emit(verdict_json(evaluation) | more)
     else:
         show(evaluation, source, file.name)
-        if golden:
-            say(f"\n{golden.text}.")
+        for text in more.values():
+            say(f"\n{text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
 

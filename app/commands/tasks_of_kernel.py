@@ -46,6 +46,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     from app.imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from app.imports.readers import text_of
     from app.task_folders import open_sound_task, task_cage
+    from sandbox.candidate.guessed_branches import guesses_said
 
     path = wish.place.path
     text, absent = with_headers(path, wish.place.head, text_of)
@@ -79,6 +80,8 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
         said = _written(settings, folder, made, found, match, text, place)
         task = open_sound_task(settings, str(folder.absolute()))
     notes = [f"{header} is not beside the file and is left out" for header in absent]
+    guessed = guesses_said((folder / "seed.hip").read_text(encoding="utf-8"))
+    notes += [f"seed.hip: {guessed}"] if guessed else []
     notes += [f"taken as for the file's own sizes: {d}" for d in found.decisions]
     return task, (*said, *made.notes, *notes)
 

@@ -72,6 +72,31 @@ class ArgumentText:
             checks = []
         return checks, kind, value if dtype == "i64" else f"static_cast<{kind}>({value})"
 
+    def pointer(self, argument: str) -> str:
+        """The pointer that the argument is; UsageError where it is none."""
+        if made := self._pointer(parsed(argument)):
+            return made
+        raise UsageError(f"{argument} is no buffer")
+
+    def bytes_behind(self, argument: str, bytes_of: Mapping[str, str]) -> str:
+        """The bytes from where the argument points to the end of its buffer."""
+        return self._behind(parsed(argument), bytes_of)
+
+    def _behind(self, node: ast.expr, bytes_of: Mapping[str, str]) -> str:
+        match node:
+            case ast.Name(id=name):
+                return f"({bytes_of.get(name, '0')})"
+            case ast.BinOp(left=left, op=op, right=right):
+                sign = "-" if isinstance(op, ast.Add) else "+"
+                moved = in_cpp(ast.unparse(right), self.names)
+                return (
+                    f"({self._behind(left, bytes_of)} {sign} {self.buffers[_buffer(left, self.buffers)]}ll * {moved})"
+                )
+            case ast.IfExp(test=test, body=body, orelse=other):
+                asked = in_cpp(ast.unparse(test), self.names)
+                return f"({asked} ? {self._behind(body, bytes_of)} : {self._behind(other, bytes_of)})"
+        raise UsageError(f"{ast.unparse(node)} is no buffer")
+
     def _number(self, scalar: ScalarSpec) -> str:
         return scalar.name if scalar.name in self.handed else number_in_cpp(scalar)
 
@@ -82,9 +107,7 @@ class ArgumentText:
             case ast.Name(id=name) if name in self.buffers:
                 return name
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if made := self._pointer(left):
-                name = next(
-                    each.id for each in ast.walk(left) if isinstance(each, ast.Name) and each.id in self.buffers
-                )
+                name = _buffer(left, self.buffers)
                 sign = "+" if isinstance(op, ast.Add) else "-"
                 moved = in_cpp(ast.unparse(right), self.names)
                 start = f"static_cast<const char*>(static_cast<const void*>({made}))"
@@ -95,6 +118,10 @@ class ArgumentText:
                 asked = in_cpp(ast.unparse(test), self.names)
                 return f"({asked} ? static_cast<const void*>({one}) : static_cast<const void*>({two}))"
         return ""
+
+
+def _buffer(node: ast.expr, buffers: Mapping[str, int]) -> str:
+    return next(each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in buffers)
 
 
 def parameter(scalar: ScalarSpec) -> str:

@@ -11,9 +11,10 @@ from app.exports.arithmetic import in_cpp
 from records.errors import UsageError
 from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, step_kernels
 from sandbox.candidate.parse import RESERVED
-from sandbox.candidate.plan import COPY, FILL, Launch
-from sandbox.candidate.resolve import fill_word
+from sandbox.candidate.plan import CONTENTS, COPY, FILL, Launch
+from sandbox.candidate.resolve import MOST_BLOCKS, fill_word
 
+_VARIABLES = "plan_variables"
 FITS = """\
 namespace plan {
 inline bool fits(const long long (&grid)[3], const long long (&block)[3], long long lds) {
@@ -63,8 +64,9 @@ class LaunchText:
         if launch.is_step:
             yield from self._step(launch)
             return
-        if launch.writes_variable:
-            raise UsageError("a plan that fills variables of the device (symbol) cannot be exported yet")
+        if launch.kernel.startswith(f"{CONTENTS}<"):
+            yield from self._contents(launch)
+            return
         names = self.text.names
         grid, block = (", ".join(_three(texts, names)) for texts in (launch.grid, launch.block))
         declared = [line for at, each in enumerate(launch.args) for line in self.text.declared(f"argument{at}_", each)]
@@ -73,6 +75,18 @@ class LaunchText:
         yield f"const long long lds_ = {in_cpp(launch.lds, names)};"
         yield from declared
         yield from _called(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
+
+    def _contents(self, launch: Launch) -> Iterator[str]:
+        """A variable of the device becomes what a buffer is, from a place of it on, as far as both reach."""
+        given = str(launch.args[0])
+        yield f"const void* argument0_ = {self.text.pointer(given)};"
+        yield f"long long argument1_ = {self.text.bytes_behind(given, self.bytes_of)};"
+        yield "if (argument1_ < 0) return KERNEL_BAD_VALUE;"
+        blocks = f"plan::most(1, plan::ceil_div(argument1_, {STEP_BYTES * STEP_ITEMS}ll))"
+        yield f"const long long grid_[3] = {{plan::least({MOST_BLOCKS}, {blocks}), 1, 1}};"
+        yield f"const long long block_[3] = {{{STEP_ITEMS}, 1, 1}};"
+        yield "const long long lds_ = 0;"
+        yield from _called(self.kernels[launch.kernel], 2)
 
     def _step(self, launch: Launch) -> Iterator[str]:
         to, given = (str(each) for each in launch.args[:2])
@@ -90,9 +104,29 @@ class LaunchText:
         yield from _called({COPY: "plan::copy", FILL: "plan::fill"}[launch.kernel], 3)
 
 
+def variable_text(launches: Sequence[Launch]) -> str:
+    """The kernels that write variables of the device, as far as they are used; they stand before the device code."""
+    text = step_kernels([x for x in launches if x.writes_variable]).replace("ks_", "")
+    return (
+        f"namespace {{\nnamespace {_VARIABLES} {{\n{text}}}  // namespace {_VARIABLES}\n}}  // namespace\n"
+        if text
+        else ""
+    )
+
+
+def variable_kernel(name: str) -> str:
+    """The name that such a kernel has here."""
+    return f"::{_VARIABLES}::{name.removeprefix('ks_')}"
+
+
 def step_text(launches: Sequence[Launch]) -> str:
     """The kernels of fills and copies, as far as they are used."""
-    text = step_kernels(launches).replace('extern "C" ', "").replace(FILL, "fill").replace(COPY, "copy")
+    text = (
+        step_kernels([x for x in launches if x.is_step])
+        .replace('extern "C" ', "")
+        .replace(FILL, "fill")
+        .replace(COPY, "copy")
+    )
     return f"namespace {{\nnamespace plan {{\n{text}}}  // namespace plan\n}}  // namespace\n" if text else ""
 
 

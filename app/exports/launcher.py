@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from app.exports.argument_text import ArgumentText, parameter
 from app.exports.arithmetic import FUNCTIONS, condition_in_cpp, in_cpp
 from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualified, without_c_linkage
-from app.exports.launch_text import FITS, LaunchText, step_text
+from app.exports.launch_text import FITS, LaunchText, step_text, variable_kernel, variable_text
 from app.exports.signature import Signature, identifier, signature_of
 from records.errors import UsageError
 from sandbox.candidate.instances import address, bare, is_plain, macros, named
-from sandbox.candidate.plan import Workspace
+from sandbox.candidate.plan import Launch, Workspace
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.dialect import spell
 from sandbox.target import Target
@@ -75,6 +75,8 @@ class Launcher:
             if row.prepared.refusal is not None:
                 said = [finding.message for finding in row.prepared.refusal.findings]
                 raise UsageError(f"the kernel cannot be exported: {said[0] if said else 'its plan is refused'}")
+        if self._is_cuda and any(x.writes_variable for x in self._all_launches()):
+            raise UsageError("a plan that fills variables of the device (symbol) is for AMD's GPUs")
         self.includes = list(dict.fromkeys(name for row in self._rows for name in self._text(row).includes))
 
     def parameters(self, is_const: bool = True) -> list[str]:
@@ -91,13 +93,15 @@ class Launcher:
 
     def kernels(self) -> list[str]:
         """The names of all kernels that are launched, as the source has them."""
-        launches = [launch for row in self._rows for launch in row.prepared.candidate.plan.launches]
-        return [bare(x.kernel) for x in launches if not x.is_step]
+        return [bare(x.kernel) for x in self._all_launches() if not x.is_step and not x.writes_variable]
+
+    def _all_launches(self) -> list[Launch]:
+        return [launch for row in self._rows for launch in row.prepared.candidate.plan.launches]
 
     def text(self) -> str:
         """The whole file but for its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
         parts = [self._device(number, row) for number, row in enumerate(self._rows)]
-        steps = step_text([x for row in self._rows for x in row.prepared.candidate.plan.launches])
+        variables, steps = variable_text(self._all_launches()), step_text(self._all_launches())
         host = [
             *([steps] if steps else []),
             "namespace {",
@@ -108,7 +112,7 @@ class Launcher:
             self._scratch(),
             self._launch(),
         ]
-        return "\n".join([*parts, *host])
+        return "\n".join([*([variables] if variables else []), *parts, *host])
 
     def _text(self, row: _Row) -> DetachedText:
         return kernel_text(row.prepared.source)
@@ -210,8 +214,11 @@ class Launcher:
     def _addresses(row: _Row) -> str:
         """Functions that give the addresses of kernels which only an expression names."""
         made = ""
+        written = {x.kernel for x in row.prepared.candidate.plan.launches if x.writes_variable}
         for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
             if not is_plain(name):
-                place = f"reinterpret_cast<const void*>({address(named(name, row.prepared.tunables))})"
+                whole = named(name, row.prepared.tunables)
+                pointer = f"&{variable_kernel(whole)}" if name in written else address(whole)
+                place = f"reinterpret_cast<const void*>({pointer})"
                 made += f"static inline const void* kernel_at_{at}_() {{ return {place}; }}\n"
         return made

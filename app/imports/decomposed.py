@@ -80,6 +80,16 @@ def _shares(extent: int, count: int) -> torch.Tensor:
     return inside.double() / inside.sum(0)
 
 
+def pair_distances(x: torch.Tensor, y: torch.Tensor, power: float, mode: int | None = None) -> torch.Tensor:
+    """The distance of each row of one from each row of the other: `torch.cdist`, whatever way it computes it in."""
+    apart = (x.unsqueeze(-2) - y.unsqueeze(-3)).abs()
+    if power == float("inf"):
+        return apart.amax(-1)
+    if power == 2:
+        return (apart * apart).sum(-1).sqrt()
+    return apart.sum(-1) if power == 1 else apart.pow(power).sum(-1).pow(1 / power)
+
+
 def own_decompositions() -> Mapping[Any, Any]:
     """By operation."""
     a = torch.ops.aten
@@ -88,5 +98,8 @@ def own_decompositions() -> Mapping[Any, Any]:
         a._adaptive_avg_pool3d.default: adaptive_mean,
     }
     found |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
+    found |= {a._cdist_forward.default: pair_distances}
+    found |= {getattr(a.__rshift__, kind): torch.bitwise_right_shift for kind in ("Scalar", "Tensor")}
+    found |= {getattr(a.__lshift__, kind): torch.bitwise_left_shift for kind in ("Scalar", "Tensor")}
     found |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}
     return found

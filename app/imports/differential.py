@@ -22,6 +22,7 @@ CLOSE = 1e-9
 PLACES = ("argmax", "argmin", "sort", "topk", "max", "min", "median")  # their places are free where values are equal
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 6.0, -3.0)  # ends of pieces, and halves that are rounded
 WRONG = "its translation to NumPy does not give what PyTorch gives in double precision"
+UNWRITTEN = "its result holds memory of torch.empty that nothing has written"
 
 
 def refuse_difference(
@@ -70,7 +71,13 @@ def _compare(
         right = want[at] if at < len(want) else written.get(spec.initial or spec.name, news.get(spec.name))
         assert right is not None
         if not agree(got[spec.name], right.reshape(1) if spec.shape == (1,) and right.size == 1 else right):
-            raise ImportDiffers(WRONG)
+            raise ImportDiffers(UNWRITTEN if _shows_unwritten(graph, got[spec.name], right) else WRONG)
+
+
+def _shows_unwritten(graph: Graph, got: Any, right: Any) -> bool:
+    """True where a value is the one by which the translation marks memory that nothing has written."""
+    asks = any(".empty" in node.op or "_empty" in node.op for node in graph.nodes)
+    return asks and np.asarray(got).dtype.kind == "f" and bool(np.isnan(got).any() and not np.isnan(right).any())
 
 
 class Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]

@@ -26,6 +26,9 @@ INFIX = {
     "ge": ">=",
     "bitwise_and": "&",
     "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "bitwise_left_shift": "<<",
+    "bitwise_right_shift": ">>",
     "logical_and": "&&",
     "logical_or": "||",
 }
@@ -199,6 +202,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
         return "return 0;"
 
     _zeros_like = _zeros
+    _empty = _empty_permuted = _empty_strided = _new_empty = _new_empty_strided = _empty_like = _zeros
 
     def _ones(self, node: Operation, at: list[str]) -> str:
         return "return 1;"

@@ -23,6 +23,9 @@ INFIX = {
     "ge": ">=",
     "bitwise_and": "&",
     "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "bitwise_left_shift": "<<",
+    "bitwise_right_shift": ">>",
     "logical_and": "&",
     "logical_or": "|",
 }
@@ -161,6 +164,12 @@ class NumpyWriter(NumpyViews):
         return f"np.zeros({self.shape(node)}, {kind(node.dtype)})"
 
     _zeros_like = _new_zeros = _zeros
+
+    def _empty(self, node: Operation) -> str:
+        unwritten = {"kind": "np.nan", "bool": "False", "np.bool_": "False"}.get(kind(node.dtype), "90")
+        return f"np.full({self.shape(node)}, {unwritten}, {kind(node.dtype)})"  # shows where a result has some of it
+
+    _empty_permuted = _empty_strided = _new_empty = _new_empty_strided = _empty_like = _empty
 
     def _ones(self, node: Operation) -> str:
         return f"np.ones({self.shape(node)}, {kind(node.dtype)})"

@@ -21,6 +21,8 @@ MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
 LAWS = " laws"  # of what a file drew while it was executed, among its names
 
+NARROW = {"i8": torch.int8, "u8": torch.uint8, "i16": torch.int16}  # drawn over all of their values
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -156,6 +158,9 @@ def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
         return torch.randint(0, 2, shape).to(torch.bool)
     if dtype in ("i32", "i64"):
         return torch.randint(0, 100, shape).to(torch.int32 if dtype == "i32" else torch.int64)
+    if dtype in NARROW:
+        kind = NARROW[dtype]
+        return torch.randint(torch.iinfo(kind).min, torch.iinfo(kind).max + 1, shape).to(kind)
     kinds = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
     return torch.randn(shape).to(kinds[dtype])
 

@@ -1,51 +1,118 @@
 """The branches of conditional directives, as far as a text's brackets need them.
 
-Each branch of `#if ... #else ... #endif` is read where it closes what it opens. Where one does not, as in a function
-with two heads and one body, only the first branch is read, so that the brackets of the whole text fit.
+Each branch of `#if ... #else ... #endif` is read where it closes what it opens, and where all of them close the same
+namespaces, as those do of which one holds the rest of the file. Of others, such as those of a function with two heads
+and one body, the first branch is read, so that the brackets of the whole text fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sandbox.candidate.pp_tokens import Token, is_directive
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = frozenset(_OPEN.values())
 _NEXT = frozenset({"else", "elif", "elifdef", "elifndef"})
+_NAMESPACE = "namespace"  # stands for the bracket that closes one
 Branch = list[list[Token]]
 
 
-def balanced_rows(rows: Iterable[list[Token]]) -> Branch:
+class ReadRows(NamedTuple):
+    """The rows without conditional directives, and the rows of branches that were not read."""
+
+    read: Branch
+    unread: Branch
+
+
+@dataclass
+class _Brackets:
+    """The brackets that are open at a place of the text."""
+
+    expected: list[str] = field(default_factory=list)  # what closes them, the innermost last
+    fewest: int = 0  # since the branch began
+    is_broken: bool = False
+    head: list[str] = field(default_factory=list)  # the words since the last statement
+
+    def again(self) -> _Brackets:
+        """The same place, where another branch begins."""
+        return _Brackets([*self.expected], len(self.expected), False, [*self.head])
+
+    def take(self, row: list[Token]) -> None:
+        """Go on behind a row."""
+        for token in row:
+            if token.kind == "mark" and token.text in _OPEN:
+                is_namespace = token.text == "{" and _is_namespace(self.head)
+                self.expected.append(_NAMESPACE if is_namespace else _OPEN[token.text])
+            elif token.kind == "mark" and token.text in _CLOSE:
+                closed = self.expected.pop() if self.expected else ""
+                self.is_broken |= closed not in (token.text, _NAMESPACE if token.text == "}" else closed)
+                self.fewest = min(self.fewest, len(self.expected))
+            is_end = token.kind == "mark" and token.text in "{};"
+            self.head = [] if is_end else [*self.head, token.text][:9]
+
+
+@dataclass
+class _Group:
+    """A condition whose end has not come: its branches, and the brackets before and behind each."""
+
+    start: _Brackets
+    branches: list[Branch] = field(default_factory=lambda: [[]])
+    ends: list[_Brackets] = field(default_factory=list)
+
+
+def balanced_rows(rows: Iterable[list[Token]]) -> ReadRows:
     """The rows without conditional directives, and without branches that would count a bracket twice."""
-    groups: list[list[Branch]] = [[[]]]  # the branches of each group that is not closed yet; the first is the text
+    now, unread = _Brackets(), Branch()
+    groups = [_Group(now)]  # those that are not closed yet; the first is the text
+    now = now.again()
     for row in rows:
         word = row[1].text if is_directive(row) and len(row) > 1 else ""
         if word in ("if", "ifdef", "ifndef"):
-            groups.append([[]])
+            groups.append(_Group(now))
+            now = now.again()
         elif word in _NEXT and len(groups) > 1:
-            groups[-1].append([])
+            groups[-1].ends.append(now)
+            groups[-1].branches.append([])
+            now = groups[-1].start.again()
         elif word == "endif" and len(groups) > 1:
-            branches = groups.pop()
-            groups[-1][-1] += _read(branches)
+            group = groups.pop()
+            group.ends.append(now)
+            made = _read(group)
+            groups[-1].branches[-1] += made.read
+            unread += made.unread
+            fewest = min(group.start.fewest, group.ends[0].fewest)
+            now = group.ends[0].again()
+            now.fewest = min(fewest, now.fewest)
         else:
-            groups[-1][-1].append(row)
-    return [row for branches in groups for row in _read(branches)]
+            groups[-1].branches[-1].append(row)
+            if not is_directive(row):
+                now.take(row)
+    return ReadRows([row for group in groups for branch in group.branches for row in branch], unread)
 
 
-def _read(branches: list[Branch]) -> Branch:
-    kept = branches if all(map(_is_closed, branches)) else branches[:1]
-    return [row for branch in kept for row in branch]
+def _read(group: _Group) -> ReadRows:
+    start, ends, first = group.start.expected, group.ends, group.ends[0]
+    more = len(start) - len(first.expected)
+    is_alike = all(
+        not end.is_broken and end.expected == first.expected and end.fewest == len(end.expected) for end in ends
+    )
+    if is_alike and more >= 0 and all(closed == _NAMESPACE for closed in start[len(start) - more :]):
+        opened = ([_opening(branch, more)] if more and branch else [] for branch in group.branches)
+        rows = [[*again, *branch] for again, branch in zip(opened, group.branches, strict=True)]
+        return ReadRows([*group.branches[0], *(row for branch in rows[1:] for row in branch)], [])
+    return ReadRows(group.branches[0], [row for branch in group.branches[1:] for row in branch])
 
 
-def _is_closed(branch: Branch) -> bool:
-    expected = list[str]()
-    for row in branch:
-        for token in () if is_directive(row) else row:
-            if token.kind != "mark":
-                continue
-            if token.text in _OPEN:
-                expected.append(_OPEN[token.text])
-            elif token.text in _CLOSE and (not expected or expected.pop() != token.text):
-                return False
-    return not expected
+def _opening(branch: Branch, count: int) -> list[Token]:
+    """The namespaces that the branch closes, opened where it begins: the branch before has closed them as well."""
+    at = branch[0][0]
+    marks = [at._replace(kind="name", text=_NAMESPACE, end=at.start), at._replace(kind="mark", text="{", end=at.start)]
+    return marks * count
+
+
+def _is_namespace(head: list[str]) -> bool:
+    is_c = len(head) == 2 and head[0] == "extern" and head[1].startswith('"')
+    return is_c or head[:1] == [_NAMESPACE] or head[:2] == ["inline", _NAMESPACE]

@@ -64,7 +64,8 @@ def without_host_half(text: str) -> str:
     text = _with_one_head(text)
     tokens = scan(text)
     kept, defined = list[Token](), list[Sequence[Token]]()
-    for row in balanced_rows(rows(tokens)):
+    all_rows = balanced_rows(rows(tokens))
+    for row in all_rows.read:
         if is_directive(row):
             defined += [row] if len(row) > 2 and row[1].text == "define" else []
         else:
@@ -85,7 +86,8 @@ def without_host_half(text: str) -> str:
     host += instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
     if has_host_half:
         gone = {id(d) for d in host}
-        host += unreached(text, [d for d in declarations if id(d) not in gone], defined, marks)
+        unread = [t for row in all_rows.unread if not is_directive(row) for t in row if t.kind == "name"]
+        host += unreached(text, [d for d in declarations if id(d) not in gone], defined, marks, unread)
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:

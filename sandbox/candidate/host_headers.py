@@ -3,15 +3,20 @@
 A file that a framework builds includes the framework's headers. Their names that device code uses (`c10::Half`,
 `at::BFloat16`) stand in one header of ours; the others declare nothing for the device and become empty lines. In a file
 with a host half, a header that nobody has here becomes a comment: what device code uses of it is then missing by name.
+
+A declaration of one of CUDA's number types, as `struct __nv_bfloat16;`, gives way to its header: on AMD's GPUs the
+name is another one for HIP's type, so that it cannot be declared as a class.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
+from itertools import accumulate
 
 from sandbox.candidate.header_names import INCLUDE
-from sandbox.candidate.pp_tokens import first_row
+from sandbox.candidate.pp_tokens import first_row, scan
 
 _FRAMEWORK = re.compile(r"(?:torch|ATen|c10|caffe2|THC)/")
 _LIBRARIES = re.compile(  # of the host, or of a whole device
@@ -32,6 +37,7 @@ _COMPILERS = frozenset(
 )
 _NOT_HERE = "is not here"
 _LEFT_OUT = re.compile(rf'^[ \t]*// ([<"][\w./+-]+[>"]) {_NOT_HERE}$', re.M)
+_FORWARD = re.compile(r"^[ \t]*(?:struct|class)[ \t]+__nv_(?P<kind>bfloat16|fp8)\w*[ \t]*;[ \t]*(?://[^\n]*)?$", re.M)
 _END, _PART = "+++*/", re.compile(r"^//\+\+\+ part ", re.M)
 
 
@@ -44,6 +50,7 @@ def with_device_headers(text: str, *, has_host_half: bool = False) -> str:
     table of several kernels, stay as they are.
     """
     text = _INCLUDE.sub(lambda match: _replaced(match, has_host_half), text)
+    text = _with_number_headers(text) if _FORWARD.search(text) else text
     end = text.find(_END) + len(_END)
     if not text.lstrip().startswith("/*+++") or end < len(_END) or text[end : end + 1] not in ("", "\n"):
         return text
@@ -66,6 +73,19 @@ def _replaced(match: re.Match[str], has_host_half: bool) -> str:
     if is_host_library(name):
         return ""
     return f"// {match[2]}{name}{match[4]} {_NOT_HERE}" if has_host_half else match[0]
+
+
+def _with_number_headers(text: str) -> str:
+    """The text with includes for declarations outside of all braces; within them they declare other types."""
+    braces = [token for token in scan(text) if token.kind == "mark" and token.text in ("{", "}")]
+    depths = [0, *accumulate(1 if token.text == "{" else -1 for token in braces)]
+    places = [token.start for token in braces]
+
+    def header(match: re.Match[str]) -> str:
+        kind = "bf16" if match["kind"] == "bfloat16" else match["kind"]
+        return match[0] if depths[bisect_left(places, match.start())] else f"#include <cuda_{kind}.h>"
+
+    return _FORWARD.sub(header, text)
 
 
 def is_host_library(name: str) -> bool:

@@ -21,7 +21,7 @@ MAX_CHOICES = 4096
 MAX_LAUNCHES = 1024  # of one call, all turns of all loops together
 MAX_WORKSPACE_BYTES = 8 << 30
 _SCANNED = 1 << 16
-_MOST_BLOCKS = 64  # that write a device variable
+MOST_BLOCKS = 64  # that write a device variable
 _EVALUATED = 20_000  # constraints that are computed in a search; a second's work
 
 
@@ -165,7 +165,7 @@ class _Resolver:
         if not isinstance(given, BufferArg):
             raise PlanError(f'symbol: {launch.args[0]!r} is no buffer; a value stands in a list, as in ["n"]')
         size = self._bytes(given.name) - given.offset
-        blocks = min(_MOST_BLOCKS, max(1, -(-size // (STEP_BYTES * STEP_ITEMS))))
+        blocks = min(MOST_BLOCKS, max(1, -(-size // (STEP_BYTES * STEP_ITEMS))))
         args = (given, ScalarArg("i64", size))
         return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
 

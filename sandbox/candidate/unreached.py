@@ -10,6 +10,7 @@ Names decide: a function stays where the plan, or anything that stays, has a wor
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -31,15 +32,22 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def unreached(
-    text: str, declarations: Sequence[Declaration], defined: Sequence[Sequence[Token]], marks: frozenset[str]
+    text: str,
+    declarations: Sequence[Declaration],
+    defined: Sequence[Sequence[Token]],
+    marks: frozenset[str],
+    unread: Sequence[Token] = (),
 ) -> list[Declaration]:
     """Functions, their prototypes, classes and constants that the plan's kernels cannot name; none without a plan.
 
-    `declarations` are those that stay, `defined` the rows of `#define`, `marks` the words that mark device code.
+    `declarations` are those that stay, `defined` the rows of `#define`, `marks` the words that mark device code,
+    `unread` the names in branches of conditions that no declaration has among its tokens: which one is compiled only
+    the preprocessor knows.
     """
     plan = _PLAN.match(text)
     if plan is None or _PART.search(text):
         return []
+    beside = _beside(declarations, unread)
     open_ = defaultdict[str, list[Declaration]](list)
     fresh: list[Iterable[str]] = [_WORD.findall(plan[1])]
     uses = {row[2].text for row in defined}  # of macros: what they declare is not known
@@ -48,7 +56,7 @@ def unreached(
         for name in names:
             open_[name].append(declared)
         if not names:
-            fresh.append(t.text for t in declared.tokens if t.kind == "name")
+            fresh += ((t.text for t in declared.tokens if t.kind == "name"), beside[id(declared)])
     words = frozenset(t.text for row in (*defined, *(d.tokens for d in declarations)) for t in row)
     macros = defaultdict[str, list[str]](list)
     for row in defined:
@@ -60,9 +68,20 @@ def unreached(
             for declared in open_.pop(word, ()):
                 if id(declared) not in stay:
                     stay.add(id(declared))
-                    fresh.append([t.text for t in declared.tokens if t.kind == "name"])
+                    fresh += ([t.text for t in declared.tokens if t.kind == "name"], beside[id(declared)])
             fresh.append(macros.pop(word, ()))
     return list({id(d): d for found in open_.values() for d in found if id(d) not in stay}.values())
+
+
+def _beside(declarations: Sequence[Declaration], unread: Sequence[Token]) -> dict[int, list[str]]:
+    """The unread names within each declaration, as of another head before the same body."""
+    ordered = sorted(declarations, key=lambda d: d.tokens[0].start)
+    starts, found = [d.tokens[0].start for d in ordered], defaultdict[int, list[str]](list)
+    for token in unread:
+        at = bisect_right(starts, token.start) - 1
+        if at >= 0 and token.end <= ordered[at].tokens[-1].end:
+            found[id(ordered[at])].append(token.text)
+    return found
 
 
 def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:

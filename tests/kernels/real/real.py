@@ -5,11 +5,14 @@ that is shipped) and, for some, a fault: a regular expression and what stands fo
 kept here; `sources.py` finds a repository in a folder of clones, or fetches it.
 
 A candidate is the plan, then the file as it stands, with the repository's own headers in the place of their includes.
-Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header).
+Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header), and
+where it links device code of other files, `also` names them. Of a Python file, as competitions ask for, the texts that
+hold a kernel are the candidate.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from dataclasses import dataclass
@@ -49,6 +52,7 @@ class Row:
     plan: str
     before: str = ""
     folders: tuple[str, ...] = ()  # where the build looks for headers, besides the file's own folder
+    also: tuple[str, ...] = ()  # files that the build links, with device code that the kernel calls
     again: tuple[str, ...] = ()  # headers that several branches of a condition include: one of them is compiled
     fault: Fault | None = None
     refused: str = ""  # why the lab does not accept it, in one sentence
@@ -92,7 +96,8 @@ def assemble(row: Row, mirror: Mirror) -> RealKernel | None:
     if not mirror.has(row.repository, row.commit):
         return None
     before = f"{row.before.strip()}\n" if row.before else ""
-    body = _with_includes(row, mirror, row.path, set())
+    seen: set[str] = set()
+    body = "\n".join(_with_includes(row, mirror, path, seen) for path in (*row.also, row.path))
     return RealKernel(row, normalise(f"/*+++\n{row.plan.strip()}\n+++*/\n{before}{body}"))
 
 
@@ -101,6 +106,7 @@ def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
     seen.add(path)
     text = mirror.text(row.repository, row.commit, path)
     assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"
+    text = _device_texts(text) if path.endswith(".py") else text
 
     def header(match: re.Match[str]) -> str:
         if is_host_library(match[1]):
@@ -115,6 +121,12 @@ def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
         return match[0]
 
     return _INCLUDE.sub(header, text)
+
+
+def _device_texts(program: str) -> str:
+    """The strings of a Python file in which a kernel is defined, one after the other."""
+    strings = (node.value for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Constant))
+    return "\n".join(text for text in strings if isinstance(text, str) and "__global__" in text)
 
 
 def _once(own: str, path: str, text: str) -> str:
@@ -132,6 +144,6 @@ def _read(path: Path) -> list[Row]:
     found = []
     for row in table["kernel"]:
         fault = Fault(**row.pop("fault")) if "fault" in row else None
-        lists = {key: tuple(row.pop(key, ())) for key in ("folders", "again")}
+        lists = {key: tuple(row.pop(key, ())) for key in ("folders", "also", "again")}
         found.append(Row(**{**common, **row}, **lists, fault=fault))
     return found

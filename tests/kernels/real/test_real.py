@@ -67,15 +67,32 @@ def test_the_page_says_what_the_list_says() -> None:
     assert page(text) == text, "run python -m tests.kernels.real.table"
 
 
-def test_a_file_of_a_clone_is_judged_as_it_is_written(tmp_path: Path) -> None:
-    folder = tmp_path / "somebody+kernels"
-    (folder / "src").mkdir(parents=True)
-    (folder / "src" / "main.hip").write_text(FILE, encoding="utf-8")
-    (folder / "src" / "shapes.h").write_text("#define TILE 16\n", encoding="utf-8")
+def _clone(folder: Path, files: dict[str, str]) -> str:
+    """A repository with these files; its commit."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "c"]):
         subprocess.run(["git", "-C", str(folder), *words], check=True)
     head = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, check=True, text=True)
-    row = Row("turned", "somebody/kernels", head.stdout.strip(), "MIT", "src/main.hip", "transposed", PLAN)
+    return head.stdout.strip()
+
+
+def test_a_candidate_holds_the_kernels_of_a_python_file_and_the_files_that_its_build_links(tmp_path: Path) -> None:
+    program = 'import torch\nHEAD = "void f();"\nSOURCE = r"""\n__global__ void k(int* y) { y[0] = turned(1); }\n"""\n'
+    linked = "__device__ int turned(int x) { return -x; }\n"
+    head = _clone(tmp_path / "somebody+kernels", {"submission.py": program, "turned.hip": linked})
+    row = Row("k", "somebody/kernels", head, "MIT", "submission.py", "transposed", PLAN, also=("turned.hip",))
+    kernel = assemble(row, Mirror(tmp_path))
+    assert kernel is not None
+    assert "import torch" not in kernel.text
+    assert "void f" not in kernel.text
+    assert kernel.text.index("return -x") < kernel.text.index("y[0] = turned(1)")
+
+
+def test_a_file_of_a_clone_is_judged_as_it_is_written(tmp_path: Path) -> None:
+    head = _clone(tmp_path / "somebody+kernels", {"src/main.hip": FILE, "src/shapes.h": "#define TILE 16\n"})
+    row = Row("turned", "somebody/kernels", head, "MIT", "src/main.hip", "transposed", PLAN)
     assert assemble(row, Mirror(tmp_path / "nowhere")) is None
     kernel = assemble(row, Mirror(tmp_path))
     assert kernel is not None

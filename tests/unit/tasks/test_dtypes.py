@@ -37,3 +37,9 @@ def test_fnuz_is_not_the_ocp_format() -> None:
     assert smallest_normal(numpy_dtype("e4m3fnuz")) == 2.0**-7
     assert smallest_normal(numpy_dtype("e4m3fn")) == 2.0**-6
     assert np.isnan(to_float64(np.array([0x80], np.uint8).view(numpy_dtype("e4m3fnuz"))))[0]
+
+
+def test_a_signalling_nan_becomes_a_quiet_one_without_a_warning() -> None:
+    words = np.array([0x7F800001, 0xFF800001, 0x3F800000], np.uint32)
+    made = to_float64(words.view(np.float32))
+    assert np.isnan(made[:2]).all() and made[2] == 1.0

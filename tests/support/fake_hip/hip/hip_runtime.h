@@ -8,10 +8,11 @@
 
 #define __global__
 #define __device__
+#define __constant__
 #define __launch_bounds__(...)
 static const struct {
     unsigned x, y, z;
-} blockIdx = {}, threadIdx = {};
+} blockIdx = {}, threadIdx = {}, gridDim = {};
 typedef int hipError_t;
 typedef void* hipStream_t;
 enum { hipSuccess = 0, hipErrorInvalidValue = 1, hipMemcpyHostToDevice = 1, hipMemcpyDeviceToHost = 2 };

@@ -274,12 +274,6 @@ def test_a_candidate_that_cannot_be_judged_is_not_exported() -> None:
         Launcher(refused, TARGET)
 
 
-def test_a_plan_that_fills_variables_of_the_device_is_not_exported() -> None:
-    filled = PLAIN.replace('kernel = "first"', 'symbol = {mask = "x"}\nkernel = "first"', 1)
-    with pytest.raises(UsageError, match="cannot be exported yet"):
-        Launcher(prepare(filled, task()), TARGET).text()
-
-
 def test_a_kernel_with_the_name_of_a_dim_is_the_one_that_is_launched(tmp_path: Path) -> None:
     named = PLAIN.replace('kernel = "first"', 'kernel = "rows"').replace("void first(", "void rows(")
     made = prepare(named.replace("int rows, long long cols, int r", "int n, long long cols, int r"), task())

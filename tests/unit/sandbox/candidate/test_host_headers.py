@@ -77,6 +77,22 @@ def test_with_a_host_half_a_header_that_is_not_here_is_left_out_and_named(line: 
     assert headers_not_here(normalise(text)) == tuple(w for w in ('"mine.h"', "<maker/words.h>") if w in made)
 
 
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ("struct __nv_bfloat16;", "#include <cuda_bf16.h>"),
+        ("  class __nv_bfloat162 ;  // of CUDA", "#include <cuda_bf16.h>"),
+        ("struct __nv_fp8_e4m3;", "#include <cuda_fp8.h>"),
+        ("struct __half;", "struct __half;"),  # a class on any GPU
+        ("namespace own {\nstruct __nv_bfloat16;\n}", "namespace own {\nstruct __nv_bfloat16;\n}"),
+    ],
+)
+def test_a_declaration_of_a_number_type_of_cuda_is_its_header(line: str, made: str) -> None:
+    text = f"{PLAN}\n{line}\n"
+    assert normalise(text) == f"{PLAN} #include <hip/hip_runtime.h>\n{made}\n"
+    assert normalise(normalise(text)) == normalise(text)
+
+
 def test_the_first_error_names_what_was_left_out() -> None:
     said = Completed(1, "", "candidate.hip:3:1: error: unknown type name 'word'\n", False, 0.1)
     (found,) = compiler_findings(said, "// <maker/words.h> is not here\n\nword x;\n")

@@ -1,0 +1,104 @@
+"""Operations of files: memory of `torch.empty`, words that are taken apart, distances of rows."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.imports.confined import Imported, imported_all
+from app.imports.readers import ImportPlace, form_of
+from app.settings import load_settings
+from app.task_folders import task_cage
+from tasks.linter import lint
+from tasks.loader import load_task
+
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the extra `torch` is not installed")
+FILE = """import torch
+rows, cols = 96, 80
+
+def filled(x):
+    out = torch.empty_like(x)
+    out[..., 0::2] = -x[..., 1::2]
+    out[..., 1::2] = x[..., 0::2]
+    return out
+
+def weighed(x):
+    given = torch.sigmoid(x)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(x, given, reduction="none")
+    return (1 - given) ** 2 * loss
+
+def unwritten(x):
+    out = torch.empty(x.shape)
+    out[:, 0] = x[:, 0]
+    return out
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+"""
+WORDS = """import torch
+
+def unpacked(packed, scales):
+    low, high = (packed & 15).float() - 8, (packed >> 4).float() - 8
+    return torch.stack((low, high), dim=-1).flatten(1) * scales[:, None]
+
+def quantized(x, w, scales):
+    return x @ (w.to(x.dtype) * scales[:, None]).t()
+
+def mixed(a, b):
+    return (a ^ b) + (a << 3) - (b >> 2) * 2
+
+def distances(x, y):
+    return torch.cdist(x, y), torch.cdist(x, y, p=1)
+"""
+INPUTS: Mapping[str, dict[str, tuple[str, list[str]]]] = {
+    "unpacked": {"packed": ("u8", ["rows", "cols"]), "scales": ("f32", ["rows"])},
+    "quantized": {"x": ("f32", ["m", "k"]), "w": ("i8", ["n", "k"]), "scales": ("f32", ["n"])},
+    "mixed": {"a": ("i32", ["rows", "cols"]), "b": ("i32", ["rows", "cols"])},
+    "distances": {"x": ("f32", ["n", "d"]), "y": ("f32", ["m", "d"])},
+}
+SIZES = {"rows": 96, "cols": 80, "m": 64, "n": 80, "k": 48, "d": 32}
+
+
+@needs_torch
+@pytest.mark.long
+def test_memory_that_nothing_has_written_is_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.py"
+    path.write_text(FILE)
+    filled, weighed, unwritten = imports_of(path, {"filled": {}, "weighed": {}, "unwritten": {}})
+    assert isinstance(unwritten, str)
+    assert "its result holds memory of torch.empty that nothing has written" in unwritten
+    assert_sound(tmp_path, filled, weighed)
+
+
+@needs_torch
+@pytest.mark.long
+def test_narrow_words_shifts_and_distances_are_imported(tmp_path: Path) -> None:
+    path = tmp_path / "words.py"
+    path.write_text(WORDS)
+    assert_sound(tmp_path, *imports_of(path, INPUTS))
+
+
+def imports_of(path: Path, functions: Mapping[str, dict[str, tuple[str, list[str]]]]) -> list[Imported | str]:
+    requests: list[dict[str, Any]] = []
+    for name, specs in functions.items():
+        form = form_of(place := ImportPlace(path, name))
+        found = form.gather(place)
+        sizes = {dim: SIZES[dim] for _, shape in specs.values() for dim in shape}
+        origin = {"source": found.shown, "form": form.form, "digest": found.digest}
+        requests.append({**found.request(name, name, specs, sizes), "origin": origin, "gate": form.gate})
+    return list(imported_all(requests, task_cage(load_settings())))
+
+
+def assert_sound(folder: Path, *imports: Imported | str) -> None:
+    for made in imports:
+        assert not isinstance(made, str), made
+        own = folder / made.files["task.toml"].decode().split('"')[1]
+        own.mkdir()
+        for file, content in made.files.items():
+            (own / file).write_bytes(content)
+        assert lint(load_task(own)) == ()
+        assert (own / "seed.hip").exists()
