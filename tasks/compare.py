@@ -58,6 +58,8 @@ class _Slack:
             squares = np.square(np.where(np.isfinite(want), want, 0.0))
             rows = tolerance.row_rtol * np.sqrt(np.mean(squares, axis=-1, keepdims=True))
             if want.ndim > 1:
+                if want.shape[-1] < SHORT and rows.any():
+                    rows = np.maximum(rows, SHORT_SHARE * np.median(rows[rows > 0]))
                 columns = np.mean(squares, axis=-2, keepdims=True)
                 whole = np.mean(columns, axis=-1, keepdims=True)
                 columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
@@ -70,6 +72,7 @@ class _Slack:
         return np.asarray(self.atol + self.rows[part] * self.columns[part])
 
 
+SHORT, SHORT_SHARE = 4, 2.0**-8  # of the usual row's slack that a row of fewer elements has: all may cancel by chance
 SPARSE = 2  # times as many elements as are compared, and the others are left out
 NEAR = 64.0  # times the limit, up to which more outputs are asked for; what misses it by more is wrong by any measure
 Beside = Callable[[], tuple[Array, Array]] | None  # reference and baseline of more elements
