@@ -23,6 +23,7 @@ from tasks.turned_inputs import LARGEST, LEAST
 PAST = (0.02, 0.5)  # of the number that the last value lies past it
 FAR = 2.0  # times it that the last value may lie away: beyond, exponentials are zero for any kernel
 POWER = (0.3, 8.0)  # by which a side grows with its inputs, within reason
+JUMP, OCTAVES = 8, 90  # the power of a factor that changed nothing, and the octaves of one step
 FLAT = 3 / 4  # of the inputs get values that are much alike with the sign, so that those of the side are, too
 NEAR, LEAST_SIZE = 0.1, 0.25  # by which they differ then; of the usual size that none of the others is below
 
@@ -38,6 +39,7 @@ class Drive:
     has_one_sign: bool = False
     turned: set[str] = field(default_factory=set)  # inputs whose sign was turned
     power: float = 0.0  # by which the side grew with the inputs
+    slope: float = 0.0  # or by how much with each octave of them, as an exponent's bits do
     _before: tuple[float, float] | None = None  # the last value then, and the factor since
 
     def values(self, one: Compared) -> Reals:
@@ -61,18 +63,25 @@ class Drive:
         if (last < 0) != (goal < 0):
             is_mixed = float(values.min()) <= 0 <= float(values.max())
             return self._with_one_sign(state, names) if is_mixed else self._turn(state, names)
-        self._learn(last, len(names))
-        factor = abs(goal / last) ** (1 / self.power)
+        factor = self._factor(last, goal, len(names))
         self._before = last, factor
         return _scaled(state, names, factor)
 
-    def _learn(self, last: float, count: int) -> None:
-        """The power by which the side grew since the step before; at first as many as there are inputs."""
-        grown = self._before and abs(self._before[1] - 1) > POWER[0] / 100 and last * self._before[0] > 0
-        if self._before and grown:
-            found = math.log(last / self._before[0]) / math.log(self._before[1])
-            self.power = found if POWER[0] < found < POWER[1] else self.power
+    def _factor(self, last: float, goal: float, count: int) -> float:
+        """The factor of the inputs that leads from the last value to the goal, by how the side has answered so far."""
         self.power = self.power or float(count)
+        old, factor = self._before or (0.0, 1.0)
+        if factor != 1 and last * old > 0:
+            octaves, grown = math.log2(factor), math.log2(last / old)
+            if not grown:
+                return factor**JUMP
+            if POWER[0] < grown / octaves < POWER[1]:
+                self.power, self.slope = grown / octaves, 0.0
+            else:
+                self.slope = (last - old) / octaves
+        if self.slope:
+            return float(2.0 ** np.clip((goal - last) / self.slope, -OCTAVES, OCTAVES))
+        return float(abs(goal / last) ** (1 / self.power))
 
     def _with_one_sign(self, state: Tensors, names: list[str]) -> dict[str, Array] | None:
         """No value of these inputs below zero, nor next to it; None the second time."""

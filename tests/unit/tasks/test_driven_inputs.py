@@ -52,6 +52,10 @@ def squares(state: Tensors) -> Array:
     return np.square(state["x"].astype(np.float64)).mean(axis=1)
 
 
+def exponents(state: Tensors) -> Array:
+    return (state["x"].view(np.uint32) >> 23 & 255).max(axis=1).astype(np.float64)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("of", "number", "to", "how", "loaded"),
@@ -61,6 +65,8 @@ def squares(state: Tensors) -> Array:
         (products, 3.0, False, "olt", 3),
         (squares, 1e-10, True, "olt", 1),
         (squares, 1e4, True, "ogt", 1),
+        (exponents, 80.0, True, "olt", 1),  # bits of an exponent grow by one with each octave
+        (exponents, 140.0, True, "ogt", 1),
     ],
 )
 def test_the_last_value_comes_past_the_number_and_not_far(
