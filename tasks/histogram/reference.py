@@ -38,7 +38,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """What is no bin's number is what was drawn."""
+    """Values that are no bin's number are those that were drawn."""
     is_bin = (made["values"] >= 0) & (made["values"] < case.dims["bins"])
     return {"values": np.where(is_bin, made["values"], drawn["values"])}
 
