@@ -72,16 +72,17 @@ class Drive:
         self.power = self.power or float(count)
         old, factor = self._before or (0.0, 1.0)
         if factor != 1 and last * old > 0:
-            octaves, grown = math.log2(factor), math.log2(last / old)
+            octaves, grown = math.log2(factor), math.log2(abs(last)) - math.log2(abs(old))
             if not grown:
-                return factor**JUMP
+                return float(2.0 ** min(max(JUMP * octaves, -OCTAVES), OCTAVES))
             if POWER[0] < grown / octaves < POWER[1]:
                 self.power, self.slope = grown / octaves, 0.0
             else:
                 self.slope = (last - old) / octaves
+        wanted = (math.log2(abs(goal)) - math.log2(abs(last))) / self.power
         if self.slope:
-            return float(2.0 ** np.clip((goal - last) / self.slope, -OCTAVES, OCTAVES))
-        return float(abs(goal / last) ** (1 / self.power))
+            wanted = (goal - last) / self.slope
+        return float(2.0 ** min(max(wanted, -OCTAVES), OCTAVES))
 
     def _with_one_sign(self, state: Tensors, names: list[str]) -> dict[str, Array] | None:
         """No value of these inputs below zero, nor next to it; None the second time."""

@@ -80,3 +80,18 @@ def test_the_last_value_comes_past_the_number_and_not_far(
 
 def test_where_no_sign_leads_there_nothing_is_done() -> None:
     assert driven(squares, -5.0, True, "olt", 1, 0) is None
+
+
+@pytest.mark.parametrize("number", [5e-324, 1e-300, 3.4e38, 1e300])
+def test_numbers_at_the_ends_of_a_type_end_nothing(number: float) -> None:
+    rng = np.random.default_rng(0)
+    state: Tensors = {"x": rng.standard_normal((8, 16)).astype(np.float32)}
+    driver = Drive(number, 1, True, rng)
+    for side in (1e-45, 3e38, 5e-324, 1.0, 1.0, -1e-40):
+        values = np.full(8, side)
+        words = values.view(np.uint64)
+        right = np.full(8, number).view(np.uint64)
+        rows = np.zeros((8, 1), np.int64)
+        one = Compared("olt", "double", values < number, words, right, ("x",), rows, rows, rows + 4, (False, True))
+        made = driver.step(one, state, ["x"])
+        assert made is None or np.isfinite(made["x"]).all()
