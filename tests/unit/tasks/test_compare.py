@@ -293,17 +293,3 @@ def test_correct_means_an_error_of_at_most_the_ratio(seed: int, amount: float) -
     result = compare((reference + amount * rng.standard_normal((9, 11))).astype(F32), reference, base, Tolerance(2.0))
     assert result.correct == (result.error <= 2.0)
     assert result == replace(result, message="") if result.correct else result.message
-
-
-def test_an_element_that_cancels_by_chance_is_no_row_of_its_own() -> None:
-    rng = np.random.default_rng(0)
-    want = np.append(rng.standard_normal(2000) * 8, 3.1e-6)[:, None]  # a product with a single column
-    tolerance = Tolerance(ratio=2.0, rtol=1e-2, row_rtol=1e-2)
-    base = want.astype(ml_dtypes.bfloat16)
-    got = base.copy()
-    got[-1] = 2.9e-6  # by the rounding of what cancels
-    assert compare(got, want, base, tolerance).correct
-    got[-1] = 1e-2
-    assert not compare(got, want, base, tolerance).correct
-    got[-1], got[7] = base[-1], 1.03 * want[7]
-    assert not compare(got, want, base, tolerance).correct
