@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tasks.dtypes import is_float, smallest_normal, to_float64
-from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, sparse, zero_slices
+from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, sparse, turned_lines, zero_slices
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -283,6 +283,7 @@ MAKERS: Mapping[str, Make] = {
     "laced": laced,
     "sparse": sparse,
     "zero slices": zero_slices,
+    "turned lines": turned_lines,
     "outliers": _outliers,
     "far outliers": _far_outliers,
     "far apart": _far_apart,
@@ -291,7 +292,7 @@ MAKERS: Mapping[str, Make] = {
 }
 OF_BYTES = frozenset(  # changes that leave what bytes stand for to whoever packed them
     {planted, *(MAKERS[n] for n in ("zeros", "equal rows", "one value", "permuted", "repeats", EXCEPT, "partly alike"))}
-    | {laced, sparse, zero_slices}
+    | {laced, sparse, zero_slices, turned_lines}
 )
 HARDEST = {"outliers": 2.0**7, "far outliers": 2.0**17}  # times a line's largest value, which a task must bear for them
 MOVED = frozenset({"extremes", "not finite"})  # for tasks that compute nothing; the last where they look at nothing

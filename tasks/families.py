@@ -243,7 +243,7 @@ class InputFamilies:
         """True where no value decides which of them an output holds: with other signs, they all have other signs."""
         for case in _cases(self.task):
             inputs = self.task.draw(case)
-            turned = {name: -x if name in self.task.plant else x for name, x in inputs.items()}
+            turned = {n: -x if n in self.task.plant and is_float(x.dtype) else x for n, x in inputs.items()}
             one, other = self.task.reference(inputs, case), self.task.reference(turned, case)
             if not all(np.array_equal(to_float64(one[s.name]), -to_float64(other[s.name])) for s in self.task.outputs):
                 return False

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from records.errors import PlanError, TaskError
-from tasks.cases import BYTES, INTEGERS, read_cases, read_scalars
 from tasks.cases import INT32 as INT32
+from tasks.cases import INTEGERS, read_cases, read_scalars
 from tasks.cases import case_name as case_name
 from tasks.cases import derived_seed as derived_seed
 from tasks.dtypes import size_bytes
@@ -127,8 +127,8 @@ def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
     if "plant" not in root.left:
         return tuple(real) if statement.mix else ()
     names = root.strings("plant", 0)
-    if unknown := set(names) - {*real, *(spec.name for spec in plain if spec.dtype == BYTES)}:
-        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type or u8 without a structure")
+    if unknown := set(names) - {spec.name for spec in plain}:
+        root.wrong("plant", f"names {min(unknown)!r}, which is no input without a structure")
     return names
 
 

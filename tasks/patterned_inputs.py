@@ -14,6 +14,7 @@ APART = 0.25  # of the values of lines that are partly alike
 LACES = 4  # the longest distance of places that are alike
 RUN = 6  # as a power of two, the longest run of slices that are zero
 ZERO, MOST_KEPT = 2 / 3, 1 / 16  # of the sparse lines are zero, and so much of one is kept at most
+PERIODS = (2, 6)  # powers of two, of lines that are turned, the last one excluded
 ENDS, MOST = 2 / 3, 64  # of the arrays have so many zeros at most at both ends and in the middle of the axis
 
 Rng = np.random.Generator
@@ -76,3 +77,17 @@ def zero_slices(x: Array, rng: Rng) -> Array:
     kept[int(rng.integers(size))] |= not kept.any()  # of zeros alone a task need not know a right answer
     shape = [-1 if at == axis else 1 for at in range(x.ndim)]
     return np.where(kept.reshape(shape), x, np.zeros((), x.dtype))
+
+
+def turned_lines(x: Array, rng: Rng) -> Array:
+    """Each line of a matrix is the one before it, turned by one place within a short period.
+
+    Every line and every column of a tile has the same values in another order, and so the same sums, largest values
+    and checksums, but no tile is symmetric.
+    """
+    if x.ndim < 2 or min(x.shape[-2:]) < 2:
+        return x
+    period = 1 << int(rng.integers(*PERIODS))
+    base = np.resize(x[..., :1, :], (*x.shape[:-2], 1, period)) if x.shape[-1] < period else x[..., :1, :period]
+    places = (np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]) % period
+    return np.take_along_axis(np.broadcast_to(base, (*x.shape[:-1], period)), np.broadcast_to(places, x.shape), axis=-1)

@@ -9,6 +9,7 @@ judged by the size of its own outputs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -45,9 +46,12 @@ BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's large
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
 RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+SINGLE = 4  # bytes of a type whose values float32 holds
 SWAYED = 8.0  # times what the last bits of the inputs sway an output that the baseline has exactly
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
-LEAST, FURTHEST = 2.0**-126, 3e38  # numbers beyond are ends of a type, which the families reach
+LEAST, FURTHEST = 2.0**-126, 3.4e38  # numbers beyond are ends of a type, which the families reach
+PAST = (2.0**-6, 1.0)  # of a number that values of whole lines lie past it, as far as the type holds them
+ALL, FIRST = 1 / 2, 6  # of such tries move all lines; the numbers at most that have such a try before any other
 
 Step = Callable[[Array, float, Rng], Array]
 
@@ -60,6 +64,7 @@ class SearchedInputs(InputFamilies):
         super().__init__(known.task)
         self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
+        self._unusual = sorted(self._numbers, key=lambda n: -abs(math.log(abs(n))))
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
@@ -71,9 +76,14 @@ class SearchedInputs(InputFamilies):
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
         if family is None or not mine:
             return inputs
-        how = np.random.default_rng((self._secret, int(family.rpartition(" ")[2])))
+        number = int(family.rpartition(" ")[2])
+        how = np.random.default_rng((self._secret, number))
         rng = np.random.default_rng((case.seed, 4))
         made = dict(inputs)
+        if number < min(FIRST, len(self._unusual)):
+            for name in _some(mine, how):
+                made[name] = _sized(made[name], 0.0, _past, self._unusual[number], rng)
+            return made
         if not self._numbers or how.random() < RELATED:
             self._relate(made, mine, how, rng)
             if how.random() < RELATED:
@@ -120,8 +130,10 @@ class SearchedInputs(InputFamilies):
             size = float(np.sqrt(np.mean(np.square(to_float64(want))))) if want.size else 0.0
             unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
             is_exact = not np.abs(to_float64(base) - to_float64(want)).any()  # as where terms cancel, by luck
-            swayed = self._swayed(case, inputs, spec.name, want) if is_exact and is_float(dtype) else 0.0
-            self._least[family, spec.name] = max(unit, lost, swayed, FLUSHED) if is_float(dtype) else 0.0
+            is_asked = is_float(dtype) and (is_exact or lost > unit)
+            swayed = self._swayed(case, inputs, spec.name, want) if is_asked else 0.0
+            may = min(lost, swayed or lost)  # of outputs that are small although no terms cancel nothing is lost
+            self._least[family, spec.name] = max(unit, may, swayed * is_exact, FLUSHED) if is_float(dtype) else 0.0
         if self.task.check is None:
             return True
         outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
@@ -130,12 +142,13 @@ class SearchedInputs(InputFamilies):
     def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
         """By how much an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
         rng, found = np.random.default_rng((case.seed, 6)), 0.0
-        floats = [one for one in self.task.plant if one in inputs and inputs[one].dtype == np.float32]
+        floats = {one: inputs[one] for one in self.task.plant if one in inputs and is_float(inputs[one].dtype)}
+        single = {one: x.astype(np.float32) for one, x in floats.items() if x.dtype.itemsize <= SINGLE}
         for has_one_way in (False, True):  # each value its own, and each input: few values may go the same by chance
             moved = dict(inputs)
-            for number, one in enumerate(floats):
-                up = np.full(inputs[one].shape, number % 2) if has_one_way else rng.integers(0, 2, inputs[one].shape)
-                moved[one] = np.nextafter(inputs[one], np.where(up, np.float32(np.inf), np.float32(-np.inf)))
+            for number, (one, x) in enumerate(single.items()):
+                up = np.full(x.shape, number % 2) if has_one_way else rng.integers(0, 2, x.shape)
+                moved[one] = np.nextafter(x, np.where(up, np.float32(np.inf), np.float32(-np.inf)))
             try:
                 with np.errstate(all="ignore"):
                     off = np.abs(to_float64(self.task.reference(moved, case)[name]) - to_float64(want))
@@ -241,6 +254,19 @@ def _moved(x: Array, number: float, rng: Rng) -> Array:
     return np.asarray((to_float64(x) + by).astype(x.dtype))
 
 
+def _past(x: Array, number: float, rng: Rng) -> Array:
+    """Whole lines farther from zero than the number, on its side: a running extreme that begins there stays."""
+    if not x.ndim or not is_float(x.dtype):
+        return x
+    high = 1.0 + float(rng.choice(PAST))
+    with np.errstate(over="ignore"):
+        made = np.asarray(number * rng.uniform(1.0, high, x.shape)).astype(x.dtype)
+        least: Array = np.full(x.shape, number * (1 + 2.0**-7)).astype(x.dtype)
+    made = np.where(np.isfinite(to_float64(made)), made, least)
+    lines = rng.random((*x.shape[:-1], 1)) < (1.0 if rng.random() < ALL else 0.5)
+    return np.where(lines & np.isfinite(to_float64(made)), made, x)
+
+
 def _spread(x: Array, number: float, rng: Rng) -> Array:
     """In each line few values, or half, or most below the others by about the number."""
     if not x.ndim or not is_float(x.dtype):
@@ -256,7 +282,7 @@ def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
     return steps[int(rng.integers(len(steps)))]
 
 
-STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread)
+STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread, _past)
 RELATIONS: tuple[Make, ...] = (
     *(make for name, make in MAKERS.items() if name not in MOVED),
     one_magnitude,

@@ -10,6 +10,8 @@ import numpy as np
 from tasks.task import Array
 from tasks.tolerance import Tolerance
 
+SHORT, SHORT_SHARE = 4, 2.0**-8  # of the usual row's slack that a row of fewer elements has: all may cancel by chance
+
 
 @dataclass(frozen=True)
 class Slack:
@@ -31,6 +33,8 @@ class Slack:
             squares = np.square(np.where(np.isfinite(want), want, 0.0))
             rows = tolerance.row_rtol * np.sqrt(np.mean(squares, axis=-1, keepdims=True))
             if want.ndim > 1:
+                if want.shape[-1] < SHORT and rows.any():
+                    rows = np.maximum(rows, SHORT_SHARE * np.median(rows[rows > 0]))
                 columns = np.mean(squares, axis=-2, keepdims=True)
                 whole = np.mean(columns, axis=-1, keepdims=True)
                 columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
@@ -40,7 +44,7 @@ class Slack:
 
     def part(self, part: Any) -> Array:
         """That of the elements at this index."""
-        rows = self.rows[part]
-        if not any(rows.strides):  # nothing of it depends on a row
-            return np.broadcast_to(self.atol + rows.flat[0] if rows.size else self.atol, rows.shape)
-        return np.asarray(self.atol + rows * self.columns[part])
+        rows, columns = self.rows[part], self.columns[part]
+        if rows.size and not any((*rows.strides, *columns.strides)):  # it is the same everywhere
+            return np.broadcast_to(self.atol + rows.flat[0] * columns.flat[0], rows.shape)
+        return np.asarray(self.atol + rows * columns)

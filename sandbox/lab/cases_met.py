@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
@@ -12,7 +11,6 @@ from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
-from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.lab.branch_cases import branch_cases
@@ -20,7 +18,7 @@ from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.large_case import LargeCase, has_parts
-from sandbox.lab.listed_case import ListedCase
+from sandbox.lab.listed_case import ListedCase, has_few_items, launches_of
 from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
@@ -29,7 +27,6 @@ from tasks.families import TOGETHER, longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
 from tasks.task import Case
 
-MOST_ITEMS = 1 << 17  # work-items of a plan on a case with a long dim
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
 TAILED = "outliers"  # of which many are their line's last value
 TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
@@ -53,7 +50,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
     others = branch_cases(judge.built, seed, (*task.tests, *shapes, *written, *rests))
     ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests, *others))
-    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not _launches(judge, case)]
+    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
     derived = {case.name: case for case in (*shapes, *written, *rests, *others, *small)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
@@ -89,18 +86,10 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
     others = [name for name in names if name not in ordered]
     drawn = [others[int(at)] for at in inputs.rng.permutation(len(others))[:ON_LONG]]
     for case in inputs.long:
-        if sum(prod(launch.grid) * prod(launch.block) for launch in _launches(judge, case)) <= MOST_ITEMS:
+        if has_few_items(judge, case):
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
                 yield ListedCase(judge, case, family, inputs)
-
-
-def _launches(judge: Judge, case: Case) -> tuple[ResolvedLaunch, ...]:
-    """The launches on a case; none where the plan has no numbers for it, which the case itself reports."""
-    try:
-        return judge.built.prepared.plan(case).launches
-    except PlanError:
-        return ()
 
 
 def _tailed(judge: Judge, inputs: SessionInputs, derived: list[Case]) -> Iterator[ListedCase]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from records.errors import PlanError
+from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.lab.lab_verify import Judge, Rows
 from sandbox.lab.scaled_case import SCALED, scaled, shortened
 from sandbox.lab.session_inputs import SessionInputs
@@ -22,7 +24,21 @@ from tasks.task import Case
 PILOT = 3  # workgroups from anywhere that say what one costs
 FEWEST = 8
 MOST_ITEMS = 1 << 21  # work-items of a case that is executed whole: each costs a switch at every barrier, even if idle
+ON_LONG_ITEMS = 1 << 17  # of a plan on a case with a long dim: each costs as much as its work
 TRIAL = 1 / 3  # of the deadline, after which a whole execution gives way to a sample
+
+
+def launches_of(judge: Judge, case: Case) -> tuple[ResolvedLaunch, ...]:
+    """The launches on a case; none where the plan has no numbers for it, which the case itself reports."""
+    try:
+        return judge.built.prepared.plan(case).launches
+    except PlanError:
+        return ()
+
+
+def has_few_items(judge: Judge, case: Case) -> bool:
+    """True where the plan launches so few work-items on a case with a long dim that families may meet it."""
+    return sum(math.prod(one.grid) * math.prod(one.block) for one in launches_of(judge, case)) <= ON_LONG_ITEMS
 
 
 @dataclass(frozen=True)

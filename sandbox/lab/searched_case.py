@@ -13,8 +13,11 @@ from dataclasses import dataclass, replace
 from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.build.conditions import DataCondition, numbers_in
+from sandbox.lab.driven_case import LONGEST, ways_of
+from sandbox.lab.driven_case import MOST as MOST_WAYS
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Judge
+from sandbox.lab.listed_case import ListedCase, has_few_items
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
@@ -29,6 +32,7 @@ TRIES = 20  # executions for a candidate with a comparison of one outcome
 FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
 MORE = 8  # times as many where more time was asked for
 TURNED, TURNED_SHARE = 2, 0.55  # times as many steps that turn comparisons; the part of the time in which they begin
+LONG_SHARE = 1 / 4  # of the time in which families meet long lines
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
 
@@ -58,17 +62,44 @@ class SearchedCase:
 
 def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """One row for all tries, or that of the one which failed and its findings; no row where there are none."""
-    met, worst, begun_s = 0, 0.0, spent_s(judge.lab)
+    begun_s = spent_s(judge.lab)
+    rows, findings = on_long_lines(judge, inputs, begun_s)
+    if findings:
+        return rows[-1:], findings
+    met, worst = len(rows), max((row.error or 0.0 for row in rows), default=0.0)
     if turned := turned_cases(judge, inputs, begun_s):
         row, findings = turned.run()
         if findings:
             return [row] if row else [], findings
-        met, worst = turned.met, turned.worst
+        met, worst = met + turned.met, max(worst, turned.worst)
     for row, findings in overlapping(searched_cases(judge, inputs, begun_s), SearchedCase.run):
         if findings:
             return [row] if row else [], findings
         met, worst = (met + 1, max(worst, row.error or 0.0)) if row else (met, worst)
     return [CaseResult(f"{met} {MADE}", "held_out", correct=True, error=worst)] if met else [], ()
+
+
+def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[list[CaseResult], tuple[Finding, ...]]:
+    """The general families on the shape with the longest lines, while a comparison has had one outcome so far.
+
+    A buffer of a thousand elements, or the second turn of a loop over blocks, is not met on the short lines of a test.
+    """
+    rows, case = list[CaseResult](), inputs.with_long_lines
+    if case is None or not judge.one_sided or not has_few_items(judge, case):
+        return rows, ()
+    names = [name for name in inputs.listed.families.names if name not in judge.task.variant_names]
+    limit_s = LONG_SHARE * judge.patience.searched_s * (MORE if judge.patience.is_longer else 1)
+    for at in inputs.rng.permutation(len(names)):
+        if spent_s(judge.lab) - begun_s > limit_s or not judge.one_sided:
+            break
+        drawn = replace(case, seed=int(inputs.rng.integers(2**32)))
+        row, findings = ListedCase(judge.within(TRIAL), drawn, names[int(at)], inputs).run()
+        if any(finding.kind == "timeout" for finding in findings):
+            break
+        rows.append(row)
+        if findings:
+            return rows, findings
+    return rows, ()
 
 
 def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedCases | None:
@@ -82,7 +113,7 @@ def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedC
         return None
     more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
     tries = _tries(conditions, numbers, has_left=bool(judge.one_sided))
-    most = more * tries * (TURNED if tries == TRIES else 1)
+    most = more * (tries * (TURNED if tries == TRIES else 1) + LONGEST * min(MOST_WAYS, 2 * ways_of(conditions)))
     known, limit_s = SearchedInputs(inputs.listed.families, (), 0), more * TURNED_SHARE * judge.patience.searched_s
     beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
     return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < limit_s)

@@ -16,6 +16,7 @@ import numpy as np
 from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.build.conditions import DataCondition, numbers_in
+from sandbox.lab.driven_case import LONGEST, Drives, Key, ways_of
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
 from tasks.compared_sides import Compared
@@ -32,12 +33,10 @@ ASKED = 4  # comparisons that are asked for a way before a chain ends
 WEIGHTS = {"one outcome": 8.0, "equality": 3.0, "number": 1.0, "other": 0.4}
 DEAR, LEAST_COST = 0.3, 2.0**12  # the power of a cost by which shapes become rarer, from this cost on
 UNKNOWN, LITTLE = 8.0, 0.25  # as many times as likely is a shape of which nothing is known, or that has nothing left
+EVERY = 2  # one of so many chains brings a comparison to one outcome everywhere
 FAMILY = 1 / 3  # of the chains begin with a family that is the task's own or made for any
 BESIDE = 2 / 3  # of the steps turn all comparisons of the line alike
 Row = tuple[CaseResult | None, tuple[Finding, ...]]
-
-
-Key = tuple[int, float]  # the number of a mark, and of those of its rows that compare with one number of many, that one
 
 
 class TurnedInputs(SearchedInputs):
@@ -61,9 +60,11 @@ class TurnedCases:
     most: int  # steps
     is_in_time: Callable[[], bool]
     begun: int = 0
+    chains: int = 0
     met: int = 0
     worst: float = 0.0
     reached: dict[int, frozenset[Key]] = field(default_factory=dict)  # comparisons by the numbers of the shapes
+    drives: Drives = field(default_factory=Drives)
     tried: dict[Key, int] = field(default_factory=dict)  # how often each comparison was turned
     outcomes: dict[Key, int] = field(default_factory=dict)  # of those with one number alone: 1 false, 2 true, 3 both
 
@@ -88,20 +89,44 @@ class TurnedCases:
     def run(self) -> Row:
         """The row and the findings of the first wrong step, if any is."""
         while self.may_go_on():
-            row, findings = self._chain()
+            is_driven, self.chains = bool(ways_of(self.conditions)) and self.chains % EVERY == 0, self.chains + 1
+            row, findings = self._drive() if is_driven else self._chain()
             if findings:
                 return row, findings
         return None, ()
 
-    def _chain(self) -> Row:
-        task, rng = self.judge.task, self.rng
+    def _drive(self) -> Row:
+        """Steps on which one comparison with a number comes to have one outcome everywhere, the rarer one."""
         shape = self._shape()
-        case = replace(self.shapes[shape], seed=int(rng.integers(2**32)), role="held_out")
+        case, drawn, mine = self._drawn(shape)
+        state, driver, key = drawn, None, (-1, 0.0)
+        for _ in range(LONGEST):
+            if not self.may_go_on():
+                break
+            row, findings, seen = self._step(case, state)
+            if findings:
+                return row, findings
+            self.reached[shape] = self.reached.get(shape, frozenset()) | set(seen)
+            if driver is None:
+                key, driver = self.drives.chosen(seen, self.rng)
+            made = driver.step(seen[key], state, mine) if driver and key in seen else None
+            if made is None:
+                break
+            state = self.judge.task.kept(made, drawn, case)
+        return None, ()
+
+    def _drawn(self, shape: int) -> tuple[Case, Tensors, list[str]]:
+        """A case of this shape, its inputs, and those of them that may be changed."""
+        task = self.judge.task
+        case = replace(self.shapes[shape], seed=int(self.rng.integers(2**32)), role="held_out")
         drawn = task.draw(case)
+        given = (spec for spec in task.inputs if spec.name in task.plant and not spec.strides)
+        return case, drawn, [spec.name for spec in given if spec.name in drawn]
+
+    def _chain(self) -> Row:
+        task, rng, shape = self.judge.task, self.rng, self._shape()
+        case, drawn, mine = self._drawn(shape)
         chain, state = _Chain(), self._start(case, drawn)
-        mine = [
-            spec.name for spec in task.inputs if spec.name in task.plant and not spec.strides and spec.name in state
-        ]
         for number in range(STEPS):
             if not self.may_go_on():
                 break

@@ -37,6 +37,12 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     }
 
 
+def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+    """Values that are no bin's number are those that were drawn."""
+    is_bin = (made["values"] >= 0) & (made["values"] < case.dims["bins"])
+    return {"values": np.where(is_bin, made["values"], drawn["values"])}
+
+
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
     """Counts of some of the values, counters that overflow or lose additions, and something else than counts."""
     values, bins = inputs["values"], case.dims["bins"]

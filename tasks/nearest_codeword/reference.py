@@ -6,7 +6,8 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
-LARGE, SMALL = 2.0**48, 2.0**-20  # powers of two, so that the rounding stays the same
+SMALL = 2.0**-20  # a power of two, so that the rounding stays the same
+STRIDES = (1, 64, 256)  # from a codeword to the one like it, or anywhere: a lane often meets both
 CLEAR = 0.5  # that the least distance lies below the next one
 CLEAR_SHARE = 1e-4  # and of the squares that a distance may be made of
 FURTHEST = 2.0**126  # of distances that float32 holds, whatever they are added up of
@@ -38,7 +39,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "far": _drawn(case, rng, 2.0),
         "short": {**short, **_scaled(short, rng)},
         "away": _away(_drawn(case, rng, 1.0), rng),
-        "large": {name: np.float32(LARGE) * array for name, array in _away(_drawn(case, rng, 1.0), rng).items()},
+        "large": _enlarged(_away(_drawn(case, rng, 1.0), rng)),
         "small": {name: array * np.float32(SMALL) for name, array in _drawn(case, rng, 1.0).items()},
         "shrunk": _shrunk(_drawn(case, rng, 1.0), rng),
     }
@@ -84,7 +85,7 @@ def _drawn(case: Case, rng: np.random.Generator, spread: float) -> dict[str, Arr
     step = np.zeros_like(centres)
     step[np.arange(len(centres)), axis] = np.float32(0.5)
     codebook = np.stack([centres - step, centres + step], axis=1).reshape(-1, width)[:codes]
-    order = rng.permutation(codes)
+    order = _order(codes, rng)
     wanted = rng.integers(codes, size=rows)
     ends = rng.choice(rows, min(2, rows), replace=False)  # of the search: the last codeword is seldom drawn
     wanted[ends] = order[[-1, 0][: len(ends)]]
@@ -110,6 +111,27 @@ def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
     beyond = rng.uniform(8, 40, x.shape)
     moved = np.where(rng.random(x.shape) < 0.5, low - beyond, high + beyond).astype(np.float32)
     return _where_clear(np.where(chosen, moved, x), given)
+
+
+def _enlarged(given: Tensors) -> dict[str, Array]:
+    """As large as distances in float32 allow, by a power of two: a search may begin with a smaller one."""
+    lengths = sum(float(np.square(array.astype(np.float64)).sum(axis=1).max(initial=0)) for array in given.values())
+    factor = np.float32(2.0 ** np.floor(np.log2(FURTHEST / (4 * lengths)) / 2 - 0.01))
+    return {name: factor * array for name, array in given.items()}
+
+
+def _order(codes: int, rng: np.random.Generator) -> Array:
+    """The codewords' places: those of a pair anywhere, or at one distance from each other."""
+    stride = int(rng.choice((0, *STRIDES)))
+    if not stride or codes <= stride:
+        return np.asarray(rng.permutation(codes))
+    first = np.flatnonzero(np.arange(codes - stride) // stride % 2 == 0)
+    pairs = rng.permutation(np.stack([first, first + stride], axis=1))
+    pairs = np.where(rng.random((len(pairs), 1)) < 0.5, pairs, pairs[:, ::-1])
+    order = np.full(codes, -1)
+    order[pairs.reshape(-1)] = np.arange(pairs.size)
+    order[order < 0] = rng.permutation(np.arange(pairs.size, codes))
+    return order
 
 
 def _shrunk(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:

@@ -61,7 +61,10 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     equal = np.broadcast_to(x[:, :1], x.shape)
     peaks = rng.standard_normal((rows, cols), dtype=np.float32)
     peaks[np.arange(rows), rng.integers(cols, size=rows)] += rng.uniform(95, 105, rows).astype(np.float32)
-    spread = (rng.uniform(-DEEP, 0, x.shape) + x[:, :1]).astype(np.float32)
+    near = np.where(np.arange(rows) % 2 == 0, 0.0, -4 - np.log(cols))[:, None]  # or no other value adds to the sum
+    below = rng.uniform(-DEEP, near, x.shape)
+    below[np.arange(rows), rng.integers(cols, size=rows)] = 0
+    spread = (below + x[:, :1]).astype(np.float32)
     shuffled = rng.permuted(np.broadcast_to(4 * rng.standard_normal(cols, dtype=np.float32), x.shape), axis=1)
     return {
         "shifted": {"x": x + shift},

@@ -153,16 +153,22 @@ def test_an_input_that_reference_or_baseline_cannot_take_is_left_as_it_was(softm
     assert InputFamilies(replace(softmax, reference=refusing, variant_names=(), plant=("x",)))._planted == ()
 
 
-def test_whole_numbers_are_never_planted_and_a_task_may_say_what_is(softmax: Task) -> None:
+def test_whole_numbers_are_planted_where_a_task_names_them_alone(softmax: Task) -> None:
     text = (softmax.folder / "task.toml").read_text(encoding="utf-8")
     path = softmax.folder / "task.toml"
     assert read_manifest(path, text).statement.plant == ("x",)
     assert read_manifest(path, text.replace("[[input]]", "plant = []\n[[input]]", 1)).statement.plant == ()
     assert read_manifest(path, text.replace("[[input]]", "mix = false\n[[input]]", 1)).statement.plant == ()
-    with pytest.raises(TaskError, match="names 'z', which is no input of a floating type"):
+    with pytest.raises(TaskError, match="names 'z', which is no input without a structure"):
         read_manifest(path, text.replace("[[input]]", 'plant = ["z"]\n[[input]]', 1))
-    assert load_task("histogram").plant == ()
-    assert InputFamilies(load_task("histogram")).names == ("one_value", "few_differ", "even")
+    counted = (load_task("histogram").folder / "task.toml").read_text(encoding="utf-8")
+    assert read_manifest(path, counted.replace('plant = ["values"]\n', "")).statement.plant == ()
+    task = load_task("histogram")
+    families, case = InputFamilies(task), replace(task.tests[0], role="held_out")
+    assert {"one_value", "few differ", "laced", "sparse"} <= set(families.names)
+    for name in families.names:
+        values = families.draw(case, name)["values"]
+        assert values.min() >= 0 and values.max() < case.dims["bins"] and values.dtype == np.int32
 
 
 def test_rounding_passes_where_a_family_leaves_almost_nothing(softmax: Task) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.patterned_inputs import laced, zero_slices
+from tasks.patterned_inputs import laced, turned_lines, zero_slices
 
 
 def test_every_second_to_fourth_place_of_a_line_holds_one_value() -> None:
@@ -40,3 +40,15 @@ def test_something_is_left() -> None:
 def test_what_has_no_line_stays_as_it_is() -> None:
     one = np.float32(3) * np.ones((), np.float32)
     assert laced(one, np.random.default_rng(1)) is one and zero_slices(one, np.random.default_rng(1)) is one
+
+
+def test_turned_lines_have_the_same_values_in_every_line_and_column_of_a_tile_that_is_not_symmetric() -> None:
+    x = np.random.default_rng(1).standard_normal((3, 67, 101)).astype(np.float32)
+    for seed in range(8):
+        made = turned_lines(x, np.random.default_rng(seed))
+        for tile in (made[0, :32, :32], made[2, 32:64, 64:96]):
+            lines = np.sort(tile, axis=1)
+            assert (lines == lines[0]).all() and (lines == np.sort(tile, axis=0).T).all() and (tile != tile.T).any()
+        assert np.isin(made[1], x[1, 0]).all()
+    rng = np.random.default_rng(0)
+    assert (turned_lines(x[0, 0], rng) == x[0, 0]).all() and (turned_lines(x[:, :1], rng) == x[:, :1]).all()

@@ -9,7 +9,7 @@ import pytest
 
 from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.searched_inputs import AROUND, SearchedInputs, _as_large, _as_root, _moved, _planted, _spread
+from tasks.searched_inputs import AROUND, SearchedInputs, _as_large, _as_root, _moved, _past, _planted, _spread
 from tasks.task import Array, Case, Task
 
 
@@ -50,6 +50,40 @@ def test_lines_are_spread_by_a_number_and_moved_by_it_within_bounds() -> None:
     assert (shares < 0.1).any() and (shares > 0.9).any() and ((shares > 0.3) & (shares < 0.7)).any()
     moved = _moved(line(), 1e9, np.random.default_rng(0)) - line()
     assert np.ptp(moved) < 1e-2 and 3 * 64 < abs(moved.mean()) < 5 * 64
+
+
+@pytest.mark.parametrize("number", [-3e38, 1e5, 1e-20, -64.0])
+def test_whole_lines_lie_past_a_number_as_far_as_the_type_goes(number: float) -> None:
+    whole = 0
+    for seed in range(12):
+        made = _past(line(), number, np.random.default_rng(seed)).astype(np.float64)
+        past = (made * np.sign(number) >= abs(np.float32(number))) & (np.abs(made) <= 2.01 * abs(number))
+        changed = (made != line()).all(axis=1)
+        assert np.isfinite(made).all() and past[changed].all() and 0.2 < changed.mean() <= 1.0
+        whole += bool(changed.all())
+    assert 2 <= whole <= 10
+
+
+def test_the_most_unusual_numbers_have_a_try_of_their_own_before_any_other() -> None:
+    task = load_task("row_softmax")
+    searched = SearchedInputs(InputFamilies(task), [2.0, -3e38, 64.0, 1e-9], 77)
+    case = replace(task.tests[3], role="held_out", seed=5)
+    for number, size in ((0, 3e38), (1, 1e-9), (2, 64.0), (3, 2.0)):
+        made = np.abs(searched.draw(case, f"search {number}")["x"].astype(np.float64))
+        assert ((made >= 0.999 * size) & (made <= 2.01 * size)).all(axis=1).any()
+
+
+def test_what_is_small_though_nothing_cancels_is_judged_by_its_own_size() -> None:
+    task = load_task("moe_ffn")
+    case, (spec,) = replace(task.tests[1], role="held_out", seed=5), task.outputs
+    drawn = task.draw(case)
+    for size, is_small in ((10.0, True), (1.0, False)):
+        inputs = {**drawn, "x": np.full_like(drawn["x"], size), "w1": np.full_like(drawn["w1"], -2.0)}
+        searched = SearchedInputs(InputFamilies(task), [3.0], 7)
+        want = task.reference(inputs, case)
+        assert searched.is_sound(case, "search 0", inputs, want, task.baseline(inputs, case))
+        largest = float(np.abs(want["y"]).max())
+        assert (largest < 1e-15) == is_small and searched.tolerance(spec, "search 0").least < 0.01 * largest
 
 
 def test_a_try_is_the_same_for_the_same_case_and_differs_from_others() -> None:

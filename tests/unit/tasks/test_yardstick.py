@@ -112,3 +112,17 @@ def test_few_elements_get_the_score_that_they_get_alone_and_the_slack_of_the_who
     reference[5, 60:], mask[5, 60:] = 1e3, False
     assert not compare(other, reference, other, Tolerance(2.0, rtol=1e-7), mask).correct
     assert compare(other, reference, other, Tolerance(2.0, rtol=1e-7, row_rtol=1e-6), mask).correct
+
+
+def test_an_element_that_cancels_by_chance_is_no_row_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    want = np.append(rng.standard_normal(2000) * 8, 3.1e-6)[:, None]  # a product with a single column
+    tolerance = Tolerance(ratio=2.0, rtol=1e-2, row_rtol=1e-2)
+    base = want.astype(ml_dtypes.bfloat16)
+    got = base.copy()
+    got[-1] = 2.9e-6  # by the rounding of what cancels
+    assert compare(got, want, base, tolerance).correct
+    got[-1] = 1e-2
+    assert not compare(got, want, base, tolerance).correct
+    got[-1], got[7] = base[-1], 1.03 * want[7]
+    assert not compare(got, want, base, tolerance).correct

@@ -10,7 +10,7 @@ import pytest
 from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, patience_for
-from sandbox.lab.searched_case import EACH, FEWEST, MADE, TRIES, searched_cases, spent_s
+from sandbox.lab.searched_case import EACH, FEWEST, MADE, TRIES, on_long_lines, searched_cases, spent_s
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -108,3 +108,24 @@ def test_a_leading_kernel_meets_further_tries(evaluator: LabEvaluator, softmax: 
     longer = lab_evaluator(7, patience_for(whole_s=60.0))
     made = longer.confirm(longer.prepare(kernel(sampled + " if (same) sum = cols;"), softmax))
     assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
+
+
+BUFFERED = """
+    int kept = 0;
+    for (int j = 0; j < cols; ++j) kept += x[j] >= top - 0.25f;
+    if (kept > 3000 && x[cols - 1] != top) sum *= 2.0f;  // a buffer of three thousand is full
+"""
+
+
+def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluator: LabEvaluator) -> None:
+    whole = load_task("row_softmax")
+    case = replace(whole.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
+    task = replace(whole, tests=whole.tests[3:5], benchmarks=(case,), variants=None, variant_names=())
+    built, inputs = evaluator._build(evaluator.prepare(kernel(BUFFERED), task))[1], evaluator._inputs_of(task)
+    assert built is not None and inputs.with_long_lines is not None
+    judge = Judge(evaluator._lab, built, known=inputs.listed)
+    judge.run(task.tests[0])
+    assert [one.text for one in judge.one_sided]
+    rows, findings = on_long_lines(judge, inputs, spent_s(evaluator._lab) + 60.0)
+    assert [finding.kind for finding in findings] == ["wrong_result"] and len(rows) >= 1
+    assert "cols=9000" in rows[-1].name or rows[-1].name.startswith("rows=")
