@@ -51,6 +51,7 @@ SWAYED = 8.0  # times what the last bits of the inputs sway an output that the b
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
 LEAST, FURTHEST = 2.0**-126, 3.4e38  # numbers beyond are ends of a type, which the families reach
 PAST = (2.0**-6, 1.0)  # of a number that values of whole lines lie past it, as far as the type holds them
+HELD = 2.0**64  # float32 holds no square of more: kernels that compute may begin a maximum at -1e20 or -1e30
 ALL, FIRST = 1 / 2, 6  # of such tries move all lines; the numbers at most that have such a try before any other
 
 Step = Callable[[Array, float, Rng], Array]
@@ -64,7 +65,8 @@ class SearchedInputs(InputFamilies):
         super().__init__(known.task)
         self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
-        self._unusual = sorted(self._numbers, key=lambda n: -abs(math.log(abs(n))))
+        passed = [n for n in self._numbers if known.moves_values or abs(n) <= HELD]
+        self._unusual = sorted(passed, key=lambda n: -abs(math.log(abs(n))))
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
@@ -112,6 +114,8 @@ class SearchedInputs(InputFamilies):
             made.update(found)
             return
         step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
+        if step is _past and number not in self._unusual:
+            step = _planted
         for name in _some(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
             made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
