@@ -79,8 +79,12 @@ assert [tuple(t.shape) for t in function.get_inputs(rows=5, cols=7)] == [(5, 7)]
 print("same")
 """
 JUDGED = """
-import json, pathlib, sys
+import importlib.util, json, pathlib, sys
+from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1] + "/src")
+for name in ("openai", "litellm", "dotenv", "tqdm"):  # its package imports clients of models, which no evaluation asks
+    if importlib.util.find_spec(name) is None:
+        sys.modules[name] = MagicMock()
 from kernelbench.eval import eval_kernel_against_ref
 import torch
 problem, candidate = (pathlib.Path(path).read_text() for path in sys.argv[2:4])
