@@ -52,12 +52,12 @@ AT_ONCE = 3  # evaluations that share the GPU and its memory
 WRONG = (r"(    (?!new_)\w+\[at_\] = )(.*);", r"\1(\2) * 2 + 1;")  # in a result of forward, beyond KernelBench's 1 %
 BUILT = "import runpy, sys; runpy.run_path(sys.argv[1])"  # so that the build waits for no turn on the GPU
 JUDGED = """
-import importlib.util, json, pathlib, sys
-from unittest.mock import MagicMock
+import importlib.util, json, pathlib, sys, types
 sys.path.insert(0, sys.argv[1] + "/src")
-for name in ("openai", "litellm", "dotenv", "tqdm"):  # its package imports clients of models, which no evaluation asks
+clients = {"openai": "OpenAI", "litellm": "completion", "dotenv": "load_dotenv", "tqdm": "tqdm"}
+for name, what in clients.items():  # its package imports them at once, and no evaluation asks them
     if importlib.util.find_spec(name) is None:
-        sys.modules[name] = MagicMock()
+        sys.modules[name] = types.SimpleNamespace(**{what: lambda *given, **named: None})
 from kernelbench.eval import eval_kernel_against_ref
 import torch
 problem, candidate = (pathlib.Path(path).read_text() for path in sys.argv[2:4])
