@@ -37,6 +37,7 @@ EVERY = 2  # one of so many chains brings a comparison to one outcome everywhere
 FAMILY = 1 / 3  # of the chains begin with a family that is the task's own or made for any
 BESIDE = 2 / 3  # of the steps turn all comparisons of the line alike
 Row = tuple[CaseResult | None, tuple[Finding, ...]]
+Step = tuple[CaseResult | None, tuple[Finding, ...], Mapping[Key, Compared]]
 
 
 class TurnedInputs(SearchedInputs):
@@ -103,10 +104,9 @@ class TurnedCases:
         for _ in range(LONGEST):
             if not self.may_go_on():
                 break
-            row, findings, seen = self._step(case, state)
+            row, findings, seen = self._step(shape, case, state)
             if findings:
                 return row, findings
-            self.reached[shape] = self.reached.get(shape, frozenset()) | set(seen)
             if driver is None:
                 key, driver = self.drives.chosen(seen, self.rng)
             made = driver.step(seen[key], state, mine) if driver and key in seen else None
@@ -130,10 +130,9 @@ class TurnedCases:
         for number in range(STEPS):
             if not self.may_go_on():
                 break
-            row, findings, seen = self._step(case, state)
+            row, findings, seen = self._step(shape, case, state)
             if findings:
                 return row, findings
-            self.reached[shape] = self.reached.get(shape, frozenset()) | set(seen)
             if chain.is_farther(seen):
                 state, seen = chain.kept
             chain.meet(state, seen)
@@ -169,10 +168,13 @@ class TurnedCases:
             return families.draw(case, names[int(self.rng.integers(len(names)))])
         return drawn
 
-    def _step(
-        self, case: Case, state: Tensors
-    ) -> tuple[CaseResult | None, tuple[Finding, ...], Mapping[Key, Compared]]:
-        """Execute and compare; no row where no answer is known."""
+    def _step(self, shape: int, case: Case, state: Tensors) -> Step:
+        """Execute and compare; no row where no answer is known. Notes which comparisons the shape reaches."""
+        row, findings, seen = self._compared(case, state)
+        self.reached[shape] = self.reached.get(shape, frozenset()) | set(seen)
+        return row, findings, seen
+
+    def _compared(self, case: Case, state: Tensors) -> Step:
         self.begun += 1
         name = f"search {self.met}"
         made = TurnedInputs(self.known.known, (), 0)
