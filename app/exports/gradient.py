@@ -29,11 +29,15 @@ def _setup(ctx, inputs, output):
     context_.save_for_backward({saved})
 {kept}
 
+def _refuse_(needed):
+    for is_needed, is_given, name in zip(needed, {given}, {names}):
+        if is_needed and not is_given:
+            raise NotImplementedError(f"the backward kernel gives no gradient of {{name}}")
+
+
 def _backward(context_, {gradients}):
     """The gradients of the inputs, None for what has none."""
-    for needed_, given_, name_ in zip(context_.needs_input_grad, {given}, {names}):
-        if needed_ and not given_:
-            raise NotImplementedError(f"the backward kernel gives no gradient of {{name_}}")
+    _refuse_(context_.needs_input_grad)
     {reads}{made} = torch.ops.{space}.{backward}({arguments})
     return {results}
 

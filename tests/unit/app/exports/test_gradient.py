@@ -100,6 +100,21 @@ def test_autograd_calls_the_backward_kernel_under_torch_compile_too(tmp_path: Pa
 
 
 @needs_torch
+def test_a_tensor_may_have_the_name_of_a_builtin(tmp_path: Path) -> None:
+    made = operator("bias_gelu", "h200")
+    task, source = made.launcher.task, made.launcher.task.seeds[0].read_text(encoding="utf-8").replace('"x"', '"zip"')
+    inputs = tuple(replace(t, name={"x": "zip"}.get(t.name, t.name)) for t in task.inputs)
+    forward = TorchOperator(Launcher(prepare(source, replace(task, inputs=inputs)), H200), H200)
+    done = ran(tmp_path, ON_A_CPU, torch_module(forward, KNOWN, Backward(gradients(x="zip", dx="dzip"), KNOWN)))
+    assert "gradients True" in done.stdout, done.stderr[-2000:]
+
+
+def test_a_tensor_with_the_name_of_pytorch_is_refused() -> None:
+    with pytest.raises(UsageError, match="the name 'torch' is PyTorch's own"):
+        gradients(x="torch", dx="dtorch")
+
+
+@needs_torch
 def test_the_check_of_the_gradients_finds_a_wrong_one(tmp_path: Path) -> None:
     done = ran(tmp_path, ON_A_CPU, joined(), "wrong")
     assert done.returncode == 1 and "Jacobian mismatch" in done.stderr
