@@ -9,10 +9,11 @@ import numpy as np
 
 from records.errors import TaskError
 from tasks.compare import compare
-from tasks.dtypes import is_float, numpy_dtype, to_float64
+from tasks.dtypes import is_float, to_float64
 from tasks.exponentials import unseen_maxima
 from tasks.held_out import affordable, cost
 from tasks.loader import TASK_FAULTS
+from tasks.own_check import refusal, stored
 from tasks.shortcuts import Sample, Shortcut, planted
 from tasks.structure import imposed
 from tasks.task import Array, Case, Task, Tensors
@@ -70,14 +71,12 @@ def passing_shortcuts(task: Task) -> Iterator[str]:
 
 def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
     """True where the judge would accept these outputs, stored in the outputs' types."""
-    stored = {}
+    kept = stored(task, outputs)
     for spec in task.outputs:
-        with np.errstate(over="ignore", invalid="ignore"):
-            stored[spec.name] = outputs[spec.name].astype(numpy_dtype(spec.dtype))
         want, base = sample.reference[spec.name], sample.baseline[spec.name]
-        if not compare(stored[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
+        if not compare(kept[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
             return False
-    return task.check is None or bool(task.check(sample.inputs, stored, sample.case)[0])
+    return not refusal(task, sample.inputs, kept, sample.case)
 
 
 def _passes_all(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:

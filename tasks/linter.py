@@ -14,6 +14,7 @@ from tasks.dtypes import is_float, numpy_dtype, smallest_normal, to_float64
 from tasks.held_out import affordable
 from tasks.lint_shortcuts import passing_shortcuts
 from tasks.loader import FOLDER, TASK_FAULTS
+from tasks.own_check import refusal, stored
 from tasks.structure import has_structure
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 
@@ -79,6 +80,8 @@ def _samples(task: Task) -> tuple[list[str], list[_Sample]]:
         problems += _kept_form(task, case, inputs, others)
         reference, baseline = task.reference(inputs, case), task.baseline(inputs, case)
         problems += _output_form(task, case, reference, baseline)
+        if not problems and (refused := refusal(task, inputs, stored(task, baseline), case)):
+            problems.append(f"the baseline does not pass check for the case {case.name}: {refused}")
         samples.append(_Sample(case, inputs, others, reference, baseline))
     return problems, samples
 

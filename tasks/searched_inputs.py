@@ -22,6 +22,7 @@ from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.families import UNITS, WIDER, InputFamilies
 from tasks.loader import TASK_FAULTS
+from tasks.own_check import refusal, stored
 from tasks.patterned_inputs import Rng
 from tasks.related_inputs import (
     against,
@@ -138,10 +139,7 @@ class SearchedInputs(InputFamilies):
             swayed = self._swayed(case, inputs, spec.name, want) if is_asked else 0.0
             may = min(lost, swayed or lost)  # of outputs that are small although no terms cancel nothing is lost
             self._least[family, spec.name] = max(unit, may, swayed * is_exact, FLUSHED) if is_float(dtype) else 0.0
-        if self.task.check is None:
-            return True
-        outputs = {spec.name: baseline[spec.name].astype(numpy_dtype(spec.dtype)) for spec in self.task.outputs}
-        return bool(self.task.check(inputs, outputs, case)[0])
+        return not refusal(self.task, inputs, stored(self.task, baseline), case)
 
     def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
         """By how much an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""

@@ -55,10 +55,8 @@ class TorchOperator:
         unknown = [t.dtype for t in self.signature.buffers if t.dtype not in TYPES]
         if unknown:
             raise UsageError(f"PyTorch has no type for {unknown[0]}")
-        if "torch" in (
-            *self.signature.dims,
-            *(x.name for x in (*self.signature.taken, *self.signature.outputs, *self.signature.scalars)),
-        ):
+        tensors = (x.name for x in (*self.signature.taken, *self.signature.outputs))
+        if "torch" in (*self.signature.dims, *tensors, *(scalar.name for scalar in self.signature.scalars)):
             raise UsageError("the name 'torch' is PyTorch's own in an export; rename it in the task's task.toml")
 
     def kernel(self) -> str:

@@ -30,6 +30,7 @@ from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
 from tasks.held_out import held_out_cases
 from tasks.more_outputs import has_few, more_outputs
+from tasks.own_check import refusal, stored
 from tasks.task import Array, Case, Task
 from tasks.yardstick import Yardstick
 
@@ -45,6 +46,7 @@ class Reference:
     inputs: Mapping[str, Array]
     flat: Raw
     yardsticks: Mapping[str, Yardstick]
+    has_check: bool  # the task's own, where it accepts the baseline on these inputs
 
     @property
     def nbytes(self) -> int:
@@ -176,10 +178,8 @@ class References:
             worst = max(worst, verdict.error)
             if not verdict.correct:
                 findings.append(wrong_result(spec.name, verdict, case.name))
-        if self.task.check is not None and not findings:
-            right, message = self.task.check(reference.inputs, arrays, case)
-            if not right:
-                findings.append(Finding("wrong_result", message, case=case.name))
+        if not findings and reference.has_check and (refused := refusal(self.task, reference.inputs, arrays, case)):
+            findings.append(Finding("wrong_result", refused, case=case.name))
         return Grade(worst, tuple(findings))
 
     def _secretly(self, case: Case) -> Case:
@@ -196,7 +196,7 @@ class References:
         ).inputs
 
     def _plain(self, inputs: Mapping[str, Array], case: Case) -> Reference:
-        return Reference(inputs, self._flat(inputs, case), {})
+        return Reference(inputs, self._flat(inputs, case), {}, has_check=False)
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = self.task.expected(inputs, case)
@@ -206,7 +206,8 @@ class References:
             few = has_few(case, reference[name].size)
             beside = partial(more_outputs, self.families, case, family, name) if few else None
             made[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
-        return Reference(inputs, self._flat(inputs, case), made)
+        has_check = self.task.check is not None and not refusal(self.task, inputs, stored(self.task, baseline), case)
+        return Reference(inputs, self._flat(inputs, case), made, has_check=has_check)
 
     def _flat(self, inputs: Mapping[str, Array], case: Case) -> Raw:
         given = self.task.inputs_of(case)
