@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graph.calibration import gain_pct
-from graph.context import Context, Deferred
+from graph.context import Context
 from graph.credit import Estimated, estimate_of, is_time
 from graph.evaluating import evaluate
 from records.experiment import Attempt, Standing
@@ -58,7 +58,7 @@ def is_clear(context: Context, attempt: Attempt, gain: float) -> bool:
 
 def _estimated(context: Context, parent: Attempt, choice: Mapping[str, int]) -> tuple[Prepared, float] | None:
     """The parent at these tunables and its estimated time; None where it cannot be so or the answer is far away."""
-    if isinstance(context.sandbox, Deferred):
+    if context.deferred is not None:
         return None  # one question is not worth a round trip
     source = context.artefacts.text(parent.source)
     prepared = context.sandbox.prepare(source, context.assignment.task)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Iterator
 
-from graph.context import Context, Deferred
-from records.claims import LEASE_S
+from graph.context import Context
 from records.durability import must_wait
 from records.evaluation import Evaluation
 from sandbox.walk import Purpose
 
 PAUSES_S = (0.05, 1.0)  # between two looks: the first, and the longest
-RENEWALS = 3  # in a lease
 
 
 @contextlib.contextmanager
@@ -23,29 +20,26 @@ def claimed(context: Context, key: str, purpose: Purpose) -> Iterator[Evaluation
 
     What a compiler answers in seconds is not claimed, nor what a sandbox answers later, whose requests have one place.
     """
-    if not must_wait(purpose) or isinstance(context.sandbox, Deferred):
+    if not must_wait(purpose) or context.deferred is not None:
         yield None
         return
     found = _awaited(context, key, purpose)
     if found is not None:
         yield found
         return
-    done = threading.Event()
-    renewing = threading.Thread(target=_renew, args=(context, key, purpose, done), daemon=True)
-    renewing.start()
+    context.renewals.hold(key, purpose)
     try:
         yield None
     except BaseException:
+        context.renewals.drop(key, purpose)
         release(context, key, purpose)
         raise
-    finally:
-        done.set()
-        renewing.join()
+    context.renewals.drop(key, purpose)
 
 
 def release(context: Context, key: str, purpose: Purpose) -> None:
     """Give up a claim: the verdict is stored, or will not be."""
-    if must_wait(purpose) and not isinstance(context.sandbox, Deferred):
+    if must_wait(purpose) and context.deferred is None:
         context.ledger.unclaim(context.run.id, key, purpose)
 
 
@@ -70,8 +64,3 @@ def _awaited(context: Context, key: str, purpose: Purpose) -> Evaluation | None:
     if found is not None:
         release(context, key, purpose)
     return found
-
-
-def _renew(context: Context, key: str, purpose: Purpose, done: threading.Event) -> None:
-    while not done.wait(LEASE_S / RENEWALS):
-        context.ledger.claim(context.run.id, key, purpose)

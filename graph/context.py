@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 from agents.author import Assignment, Author, Specimen
 from graph.exploration import ChangeBook
 from graph.history import History
+from graph.renewals import Renewals
 from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
@@ -133,13 +134,22 @@ class Context:
     @property
     def explores(self) -> bool:
         """True where kernels are explored: with a book of changes, and answers that do not come from far away."""
-        is_here = not isinstance(self.sandbox, Deferred)
-        return self.limits.explorations > 0 and self.changes is not None and is_here
+        return self.limits.explorations > 0 and self.changes is not None and self.deferred is None
+
+    @cached_property
+    def deferred(self) -> Deferred | None:
+        """The sandbox where it answers later, else None; asking a protocol costs what reading the ledger does."""
+        return self.sandbox if isinstance(self.sandbox, Deferred) else None
 
     @cached_property
     def history(self) -> History:
         """The run so far, as it is shown to the selector and the planner."""
         return History(self.ledger, self.run.id, self.assignment.classifies)
+
+    @cached_property
+    def renewals(self) -> Renewals:
+        """The claims of verdicts that this run makes at the moment."""
+        return Renewals(partial(self.ledger.claim, self.run.id))
 
     @cached_property
     def shown(self) -> Recent[tuple[int, str], Specimen]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from graph.claiming import claimed, release, tell_payer
-from graph.context import Context, Deferred
+from graph.context import Context
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
@@ -57,12 +57,12 @@ def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> E
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
     """Announce all questions on a candidate to a sandbox that answers later, so that one round trip is enough."""
-    if not isinstance(context.sandbox, Deferred):
+    if context.deferred is None:
         return
     for arm in prepared.arms:
-        context.sandbox.announce(arm.prepared, Tuning((), 0, context.run.seed), None)
+        context.deferred.announce(arm.prepared, Tuning((), 0, context.run.seed), None)
     if not prepared.arms:
-        context.sandbox.announce(prepared, tuning, _rival(context, leader_id))
+        context.deferred.announce(prepared, tuning, _rival(context, leader_id))
 
 
 def _rival(context: Context, leader_id: str) -> Rival | None:
@@ -128,7 +128,7 @@ def is_echo(context: Context, prepared: Prepared, parent: Attempt) -> bool:
     The code is compared at the defaults of both files, before tuning. A sandbox that is far away is not asked.
     """
     theirs = prepared_again(context, parent)
-    if isinstance(context.sandbox, Deferred) or prepared.refusal or _plan(prepared) != _plan(theirs):
+    if context.deferred is not None or prepared.refusal or _plan(prepared) != _plan(theirs):
         return False
     for choice in (dict(prepared.tunables), dict(theirs.tunables)):
         mine, other = (evaluate(context, "compile", each.choose(choice)) for each in (prepared, theirs))

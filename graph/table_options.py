@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from graph.context import Context, Deferred
+from graph.context import Context
 from graph.credit import is_time
 from graph.evaluating import evaluate, evaluate_arm, prepared_again
 from graph.population import VerifiedKernel, attempt_of
@@ -78,7 +78,7 @@ def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]
 def _narrowed(context: Context, attempt: Attempt, times_us: Mapping[str, float], rest: Option) -> list[Option]:
     """The kernel at tunables that some shapes do not allow, each for the others; none where answers come late."""
     prepared, found = prepared_again(context, attempt), list[Option]()
-    choices = [] if isinstance(context.sandbox, Deferred) else list(islice(narrowed(prepared), ESTIMATES))
+    choices = [] if context.deferred is not None else list(islice(narrowed(prepared), ESTIMATES))
     plain = _times(evaluate(context, "estimate", prepared)) if choices else {}
     for choice, text in choices:
         arm = context.sandbox.prepare(text, context.assignment.task)

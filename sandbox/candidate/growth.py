@@ -17,7 +17,6 @@ import numpy as np
 
 from records.errors import PlanError
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.resolve import resolve
 from tasks.domain import admits
 from tasks.held_out import cost
 from tasks.manifest import case_name
@@ -146,7 +145,7 @@ class _Shapes:
 
     def _resolved(self, dims: Mapping[str, int]) -> tuple[int, ...]:
         try:
-            plan = resolve(self.prepared.candidate, self.task, Case("", dims, 0), self.prepared.tunables)
+            plan = self.prepared.plan(Case("", dims, 0))
         except PlanError:
             return ()
         return tuple(extent for launch in plan.launches for extent in launch.grid)

@@ -22,7 +22,7 @@ from sandbox.candidate.instantiations import instantiations
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 from sandbox.candidate.unreached import unreached
 
-_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b|\btemplate\s+[^<\s]")
+_HINT = re.compile(r"<<<|\b(?:main\s*\(|(?:hip|cuda)[A-Z]|(?:torch|at|c10)::|__host__\b|template\s+[^<\s])")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
     r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|cu(?:blas|fft|sparse|solver|dnn)[A-Z]\w*|GL(?:u?int|enum|float)|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"

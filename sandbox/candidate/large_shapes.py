@@ -17,7 +17,7 @@ import numpy as np
 
 from records.errors import PlanError
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.candidate.written_lengths import written_numbers
 from sandbox.candidate.written_remainders import ANY, ELSEWHERE, Remainder, congruent, remainders
 from tasks.domain import admits
@@ -219,7 +219,7 @@ def _part(task: Task, name: str, length: float, rng: np.random.Generator) -> int
 
 def _total(prepared: Prepared, dims: Mapping[str, int]) -> int:
     try:
-        return _workgroups(resolve(prepared.candidate, prepared.task, Case("", dims, 0), prepared.tunables))
+        return _workgroups(prepared.plan(Case("", dims, 0)))
     except PlanError:
         return 0
 

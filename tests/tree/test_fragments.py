@@ -27,6 +27,7 @@ APART = {
     "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
+    "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.lab.build.no_bits": "a rewriting of a module on its own, which the other probes do not read",
     "sandbox.lab.build.saturation": "a rewriting of a module on its own, which the other probes do not read",
