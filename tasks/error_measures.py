@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from tasks.tolerance import Tolerance
 WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
 QUANTILE = 0.999
 _MANY = 1 << 12
+SQUARED = (1e-140, 1e140)  # a largest value of which no square that counts leaves the range of float64
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,10 @@ def measures_of(error: Array) -> Measures:
     """All three of these errors."""
     if not error.size:  # the baseline is finite nowhere: it gives no allowance
         return Measures(0.0, 0.0, 0.0)
-    rank = min(error.size - 1, int(np.ceil(QUANTILE * error.size)))
-    return Measures(float(error.max()), _rms(error), _ranked(error, rank))
+    rank, largest = min(error.size - 1, int(np.ceil(QUANTILE * error.size))), float(error.max())
+    if largest == 0:
+        return Measures(0.0, 0.0, 0.0)
+    return Measures(largest, _rms(error, largest), _ranked(error, rank))
 
 
 def _ranked(values: Array, rank: int) -> float:
@@ -64,12 +68,12 @@ def _ranked(values: Array, rank: int) -> float:
     return float(np.partition(values, rank)[rank])
 
 
-def _rms(values: Array) -> float:
-    scale = float(np.abs(values).max())  # keeps the squares in range
-    if not scale > 0:
-        return 0.0
-    scaled = values / scale
-    return scale * float(np.sqrt(np.mean(np.square(scaled, out=scaled))))
+def _rms(values: Array, largest: float) -> float:
+    """The root mean square of values that are not negative."""
+    if SQUARED[0] < largest < SQUARED[1]:
+        return math.sqrt(float(np.einsum("i,i->", values, values)) / values.size)  # without an array of squares
+    scaled = values / largest  # keeps the squares in range
+    return largest * float(np.sqrt(np.mean(np.square(scaled, out=scaled))))
 
 
 def over(mine: float, own: float, floor: float, ratio: float) -> float:

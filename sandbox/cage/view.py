@@ -25,7 +25,7 @@ class View:
     def paths(self) -> tuple[tuple[str, Path], ...]:
         """Each path with its kind; outer folders before what lies in them, so that a mount hides none."""
         kinds = (("r", self.readable), ("x", self.executable), ("w", self.writable), ("d", self.devices))
-        rows = {(kind, Path(path).absolute()) for kind, paths in kinds for path in paths}
+        rows = {(kind, _absolute(path)) for kind, paths in kinds for path in paths}
         return tuple(sorted(rows, key=lambda row: (len(row[1].parts), str(row[1]), row[0])))
 
     def with_readable(self, *paths: Path) -> View:
@@ -39,6 +39,10 @@ class View:
     def with_folder(self, *folders: Path) -> View:
         """The same with more writable folders."""
         return replace(self, writable=(*self.writable, *folders))
+
+
+def _absolute(path: Path) -> Path:
+    return path if path.is_absolute() else path.absolute()
 
 
 def loaders() -> tuple[Path, ...]:

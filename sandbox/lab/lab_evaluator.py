@@ -37,6 +37,7 @@ from tasks.task import Task
 
 REMEMBERED = 16  # compiled candidates with their listings
 ESTIMATES = 1024  # times without a program or a listing
+CASES, AHEAD = 3, 4  # at once, of which one mostly draws or compares; and ready for when one of them has ended
 
 
 class LabEvaluator(SandboxBase):
@@ -275,7 +276,7 @@ class LabEvaluator(SandboxBase):
             found = refused(built, self.target, met.case) or budget.exceeded_before(met.case.name)
             return (None, found) if found else replace(met, judge=judge.alone()).run()
 
-        for row, findings in overlapping(cases_met(judge, inputs, self._seed), answer):
+        for row, findings in overlapping(cases_met(judge, inputs, self._seed), answer, CASES, AHEAD):
             rows += [row] if row else []
             if findings:
                 return replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))

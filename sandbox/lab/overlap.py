@@ -1,4 +1,4 @@
-"""Cases of one candidate, two at a time: while one is executed, the next one's inputs and references are computed."""
+"""Cases of one candidate, a few at a time: while one is executed, the next inputs and references are computed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ Made = TypeVar("Made")
 AT_ONCE = 2  # an executor takes all cores, and waits while numbers are drawn and compared
 
 
-def overlapping(given: Iterable[Given], make: Callable[[Given], Made], at_once: int = AT_ONCE) -> Iterator[Made]:
+def overlapping(
+    given: Iterable[Given], make: Callable[[Given], Made], at_once: int = AT_ONCE, ahead: int = 0
+) -> Iterator[Made]:
     """The results in the order given; of an abandoned iterator, what was begun ends first and is dropped.
 
-    `given` is read in the caller's thread. An exception of `make` comes when its turn does.
+    `given` is read in the caller's thread, `ahead` more of it than are made at once: so many can wait for a thread
+    while the oldest takes long. An exception of `make` comes when its turn does.
     """
     begun: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="case") as pool:
         try:
             for each in given:
                 begun.append(pool.submit(make, each))
-                if len(begun) >= at_once:
+                if len(begun) >= at_once + ahead:
                     yield begun.popleft().result()
             while begun:
                 yield begun.popleft().result()

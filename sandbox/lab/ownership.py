@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +46,25 @@ class Ownership:
         if not places.size:
             self.idle.append(number)
         if places.size:
-            axes = np.unravel_index(places, self.shape, order="F" if self.column_major else "C")
+            first, extent = self._box(places)
             self.numbers.append(number)
-            self.firsts.append(tuple(int(axis[0]) for axis in axes))
-            self.extents.append(tuple(int(axis.max() - axis.min()) + 1 for axis in axes))
+            self.firsts.append(first)
+            self.extents.append(extent)
             self.sizes.append(int(places.size))
+
+    def _box(self, places: Indices) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The indices of the first place, and the extent of all of them along each axis."""
+        order: Literal["C", "F"] = "F" if self.column_major else "C"
+        if int(places[-1] - places[0]) + 1 > places.size:
+            axes = np.unravel_index(places, self.shape, order=order)
+            return tuple(int(axis[0]) for axis in axes), tuple(int(axis.max() - axis.min()) + 1 for axis in axes)
+        first, last = (tuple(map(int, np.unravel_index(places[at], self.shape, order=order))) for at in (0, -1))
+        extents, is_across = list(self.shape), False  # a run that goes on beyond an axis has all of the faster ones
+        for axis in sorted(range(len(first)), reverse=self.column_major):
+            if not is_across:
+                extents[axis] = last[axis] - first[axis] + 1
+            is_across |= first[axis] != last[axis]
+        return first, tuple(extents)
 
     @property
     def shared(self) -> int:

@@ -43,3 +43,16 @@ def test_a_fault_comes_when_its_turn_does_and_not_where_nobody_asks() -> None:
     made = overlapping(range(3), make)
     assert next(made) == -1
     made.close()
+
+
+def test_no_thread_waits_for_the_oldest_one_while_others_are_ready() -> None:
+    last = threading.Event()
+
+    def make(number: int) -> int:
+        if number == 0:
+            assert last.wait(30)  # the oldest ends after all that may be read ahead of it
+        if number == 3:
+            last.set()
+        return number
+
+    assert list(overlapping(range(9), make, at_once=2, ahead=2)) == list(range(9))

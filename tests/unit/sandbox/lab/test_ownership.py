@@ -110,3 +110,16 @@ def test_of_few_that_write_nothing_is_said() -> None:
     made = sampled((12, 32, 1), lambda n: (n // 12 * 128, n % 12 * 128), (128, 128), 2)
     made.add(next(n for n in range(384) if n not in made.numbers), np.empty(0, np.int64))
     assert not made.is_cut_short
+
+
+@pytest.mark.parametrize("column_major", [False, True])
+@pytest.mark.parametrize("shape", [(7,), (5, 8), (3, 4, 6), (2, 1, 5, 3)])
+def test_a_run_of_places_has_the_box_that_its_indices_say(shape: tuple[int, ...], column_major: bool) -> None:
+    rng, size = np.random.default_rng(5), int(np.prod(shape))
+    for _ in range(60):
+        first, last = sorted(int(x) for x in rng.integers(size, size=2))
+        made = Ownership((1, 1, 1), shape, column_major)
+        made.add(0, np.arange(first, last + 1))
+        axes = np.unravel_index(np.arange(first, last + 1), shape, order="F" if column_major else "C")
+        assert made.firsts == [tuple(int(axis[0]) for axis in axes)]
+        assert made.extents == [tuple(int(np.ptp(axis)) + 1 for axis in axes)]
