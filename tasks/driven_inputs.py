@@ -16,6 +16,7 @@ import numpy as np
 
 from tasks.compared_sides import Compared, Reals
 from tasks.dtypes import is_float, to_float64
+from tasks.held_lines import HELD
 from tasks.patterned_inputs import Rng
 from tasks.task import Array, Tensors
 from tasks.turned_inputs import LEAST
@@ -23,7 +24,6 @@ from tasks.turned_inputs import LEAST
 PAST = (0.02, 0.5)  # of the number that the last value lies past it
 FAR = 2.0  # times it that the last value may lie away: beyond, exponentials are zero for any kernel
 POWER = (0.3, 8.0)  # by which a side grows with its inputs, within reason
-HELD = 2.0**64  # of inputs: float32 holds no square of more
 JUMP, OCTAVES = 8, 90  # the power of a factor that changed nothing, and the octaves of one step
 FLAT = 3 / 4  # of the inputs get values that are much alike with the sign, so that those of the side are, too
 NEAR, LEAST_SIZE = 0.1, 0.25  # by which they differ then; of the usual size that none of the others is below

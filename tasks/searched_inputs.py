@@ -21,6 +21,7 @@ from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.families import UNITS, WIDER, InputFamilies
+from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
 from tasks.own_check import refusal, stored
 from tasks.patterned_inputs import Rng
@@ -52,7 +53,6 @@ SWAYED = 8.0  # times what the last bits of the inputs sway an output that the b
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
 LEAST, FURTHEST = 2.0**-126, 3.4e38  # numbers beyond are ends of a type, which the families reach
 PAST = (2.0**-6, 1.0)  # of a number that values of whole lines lie past it, as far as the type holds them
-HELD = 2.0**64  # float32 holds no square of more: kernels that compute may begin a maximum at -1e20 or -1e30
 ALL, FIRST = 1 / 2, 6  # of such tries move all lines; the numbers at most that have such a try before any other
 
 Step = Callable[[Array, float, Rng], Array]
@@ -73,7 +73,8 @@ class SearchedInputs(InputFamilies):
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
-        return self.task.kept(self._made(case, family, inputs), inputs, case)
+        made = self._made(case, family, inputs)
+        return self.task.kept(made if self.known.moves_values else with_held_lines(made, inputs), inputs, case)
 
     def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
@@ -122,7 +123,9 @@ class SearchedInputs(InputFamilies):
             made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
-        """True where both know an answer on these inputs, and agree on it; notes the size of the outputs."""
+        """True where both know an answer on these inputs, and agree on it, and so must any kernel; notes their size."""
+        if not self.known.moves_values and has_alike_lines(inputs, self.task.plant):
+            return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
         for spec in self.task.outputs:
             dtype, want = numpy_dtype(spec.dtype), reference[spec.name]

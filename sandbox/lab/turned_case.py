@@ -20,6 +20,7 @@ from sandbox.lab.driven_case import LONGEST, Drives, Key, ways_of
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_values import ListedValues
 from tasks.compared_sides import Compared
+from tasks.held_lines import with_held_lines
 from tasks.held_out import cost
 from tasks.loader import TASK_FAULTS
 from tasks.searched_inputs import SearchedInputs
@@ -112,8 +113,13 @@ class TurnedCases:
             made = driver.step(seen[key], state, mine) if driver and key in seen else None
             if made is None:
                 break
-            state = self.judge.task.kept(made, drawn, case)
+            state = self._borne(made, drawn, case)
         return None, ()
+
+    def _borne(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
+        """Inputs that were changed, as far as right kernels bear them and the task promises them."""
+        held = made if self.known.known.moves_values else with_held_lines(made, drawn)
+        return self.judge.task.kept(held, drawn, case)
 
     def _drawn(self, shape: int) -> tuple[Case, Tensors, list[str]]:
         """A case of this shape, its inputs, and those of them that may be changed."""
@@ -124,7 +130,7 @@ class TurnedCases:
         return case, drawn, [spec.name for spec in given if spec.name in drawn]
 
     def _chain(self) -> Row:
-        task, rng, shape = self.judge.task, self.rng, self._shape()
+        rng, shape = self.rng, self._shape()
         case, drawn, mine = self._drawn(shape)
         chain, state = _Chain(), self._start(case, drawn)
         for number in range(STEPS):
@@ -141,7 +147,7 @@ class TurnedCases:
             turned = self._next(chain, Turner(state, mine, self.known.known.moves_values, rng), seen)
             if turned is None:
                 break
-            state = task.kept(turned, drawn, case)
+            state = self._borne(turned, drawn, case)
         return None, ()
 
     def _next(self, chain: _Chain, turner: Turner, seen: Mapping[Key, Compared]) -> Tensors | None:
