@@ -153,7 +153,8 @@ class SearchedInputs(InputFamilies):
             moved = dict(inputs)
             for number, (one, x) in enumerate(single.items()):
                 up = np.full(x.shape, number % 2) if has_one_way else rng.integers(0, 2, x.shape)
-                moved[one] = np.nextafter(x, np.where(up, np.float32(np.inf), np.float32(-np.inf)))
+                with np.errstate(over="ignore"):  # the last place of the largest number
+                    moved[one] = np.nextafter(x, np.where(up, np.float32(np.inf), np.float32(-np.inf)))
             try:
                 with np.errstate(all="ignore"):
                     off = np.abs(to_float64(self.task.reference(moved, case)[name]) - to_float64(want))
