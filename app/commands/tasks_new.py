@@ -15,14 +15,15 @@ from app.screen import emit, note, say
 from records.errors import MachineError, UsageError
 
 if TYPE_CHECKING:
-    from app.imports.readers import ImportPlace
+    from app.imports.readers import ImportPlace, Specs
     from app.settings import Settings
     from tasks.task import Task
 
 LAB = "mi300x"  # the target whose kernels can be judged without a GPU
 MOST_FLOPS = 1 << 26  # of the tests that a naive kernel is executed on while a person waits
+WHOLE = ("i64", "i32", "i16", "i8", "u8")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, ]*)\]")
+SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, ]*)\](?::(\w+))?")
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new task's name.")]
@@ -39,8 +40,9 @@ Inputs = Annotated[
     list[str] | None,
     typer.Option(
         "--input",
-        metavar="NAME=TYPE[DIM,...]",
-        help="An input, in the function's order, where the file has no get_inputs().",
+        metavar="NAME=TYPE[DIM,...][:LIMIT]",
+        help="An input, in the function's order, where the file has no get_inputs(); whole numbers below a limit, as "
+        "ids=i64[rows]:vocab.",
         show_default=False,
     ),
 ]
@@ -200,24 +202,24 @@ def _place(source: str) -> ImportPlace:
     return ImportPlace(found, function)
 
 
-def _specs(texts: list[str] | None) -> dict[str, tuple[str, list[str]]]:
+def _specs(texts: list[str] | None) -> Specs:
     found = {}
     for text in texts or []:
         match = SPEC.fullmatch(text.strip())
         if match is None:
             raise UsageError(f"--input takes NAME=TYPE[DIM,...] such as x=f32[rows,cols], not {text[:80]!r}")
-        found[match[1]] = (match[2], [part.strip() for part in match[3].split(",")])
+        if match[4] and match[2] not in WHOLE:
+            raise UsageError(f"{match[1]} is {match[2]}, and only whole numbers ({', '.join(WHOLE)}) have a limit")
+        found[match[1]] = (match[2], [part.strip() for part in match[3].split(",")], match[4] or "")
     return found
 
 
-def _sized(
-    inputs: list[str] | None, given: list[str] | None
-) -> tuple[dict[str, tuple[str, list[str]]], dict[str, int]]:
+def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, dict[str, int]]:
     """Both, where every dim has a size; a number is its own."""
     specs, sizes = _specs(inputs), _sizes(given)
-    dims = [dim for _, shape in specs.values() for dim in shape]
+    dims = [dim for _, shape, limit in specs.values() for dim in (*shape, limit) if dim]
     if any(dim.isdigit() and not int(dim) for dim in dims):
-        raise UsageError("an input of --input has no elements: its sizes are 1 or more")
+        raise UsageError("an input of --input has no elements or values: its sizes and its limit are 1 or more")
     named = dict.fromkeys(dim for dim in dims if not dim.isdigit())
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")

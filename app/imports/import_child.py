@@ -39,7 +39,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         step_by_step()
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
     kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
-    specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]
+    specs = {n: (each[0], tuple(each[1]), each[2]) for n, each in source.pop("specs").items()}  # type: ignore[attr-defined]
     wanted = Wanted(
         source=kind(**source, specs=specs),  # type: ignore[arg-type]
         origin=Origin(**origin),  # type: ignore[arg-type]

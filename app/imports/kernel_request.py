@@ -86,19 +86,20 @@ def _plain(name: str) -> str:
 
 def shapes_of(found: HostPlan, matched: Matched, given: Specs) -> tuple[Specs, list[str]]:
     """Type and shape of each input: as the user says, or the factors of its length; what has neither."""
-    specs, missing = dict[str, tuple[str, list[str]]](), list[str]()
+    specs, missing = dict[str, tuple[str, list[str], str]](), list[str]()
     for buffer in matched.inputs:
         if buffer.name in given:
-            if unknown := [n for n in given[buffer.name][1] if n not in found.dims]:
+            _, shape, limit = given[buffer.name]
+            if unknown := [n for n in (*shape, limit) if n and not n.isdigit() and n not in found.dims]:
                 raise UsageError(
                     f"--input {buffer.name} names {unknown[0]}, which is no size that may change; these are "
                     f"{', '.join(found.dims) or 'none'}"
                 )
-            specs[buffer.name] = (buffer.dtype, list(given[buffer.name][1]))
+            specs[buffer.name] = (buffer.dtype, list(shape), limit)
         elif buffer.count is None:
             missing.append(f"the shape of {buffer.name} (--input {buffer.name}={buffer.dtype}[...])")
         else:
-            specs[buffer.name] = (buffer.dtype, _factors(found, buffer))
+            specs[buffer.name] = (buffer.dtype, _factors(found, buffer), "")
     return specs, missing
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from app.imports.refusal import ImportRefused
-from app.imports.source_file import SEED, Instance, Source
+from app.imports.source_file import SEED, Instance, Source, length_of
 from tasks.expressions import evaluate
 
 TYPES = {
@@ -59,13 +59,16 @@ class KernelSource(Source):
                 raise ValueError(f"{name} must be a multiple of {step}")
         function = self._wanted(self._executed({}))
         sizes = {n: int(constants[n]) for n in self.sizes}
-        shapes = {n: [evaluate(text, sizes) for text in shape] for n, (_, shape) in self.specs.items()}
+        shapes = {n: [evaluate(text, sizes) for text in shape] for n, (_, shape, _) in self.specs.items()}
 
         if min([n for shape in shapes.values() for n in shape] + self._counts(sizes), default=1) < 1:
             raise ValueError("a tensor would have no elements")
 
         def draw() -> tuple[torch.Tensor, ...]:
-            return tuple(_drawn(kind, shapes[name], most) for name, (kind, _) in self.specs.items())
+            return tuple(
+                _drawn(kind, shapes[name], most, length_of(limit, sizes) if limit else 0)
+                for name, (kind, _, limit) in self.specs.items()
+            )
 
         def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> dict[str, torch.Tensor]:
             given = dict(zip(self.specs, arguments, strict=True))
@@ -119,9 +122,11 @@ class KernelSource(Source):
         return found
 
 
-def _drawn(dtype: str, shape: list[int], most: int) -> torch.Tensor:
+def _drawn(dtype: str, shape: list[int], most: int, limit: int) -> torch.Tensor:
     if dtype == "bool":
         return torch.randint(0, 2, shape).to(torch.bool)
+    if limit:
+        return torch.randint(0, limit, shape).to(TYPES[dtype])
     if dtype in ("i8", "u8"):
         return torch.randint(-128 if dtype == "i8" else 0, 128 if dtype == "i8" else 256, shape).to(TYPES[dtype])
     if dtype in ("i16", "i32", "i64"):

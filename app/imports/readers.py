@@ -15,7 +15,7 @@ from records.errors import UsageError
 
 MOST_BYTES = 1 << 20
 KERNELS = (".hip", ".cu", ".cuh", ".cpp", ".cc", ".c", ".h")
-Specs = Mapping[str, tuple[str, list[str]]]  # inputs: type and dims
+Specs = Mapping[str, tuple[str, list[str], str]]  # inputs: type, dims, and the dim or number that limits whole ones
 
 
 @dataclass(frozen=True)

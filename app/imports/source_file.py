@@ -22,6 +22,7 @@ SEED = 42
 LAWS = " laws"  # of what a file drew while it was executed, among its names
 
 NARROW = {"i8": torch.int8, "u8": torch.uint8, "i16": torch.int16}  # drawn over all of their values
+WHOLE = {**NARROW, "i32": torch.int32, "i64": torch.int64}
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Source:
     path: str
     text: str
     function: str  # empty: found
-    specs: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)  # input: type and dims
+    specs: Mapping[str, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)  # input: type, dims, limit
     sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
 
     def constants(self) -> dict[str, int]:
@@ -146,18 +147,25 @@ class Source:
     def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
         def draw() -> tuple[Any, ...]:
             return tuple(
-                _drawn(dtype, [int(n) if n.isdigit() else sizes[n] for n in shape])
-                for dtype, shape in self.specs.values()
+                _drawn(dtype, [length_of(n, sizes) for n in shape], length_of(limit, sizes) if limit else 0)
+                for dtype, shape, limit in self.specs.values()
             )
 
         return instance_of(self._wanted(space), space, draw, tuple(self.specs))
 
 
-def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
+def length_of(name: str, sizes: Mapping[str, int]) -> int:
+    """The size of a dim, or the number that stands in its place."""
+    return int(name) if name.isdigit() else sizes[name]
+
+
+def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
     if dtype == "bool":
         return torch.randint(0, 2, shape).to(torch.bool)
+    if limit:
+        return torch.randint(0, limit, shape).to(WHOLE[dtype])
     if dtype in ("i32", "i64"):
-        return torch.randint(0, 100, shape).to(torch.int32 if dtype == "i32" else torch.int64)
+        return torch.randint(0, 100, shape).to(WHOLE[dtype])
     if dtype in NARROW:
         kind = NARROW[dtype]
         return torch.randint(torch.iinfo(kind).min, torch.iinfo(kind).max + 1, shape).to(kind)

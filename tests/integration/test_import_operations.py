@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.imports.confined import Imported, imported_all
-from app.imports.readers import ImportPlace, form_of
+from app.imports.readers import ImportPlace, Specs, form_of
 from app.settings import load_settings
 from app.task_folders import task_cage
 from tasks.linter import lint
@@ -51,16 +51,24 @@ def quantized(x, w, scales):
 def mixed(a, b):
     return (a ^ b) + (a << 3) - (b >> 2) * 2
 
+def looked_up(table, ids):
+    return table[ids]
+
+def entropies(logits, target):
+    return torch.nn.functional.cross_entropy(logits, target, reduction="none")
+
 def distances(x, y):
     return torch.cdist(x, y), torch.cdist(x, y, p=1)
 """
-INPUTS: Mapping[str, dict[str, tuple[str, list[str]]]] = {
-    "unpacked": {"packed": ("u8", ["rows", "cols"]), "scales": ("f32", ["rows"])},
-    "quantized": {"x": ("f32", ["m", "k"]), "w": ("i8", ["n", "k"]), "scales": ("f32", ["n"])},
-    "mixed": {"a": ("i32", ["rows", "cols"]), "b": ("i32", ["rows", "cols"])},
-    "distances": {"x": ("f32", ["n", "d"]), "y": ("f32", ["m", "d"])},
+INPUTS: Mapping[str, Specs] = {
+    "unpacked": {"packed": ("u8", ["rows", "cols"], ""), "scales": ("f32", ["rows"], "")},
+    "quantized": {"x": ("f32", ["m", "k"], ""), "w": ("i8", ["n", "k"], ""), "scales": ("f32", ["n"], "")},
+    "mixed": {"a": ("i32", ["rows", "cols"], ""), "b": ("i32", ["rows", "cols"], "")},
+    "distances": {"x": ("f32", ["n", "d"], ""), "y": ("f32", ["m", "d"], "")},
+    "looked_up": {"table": ("f32", ["vocab", "cols"], ""), "ids": ("i64", ["rows"], "vocab")},
+    "entropies": {"logits": ("f32", ["rows", "vocab"], ""), "target": ("i64", ["rows"], "vocab")},
 }
-SIZES = {"rows": 96, "cols": 80, "m": 64, "n": 80, "k": 48, "d": 32}
+SIZES = {"rows": 96, "cols": 80, "m": 64, "n": 80, "k": 48, "d": 32, "vocab": 24}
 
 
 @needs_torch
@@ -82,12 +90,12 @@ def test_narrow_words_shifts_and_distances_are_imported(tmp_path: Path) -> None:
     assert_sound(tmp_path, *imports_of(path, INPUTS))
 
 
-def imports_of(path: Path, functions: Mapping[str, dict[str, tuple[str, list[str]]]]) -> list[Imported | str]:
+def imports_of(path: Path, functions: Mapping[str, Specs]) -> list[Imported | str]:
     requests: list[dict[str, Any]] = []
     for name, specs in functions.items():
         form = form_of(place := ImportPlace(path, name))
         found = form.gather(place)
-        sizes = {dim: SIZES[dim] for _, shape in specs.values() for dim in shape}
+        sizes = {dim: SIZES[dim] for _, shape, limit in specs.values() for dim in (*shape, limit) if dim}
         origin = {"source": found.shown, "form": form.form, "digest": found.digest}
         requests.append({**found.request(name, name, specs, sizes), "origin": origin, "gate": form.gate})
     return list(imported_all(requests, task_cage(load_settings())))
