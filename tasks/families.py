@@ -31,6 +31,7 @@ from tasks.changed_inputs import (
 )
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
+from tasks.held_lines import has_alike_lines
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
 from tasks.patterned_inputs import Rng
@@ -103,7 +104,8 @@ class InputFamilies:
             rtol = None if own.rtol is None else WIDER * own.rtol
             own = replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
         if family in self.task.variant_names:
-            return replace(own, least=max(own.least, FLUSHED), units=max(own.units, EXACT_UNITS))
+            exact = ONE_WAY if family in self._alike else EXACT_UNITS
+            return replace(own, least=max(own.least, FLUSHED), units=max(own.units, exact))
         if family in self.scalings:
             return self.scalings[family].tolerance(output.name, own)
         wider = None if own.rtol is None else WIDER * own.rtol
@@ -118,6 +120,16 @@ class InputFamilies:
             least=max(self._units[output.name], self._strays(family)[output.name]),
             units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
         )
+
+    @cached_property
+    def _alike(self) -> frozenset[str]:
+        """The task's own families with lines whose values hardly differ: their roundings go one way, too."""
+        found, variants = set[str](), self.task.variants
+        for case in _cases(self.task) if variants else ():
+            assert variants is not None
+            made = variants(self.task.draw(case), case, np.random.default_rng(case.seed + 1))
+            found.update(name for name, inputs in made.items() if has_alike_lines(inputs, self.task.plant))
+        return frozenset(found)
 
     @cached_property
     def _units(self) -> Mapping[str, float]:

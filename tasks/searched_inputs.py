@@ -20,6 +20,7 @@ from records.errors import TaskError
 from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
+from tasks.error_measures import measures_of
 from tasks.families import UNITS, WIDER, InputFamilies
 from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
@@ -48,6 +49,7 @@ BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's large
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
 RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+FOREIGN = 1 / 8  # of the size of an output: a baseline that is off by more says nothing of what is right
 SINGLE = 4  # bytes of a type whose values float32 holds
 SWAYED = 8.0  # times what the last bits of the inputs sway an output that the baseline has exactly
 CANCELLED = 2.0**-50  # of the largest input: what a reference in float64 may lose where its terms cancel
@@ -116,7 +118,8 @@ class SearchedInputs(InputFamilies):
             made.update(found)
             return
         step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
-        if step is _past and number not in self._unusual:
+        is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
+        if (is_lost and not self.known.moves_values) or (step is _past and number not in self._unusual):
             step = _planted
         for name in _some(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
@@ -128,16 +131,17 @@ class SearchedInputs(InputFamilies):
             return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
         for spec in self.task.outputs:
-            dtype, want = numpy_dtype(spec.dtype), reference[spec.name]
+            dtype, want, base = numpy_dtype(spec.dtype), reference[spec.name], baseline[spec.name]
             with np.errstate(over="ignore", invalid="ignore"):
-                if not np.isfinite(to_float64(want.astype(dtype))).all():
-                    return False
-            base = baseline[spec.name]
-            if not compare(base, want, base, self.task.tolerance_of(spec), explain=False).correct:
+                fits = np.isfinite(to_float64(want.astype(dtype))).all()
+                off = np.abs(to_float64(base) - to_float64(want)).ravel()
+            if not fits or not compare(base, want, base, self.task.tolerance_of(spec), explain=False).correct:
                 return False
-            size = float(np.sqrt(np.mean(np.square(to_float64(want))))) if want.size else 0.0
+            size = measures_of(np.abs(to_float64(want)).ravel()).rms
+            if measures_of(off).rms > FOREIGN * size > 0:  # squares that overflowed: every kernel makes others of them
+                return False
             unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(size, dtype) if is_float(dtype) else 0.0
-            is_exact = not np.abs(to_float64(base) - to_float64(want)).any()  # as where terms cancel, by luck
+            is_exact = not off.any()  # as where terms cancel, by luck
             is_asked = is_float(dtype) and (is_exact or lost > unit)
             swayed = self._swayed(case, inputs, spec.name, want) if is_asked else 0.0
             may = min(lost, swayed or lost)  # of outputs that are small although no terms cancel nothing is lost
@@ -289,11 +293,5 @@ def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
 
 
 STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread, _past)
-RELATIONS: tuple[Make, ...] = (
-    *(make for name, make in MAKERS.items() if name not in MOVED),
-    one_magnitude,
-    ones_or_zeros,
-    bit_neighbours,
-    symmetric,
-    shuffled_tiles,
-)
+GENERAL = tuple(make for name, make in MAKERS.items() if name not in MOVED)
+RELATIONS = (*GENERAL, one_magnitude, ones_or_zeros, bit_neighbours, symmetric, shuffled_tiles)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tasks.compared_sides import NONE, RAW, SIZE, Compared, Side, found_by_value, side_of
 from tasks.dtypes import is_float, to_float64
+from tasks.held_lines import HELD
 from tasks.patterned_inputs import Rng
 from tasks.task import Array
 
@@ -130,7 +131,8 @@ class Turner:
             else:
                 fill = sides[int(self.rng.integers(2))].values[of]
                 with np.errstate(all="ignore"):
-                    values[at] = fill.astype(values.dtype)
+                    is_held = self.moves | (np.abs(fill) <= HELD)
+                    values[at] = np.where(is_held, fill, to_float64(values[at])).astype(values.dtype)
         return done
 
     def _differ(self, sides: tuple[Side, Side], made: Changed) -> bool:
@@ -162,7 +164,8 @@ class Turner:
             with np.errstate(all="ignore"):
                 side.put(made, rows, goal[rows], goal[rows].astype(np.int64).astype(np.uint64))
             free[rows] = False
-            rows = np.flatnonzero(free & np.isfinite(goal) & np.isfinite(side.values))
+            is_held = self.moves | (np.abs(goal) <= HELD)  # of what is computed: its inputs may be far smaller
+            rows = np.flatnonzero(free & is_held & np.isfinite(goal) & np.isfinite(side.values))
             if rows.size and self._derived(one, side, rows, goal, made):
                 free[rows] = False
         return not free.all()

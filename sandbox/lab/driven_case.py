@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from sandbox.lab.build.conditions import DataCondition, numbers_in
 from tasks.compared_sides import Compared
 from tasks.driven_inputs import Drive
+from tasks.held_lines import HELD
 from tasks.patterned_inputs import Rng
 
 LONGEST, MOST = 7, 4  # steps of one way, and ways that have steps of their own
@@ -53,7 +52,7 @@ def _ways(key: Key, one: Compared, rng: Rng) -> Iterator[Drive]:
     else:
         alike = [values[0] if (values == values[0]).all() else 0.0 for values in map(one.values, (0, 1))]
         number, side = (float(alike[1]), 1) if one.fixed[1] or not alike[0] else (float(alike[0]), 0)
-    if number and np.isfinite(number):
+    if 0 < abs(number) <= HELD:  # what is computed reaches a larger one from inputs that are held
         yield from (Drive(number, side, to, rng) for to in (False, True) if not (one.truth == to).all())
 
 

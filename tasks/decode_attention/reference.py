@@ -81,7 +81,8 @@ def _repeated(length: int, rng: np.random.Generator) -> Array:
 def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:
     """The last element of query and cache lowers the scores of all places alike: a maximum begun above them stays.
 
-    The values are multiples of a quarter, so that no sum of products rounds, however low it lies.
+    The values are multiples of a quarter, so that no sum of products rounds, however low it lies. With the scale and
+    log2(e) folded into the query sums do round, so its tolerance is wide.
     """
     q, kv = np.rint(4 * q) / 4, np.rint(4 * kv) / 4
     kv[:, :, -1] = -1024

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tasks.task import Array, Case, Tensors
@@ -33,9 +35,15 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, sums one element after the other."""
+    """Float32, in three usual orders of the sums, of which each row takes the least exact.
+
+    From the first element, from the last, and by two accumulators: one alone can be lucky.
+    """
     x, w, b = inputs["x"], inputs["w"], inputs["b"]
-    return {"y": _scaled(x, _mean(x), w, b)}
+    turned = _scaled(x[:, ::-1], _mean(x[:, ::-1]), w[::-1], b[::-1])[:, ::-1]
+    forms = np.stack([_scaled(x, _mean(x), w, b), turned, _scaled(x, _in_halves(x), w, b, mean=_in_halves)])
+    worst = np.abs(forms - reference(inputs, case)["y"]).max(axis=2, keepdims=True).argmax(axis=0)
+    return {"y": np.take_along_axis(forms, worst[None], axis=0)[0]}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
@@ -65,7 +73,17 @@ def _mean(x: Array) -> Array:
     return np.asarray(np.add.accumulate(x, axis=1, dtype=np.float32)[:, -1:] / np.float32(x.shape[1]))
 
 
-def _scaled(x: Array, mean: Array, w: Array, b: Array, eps: np.float32 = EPS) -> Array:
-    centred = x - mean
+def _in_halves(x: Array) -> Array:
+    """The mean by two accumulators."""
+    if x.shape[1] < 2:
+        return _mean(x)
+    parts = [np.add.accumulate(x[:, first::2], axis=1, dtype=np.float32)[:, -1:] for first in (0, 1)]
+    return np.asarray((parts[0] + parts[1]) / np.float32(x.shape[1]))
+
+
+def _scaled(
+    x: Array, middle: Array, w: Array, b: Array, eps: np.float32 = EPS, mean: Callable[[Array], Array] = _mean
+) -> Array:
+    centred = x - middle
     with np.errstate(all="ignore"):
-        return np.asarray(centred / np.sqrt(_mean(centred * centred) + eps) * w + b)
+        return np.asarray(centred / np.sqrt(mean(centred * centred) + eps) * w + b)

@@ -80,7 +80,8 @@ def test_what_is_small_though_nothing_cancels_is_judged_by_its_own_size() -> Non
     case, (spec,) = replace(task.tests[1], role="held_out", seed=5), task.outputs
     drawn = task.draw(case)
     for size, is_small in ((10.0, True), (1.0, False)):
-        inputs = {**drawn, "x": np.full_like(drawn["x"], size), "w1": np.full_like(drawn["w1"], -2.0)}
+        near = {name: 1 + 0.01 * np.arange(drawn[name].shape[-1], dtype=np.float32) for name in ("x", "w1")}
+        inputs = {**drawn, "x": drawn["x"] * 0 + size * near["x"], "w1": drawn["w1"] * 0 - 2 * near["w1"]}
         searched = SearchedInputs(InputFamilies(task), [3.0], 7)
         want = task.reference(inputs, case)
         assert searched.is_sound(case, "search 0", inputs, want, task.baseline(inputs, case))
@@ -171,3 +172,22 @@ def test_packed_bytes_may_be_changed_and_no_family_reads_them_as_numbers() -> No
     changed = {name for name in families.names if not np.array_equal(families.draw(case, name)["w"], drawn)}
     assert {"zeros of all inputs", "one value of all inputs", "low"} <= changed
     assert not {name for name in changed if name.startswith(("outliers", "far", "near", "denormal", "whole"))}
+
+
+def test_a_baseline_of_squares_that_overflowed_says_nothing() -> None:
+    task = load_task("layer_norm")
+    case = replace(task.tests[0], role="held_out", seed=5)
+    searched, inputs = SearchedInputs(InputFamilies(task), [], 7), dict(task.draw(case))
+    assert searched.is_sound(case, "search 0", inputs, *task.expected(inputs, case))
+    inputs["x"] = inputs["x"].copy()
+    inputs["x"][0, ::3] = 1e30
+    assert not searched.is_sound(case, "search 0", inputs, *task.expected(inputs, case))
+
+
+def test_a_number_without_a_square_is_planted_and_sizes_nothing() -> None:
+    task = load_task("decode_attention")
+    searched = SearchedInputs(InputFamilies(task), [-1e30], 77)
+    case = replace(task.tests[0], role="held_out", seed=5)
+    for number in range(60):  # products of roots would all be as large
+        for values in searched.draw(case, f"search {number}").values():
+            assert np.median(np.abs(values.astype(np.float64))) < 1e12
