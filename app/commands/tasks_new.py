@@ -219,7 +219,7 @@ def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, di
     specs, sizes = _specs(inputs), _sizes(given)
     dims = [dim for _, shape, limit in specs.values() for dim in (*shape, limit) if dim]
     if any(dim.isdigit() and not int(dim) for dim in dims):
-        raise UsageError("an input of --input has no elements or values: its sizes and its limit are 1 or more")
+        raise UsageError("an input of --input has no elements or values: its sizes are 1 or more, and so is its limit")
     named = dict.fromkeys(dim for dim in dims if not dim.isdigit())
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")

@@ -84,6 +84,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a]", "--size", "a=0"], "--size takes DIM=N"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,3,b]", "--size", "a=4"], "names b, and no --size does"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,00]", "--size", "a=4"], "its sizes are 1 or more"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=i64[a]:0", "--size", "a=4"], "and so is its limit"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=i64[a]:b", "--size", "a=4"], "names b, and no --size does"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=f32[a]:9", "--size", "a=4"], "only whole numbers"),
         (["new", "t", "--from", "bytes.py"], "is not Python"),
     ],
 )
