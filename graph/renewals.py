@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable
 
 from records.claims import LEASE_S
@@ -18,22 +19,22 @@ class Renewals:
     def __init__(self, claim: Callable[[str, str], object], each_s: float = EACH_S) -> None:
         """`claim` claims a key for a purpose again; LedgerError where the database is busy."""
         self._claim, self._each_s = claim, each_s
-        self._held: set[tuple[str, str]] = set()
+        self._held: Counter[tuple[str, str]] = Counter()  # two experiments of a run may make the same verdict
         self._lock = threading.Lock()  # held while leases are renewed, so that none is that was dropped
         self._thread: threading.Thread | None = None
 
     def hold(self, key: str, purpose: str) -> None:
         """Renew the lease of this claim from now on. A thread for each would cost more than most claims hold for."""
         with self._lock:
-            self._held.add((key, purpose))
+            self._held[key, purpose] += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._renew, name="renewals", daemon=True)
                 self._thread.start()
 
     def drop(self, key: str, purpose: str) -> None:
-        """Leave its lease alone; when this returns, no renewal of it is under way."""
+        """Leave its lease alone, once all who hold it say so; when this returns, no renewal of it is under way."""
         with self._lock:
-            self._held.discard((key, purpose))
+            self._held -= Counter({(key, purpose): 1})
 
     def _renew(self) -> None:
         pause = threading.Event()

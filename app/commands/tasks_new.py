@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LAB = "mi300x"  # the target whose kernels can be judged without a GPU
 MOST_FLOPS = 1 << 26  # of the tests that a naive kernel is executed on while a person waits
-WHOLE = ("i64", "i32", "i16", "i8", "u8")
+WHOLE = {"i64": 1 << 63, "i32": 1 << 31, "i16": 1 << 15, "i8": 1 << 7, "u8": 1 << 8}  # their largest limits
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, ]*)\](?::(\w+))?")
 
@@ -223,6 +223,10 @@ def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, di
     named = dict.fromkeys(dim for dim in dims if not dim.isdigit())
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
+    for name, (dtype, _, limit) in specs.items():
+        most = int(limit) if limit.isdigit() else sizes.get(limit, 0)
+        if limit and most > WHOLE[dtype]:
+            raise UsageError(f"{name} is {dtype}, which holds no numbers up to its limit {most}: give a wider type")
     return specs, sizes
 
 

@@ -86,6 +86,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,00]", "--size", "a=4"], "its sizes are 1 or more"),
         (["new", "t", "--from", "f.py:f", "--input", "x=i64[a]:0", "--size", "a=4"], "and so is its limit"),
         (["new", "t", "--from", "f.py:f", "--input", "x=i64[a]:b", "--size", "a=4"], "names b, and no --size does"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=i8[a]:a", "--size", "a=129"], "up to its limit 129"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a]:9", "--size", "a=4"], "only whole numbers"),
         (["new", "t", "--from", "bytes.py"], "is not Python"),
     ],

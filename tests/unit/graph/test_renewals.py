@@ -67,3 +67,17 @@ def test_the_thread_ends_where_nothing_is_held_and_starts_again() -> None:
     renewals.hold("two", "benchmark")
     assert within_seconds(lambda: "two" in renewed)
     renewals.drop("two", "benchmark")
+
+
+def test_a_lease_that_two_hold_is_renewed_until_both_drop_it() -> None:
+    renewed: list[str] = []
+    renewals = Renewals(lambda key, purpose: renewed.append(key), EACH_S)
+    renewals.hold("both", "verify")
+    renewals.hold("both", "verify")
+    renewals.drop("both", "verify")
+    before = len(renewed)
+    assert within_seconds(lambda: len(renewed) > before)
+    renewals.drop("both", "verify")
+    after = len(renewed)
+    time.sleep(5 * EACH_S)
+    assert len(renewed) == after
