@@ -12,6 +12,7 @@ from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, uses
 from app.imports.idle_weights import idle_weights, without
+from app.imports.own_sizes import AtOwnSizes, traced_at_own_sizes
 from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted, ImportUnrolled
 from app.imports.sizing import Sizing
 from app.imports.source_file import Instance, Source
@@ -52,10 +53,11 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
         except FAULTS as error:
             raise ImportUnfitted(f"it does not run for {named(sizing.constants(config))}: {short(error)}") from None
 
+    large = traced_at_own_sizes(source, sizing, original)
     for left in reversed(range(FITS)):
         instances = [built(config, at) for at, config in enumerate(configs)]
         given = [values(at) for at in range(len(configs))] if step and values(0) else []
-        graph, drawn = _fitted(configs, instances, given)
+        graph, drawn = _fitted(configs, instances, given, large)
         unseen = sizing.unseen(rng)
         others = [
             (built(config, at), config, values(at) if given else {}) for at, config in enumerate(unseen, len(configs))
@@ -88,9 +90,12 @@ def _without_idle(
 
 
 def _fitted(
-    configs: Sequence[Mapping[str, int]], instances: Sequence[Instance], scalars: Sequence[Values]
+    configs: Sequence[Mapping[str, int]],
+    instances: Sequence[Instance],
+    scalars: Sequence[Values],
+    large: AtOwnSizes | None,
 ) -> tuple[Graph, Graph | None]:
-    traces, fitting = [], Fitting(configs, scalars)
+    traces = []
     for config, instance in zip(configs, instances, strict=True):
         try:
             traces.append(traced_graph.trace(instance, {*config, *(scalars[0] if scalars else ())}))
@@ -99,12 +104,30 @@ def _fitted(
     if any(t.key != traces[0].key for t in traces):
         said = "its operations change with its sizes, so one graph cannot stand for all"
         raise _with_sizes(ImportUnrolled(said, [len(t.nodes) for t in traces]), configs)
-    try:
-        graph = traced_graph.unified(traces, fitting)
-    except ImportUnfitted as error:
-        raise _with_sizes(error, configs) from None
+    graph, fitting = _unified(traces, configs, scalars, large)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     return graph if drawn is None else structured(graph, instances), drawn
+
+
+def _unified(
+    traces: Sequence[traced_graph.Trace],
+    configs: Sequence[Mapping[str, int]],
+    scalars: Sequence[Values],
+    large: AtOwnSizes | None,
+) -> tuple[Graph, Fitting]:
+    """One graph, fitted to the file's own sizes as well where that can be; and the fitting of the small sizes."""
+    if large is not None and all(each.key == traces[0].key for each in large.traces):
+        given = [*scalars, *[large.scalars] * len(large.traces)] if scalars else ()
+        fitting = Fitting([*configs, *large.configs], given)
+        try:
+            return traced_graph.unified([*traces, *large.traces], fitting), fitting.of_first(len(configs))
+        except (*FAULTS, ImportRefused):  # a constant without values; sizes that only small ones have in common
+            pass
+    fitting = Fitting(configs, scalars)
+    try:
+        return traced_graph.unified(traces, fitting), fitting
+    except ImportUnfitted as error:
+        raise _with_sizes(error, configs) from None
 
 
 def _with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from tasks.expressions import evaluate
 
 MOST_FACTORS = 4
-MOST_STEP, MOST_SHIFT = 8, 40
+MOST_STEP, MOST_SHIFT = 24, 40
 GROUPS = (16, 32, 64, 128, 256)  # of which there may be one that is not full
 CLOSE = 1e-12
 MOST_KNOWN = 12  # expressions found before that a product may take as a factor
@@ -34,6 +34,13 @@ class Fitting:
         self._scalars = scalars
         self._known: dict[tuple[float, ...], str] = {}
         self._extents: dict[str, tuple[int, ...]] = {}  # expressions of axes that are no plain dims
+
+    def of_first(self, count: int) -> Fitting:
+        """The same over the first sets of dims alone, with what was found; what is one number there stays a number."""
+        made = Fitting(self._configs[:count], self._scalars[:count])
+        made._known = {key[:count]: text for key, text in self._known.items()}
+        made._extents = {text: values[:count] for text, values in self._extents.items()}
+        return made
 
     def integer(self, values: Sequence[int]) -> str | int | None:
         """The number itself where it is always the same, else its expression; None where there is none."""
@@ -119,9 +126,10 @@ class Fitting:
         """Places of a window that moves by whole steps: (dim + shift) // step + 1."""
         for name, column in self._columns(True).items():
             for step in range(2, MOST_STEP + 1):
-                for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
+                for shift in sorted(range(-MOST_SHIFT, MOST_SHIFT + 1), key=abs):
                     if all((c + shift) // step == v for c, v in zip(column, values, strict=True)):
-                        yield f"({name} {'+' if shift >= 0 else '-'} {abs(shift)}) // {step}"
+                        moved = f"({name} {'+' if shift > 0 else '-'} {abs(shift)})" if shift else name
+                        yield f"{moved} // {step}"
             for step in GROUPS:
                 if all(-(-c // step) == v for c, v in zip(column, values, strict=True)):
                     yield f"({name} + {step - 1}) // {step}"

@@ -13,6 +13,7 @@ from app.imports.confined import Imported, imported_all
 from app.imports.readers import ImportPlace, Specs, form_of
 from app.settings import load_settings
 from app.task_folders import task_cage
+from tasks.expressions import evaluate
 from tasks.linter import lint
 from tasks.loader import load_task
 
@@ -38,6 +39,18 @@ def unwritten(x):
 
 def get_inputs():
     return [torch.randn(rows, cols)]
+"""
+WINDOWS = """import torch
+rows, width = 64, 2048
+
+def pooled(x):
+    return torch.nn.functional.avg_pool1d(x[:, None], 11)[:, 0]
+
+def strided(x):
+    return torch.nn.functional.max_pool1d(x, 5, 14, padding=2)
+
+def get_inputs():
+    return [torch.randn(rows, width)]
 """
 WORDS = """import torch
 
@@ -88,6 +101,22 @@ def test_narrow_words_shifts_and_distances_are_imported(tmp_path: Path) -> None:
     path = tmp_path / "words.py"
     path.write_text(WORDS)
     assert_sound(tmp_path, *imports_of(path, INPUTS))
+
+
+@needs_torch
+@pytest.mark.long
+def test_the_width_of_a_window_is_known_from_the_sizes_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "windows.py"
+    path.write_text(WINDOWS)
+    made = imports_of(path, {"pooled": {}, "strided": {}})
+    assert_sound(tmp_path, *made)
+    for one, places in zip(made, (lambda w: w // 11, lambda w: (w - 1) // 14 + 1), strict=True):
+        assert isinstance(one, Imported)
+        folder = tmp_path / one.files["task.toml"].decode().split('"')[1]
+        (spec,) = load_task(folder).outputs
+        assert [evaluate(spec.shape[1], {"rows": 64, "width": w}) for w in range(200, 2600, 7)] == [
+            places(w) for w in range(200, 2600, 7)
+        ]
 
 
 def imports_of(path: Path, functions: Mapping[str, Specs]) -> list[Imported | str]:

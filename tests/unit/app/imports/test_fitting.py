@@ -44,6 +44,19 @@ def test_a_product_takes_what_was_found_before() -> None:
     assert isinstance(found, str) and evaluate(found, {"n": 5, "c": 8, "h": 40}) == 90
 
 
+@pytest.mark.parametrize("text", ["h // 11", "(h + 5) // 16", "(h - 13) // 14"])
+def test_wide_windows_are_told_apart_by_large_sizes_which_are_forgotten_again(text: str) -> None:
+    small = [{"n": n, "h": h} for n, h in ((6, 16), (9, 29), (11, 24), (7, 32), (13, 27))]
+    large = [{"n": 16, "h": h} for h in range(2048, 2073)]
+    both = Fitting([*small, *large])
+    found = both.integer([evaluate(text, config) for config in (*small, *large)])
+    assert isinstance(found, str)
+    assert all(evaluate(found, {"h": h}) == evaluate(text, {"h": h}) for h in range(60, 700))
+    alone = both.of_first(len(small))
+    assert alone.integer([evaluate(text, config) for config in small]) == found
+    assert alone.integer([config["n"] for config in small]) == "n" and alone.integer([1] * len(small)) == 1
+
+
 def test_a_constant_stays_a_number_and_noise_has_no_expression() -> None:
     assert Fitting(CONFIGS).integer([7] * 5) == 7
     assert Fitting(CONFIGS).integer([3, 1009, 5, 77, 2]) is None
