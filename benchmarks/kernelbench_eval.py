@@ -60,7 +60,7 @@ for name, what in clients.items():  # its package imports them at once, and no e
         sys.modules[name] = types.SimpleNamespace(**{what: lambda *given, **named: None})
 from kernelbench.eval import eval_kernel_against_ref
 import torch
-torch.backends.cudnn.allow_tf32 = False  # by default convolutions of the reference are off by 5e-4, beyond its tolerance
+torch.backends.cudnn.allow_tf32 = False  # by default its reference's convolutions are off by 5e-4
 problem, candidate = (pathlib.Path(path).read_text() for path in sys.argv[2:4])
 made = eval_kernel_against_ref(problem, candidate, num_correct_trials=2, num_perf_trials=5, measure_performance=False,
                                backend="cuda", precision=torch.float32, build_dir=sys.argv[4])
