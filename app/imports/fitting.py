@@ -52,7 +52,7 @@ class Fitting:
             if found is None:
                 return None
             self._known[key] = found
-            if " + " in found or " - " in found:
+            if any(sign in found for sign in (" + ", " - ", " // ")):
                 self._extents[found] = tuple(values)
         return self._known[key]
 

@@ -42,6 +42,9 @@ def test_a_product_takes_what_was_found_before() -> None:
     fitting.integer([(c["h"] - 3) // 2 for c in CONFIGS])
     found = fitting.integer([c["n"] * ((c["h"] - 3) // 2) for c in CONFIGS])
     assert isinstance(found, str) and evaluate(found, {"n": 5, "c": 8, "h": 40}) == 90
+    fitting.integer([c["h"] // 3 for c in CONFIGS])
+    found = fitting.integer([2 * (c["h"] // 3) for c in CONFIGS])
+    assert isinstance(found, str) and evaluate(found, {"n": 5, "c": 8, "h": 41}) == 26
 
 
 @pytest.mark.parametrize("text", ["h // 11", "(h + 5) // 16", "(h - 13) // 14"])
