@@ -21,7 +21,8 @@ from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.error_measures import measures_of
-from tasks.families import UNITS, WIDER, InputFamilies
+from tasks.families import WIDER, InputFamilies
+from tasks.family_measures import UNITS
 from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
 from tasks.own_check import refusal, stored

@@ -291,5 +291,5 @@ class GpuEvaluator(SandboxBase):
     def _references_of(self, task: Task) -> References:
         with self._lock:
             return self._references.get(task.digest) or self._references.setdefault(
-                task.digest, References(task, self._secret)
+                task.digest, References(task, self._secret, facts=self._cache / "families")
             )

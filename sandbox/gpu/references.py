@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,13 @@ class Grade:
 class References:
     """The references of one task; safe from several threads."""
 
-    def __init__(self, task: Task, secret: int, room_bytes: float | None = None) -> None:
-        """`secret` decides every drawn value; whoever knows it can embed the answers. `room_bytes` may be kept."""
+    def __init__(self, task: Task, secret: int, room_bytes: float | None = None, facts: Path | None = None) -> None:
+        """`secret` decides every drawn value; whoever knows it can embed the answers. `room_bytes` may be kept.
+
+        `facts` is a folder for what is measured of the task's families of inputs.
+        """
         self.task, self._secret = task, secret
-        self.families, self._candidates = InputFamilies(task), 0
+        self.families, self._candidates = InputFamilies(task, facts), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
         self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -23,7 +23,8 @@ from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
-from tasks.families import TOGETHER, longest_line
+from tasks.families import TOGETHER
+from tasks.family_measures import longest_line
 from tasks.held_out import SMALL, cost, held_out_cases
 from tasks.task import Case
 

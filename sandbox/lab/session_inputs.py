@@ -13,7 +13,8 @@ from sandbox.lab.input_files import InputFiles
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
-from tasks.families import longest_line
+from tasks.families import InputFamilies
+from tasks.family_measures import longest_line
 from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
 from tasks.long_shapes import equal_cases, long_cases, narrow_cases
@@ -30,7 +31,7 @@ class SessionInputs:
         self.task, self._cache = task, cache
         self.secret = secrets.randbits(32)  # goes into the seeds of cases that are scaled down
         self.rng = np.random.default_rng(secrets.randbits(128))
-        self.listed = ListedValues(task)
+        self.listed = ListedValues(task, InputFamilies(task, cache / "families"))
         self._files = InputFiles()
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
         self._lock = threading.Lock()

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tasks.families import EXACT_UNITS, ONE_WAY, InputFamilies
+from tasks.families import EXACT_UNITS, InputFamilies
+from tasks.family_measures import ONE_WAY
 from tasks.loader import load_task
 from tasks.task import Array
 

@@ -1,0 +1,105 @@
+"""Facts of a task that are measured by computing with it, kept in a folder so that they are measured once.
+
+The name of a task's file says all that such a fact rests on: the task's fields, its functions and what they give on a
+small case, the code of this package, and NumPy's version. A test's task with another function has another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from records.errors import TaskError
+from tasks.loader import TASK_FAULTS
+from tasks.task import Case, Task, Tensors
+
+Fact = TypeVar("Fact")
+PLACES = frozenset({"folder", "seeds"})  # fields that say where a task lies
+
+
+class KeptFacts:
+    """The facts of one task, as JSON values. Safe for threads; of two processes that write, one may measure again."""
+
+    def __init__(self, task: Task, cases: Callable[[], Sequence[Case]], folder: Path | None) -> None:
+        """`cases` are small ones, by which functions are told apart; without a folder nothing is written."""
+        self._task, self._cases, self._folder = task, cases, folder
+        self._lock = threading.Lock()
+
+    def get(self, name: str, measure: Callable[[], Fact]) -> Fact:
+        """A fact by its name, measured where it is not known; lists come back as lists."""
+        if name not in self._known:
+            made = measure()
+            with self._lock:
+                self._known[name] = made
+                self._write()
+        known: Fact = self._known[name]
+        return known
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        if self._path is not None:
+            with suppress(OSError, ValueError):
+                found = json.loads(self._path.read_text(encoding="utf-8"))
+                return found if isinstance(found, dict) else {}
+        return {}
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        part = self._path.with_suffix(f".{os.getpid()}.part")
+        with suppress(OSError, TypeError):  # a folder that cannot be written; a fact that is no JSON stays in memory
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(self._known), encoding="utf-8")
+            part.replace(self._path)
+
+    @cached_property
+    def _path(self) -> Path | None:
+        if self._folder is None:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                parts = _parts(self._task, self._cases())
+        except (TaskError, *TASK_FAULTS):
+            return None
+        made = hashlib.sha256()
+        for part in (_code().encode(), np.__version__.encode(), *parts):
+            made.update(len(part).to_bytes(8, "little") + part)
+        return self._folder / f"{made.hexdigest()}.json"
+
+
+def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
+    """A task's fields, the code of its functions, and what they give on these cases."""
+    parts = []
+    for field in fields(task):
+        value = getattr(task, field.name)
+        if callable(value):
+            code = getattr(value, "__code__", None)
+            parts.append(repr(code and (code.co_code, code.co_consts, code.co_names)).encode())
+        elif field.name not in PLACES:
+            parts.append(f"{field.name}={value!r}".encode())
+    for case in cases:
+        inputs = task.draw(case)
+        given: list[Tensors] = [inputs, task.reference(inputs, case), task.baseline(inputs, case)]
+        given += [task.in_order(inputs, case)] if task.in_order else []
+        given += list(task.variants(inputs, case, np.random.default_rng(case.seed)).values()) if task.variants else []
+        parts += [np.ascontiguousarray(each).tobytes() for tensors in given for each in tensors.values()]
+    return parts
+
+
+@cache
+def _code() -> str:
+    """SHA-256 over the modules of this package, whose rules decide what is measured."""
+    made = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        made.update(path.read_bytes())
+    return made.hexdigest()
