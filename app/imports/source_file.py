@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -107,11 +108,12 @@ class Source:
         space = executed(self.path, self.text, tree)
         return {n: on_tensors(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
 
-    @property
+    @cached_property
     def is_numpy(self) -> bool:
         """True for a file that imports NumPy and not PyTorch."""
-        found = {a.name.split(".")[0] for n in ast.walk(self._tree()) if isinstance(n, ast.Import) for a in n.names}
-        found |= {(n.module or "").split(".")[0] for n in ast.walk(self._tree()) if isinstance(n, ast.ImportFrom)}
+        nodes = [*ast.walk(self._tree())]
+        found = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
+        found |= {(n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
         return "numpy" in found and "torch" not in found
 
     def _tree(self) -> ast.Module:
