@@ -12,7 +12,8 @@ import typer
 
 from app.commands.options import Json
 from app.screen import emit, note, say
-from records.errors import MachineError, UsageError
+from records.errors import MachineError, PlanError, UsageError
+from tasks.expressions import evaluate, names_in
 
 if TYPE_CHECKING:
     from app.imports.readers import ImportPlace, Specs
@@ -23,7 +24,7 @@ LAB = "mi300x"  # the target whose kernels can be judged without a GPU
 MOST_FLOPS = 1 << 26  # of the tests that a naive kernel is executed on while a person waits
 WHOLE = {"i64": 1 << 63, "i32": 1 << 31, "i16": 1 << 15, "i8": 1 << 7, "u8": 1 << 8}  # their largest limits
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, ]*)\](?::(\w+))?")
+SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[(\w[\w, *+/%-]*)\](?::(\w+))?")
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new task's name.")]
@@ -218,13 +219,19 @@ def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, di
     """Both, where every dim has a size; a number is its own."""
     specs, sizes = _specs(inputs), _sizes(given)
     dims = [dim for _, shape, limit in specs.values() for dim in (*shape, limit) if dim]
-    if any(dim.isdigit() and not int(dim) for dim in dims):
-        raise UsageError("an input of --input has no elements or values: its sizes are 1 or more, and so is its limit")
-    named = dict.fromkeys(dim for dim in dims if not dim.isdigit())
+    named = dict.fromkeys(name for dim in dims for name in sorted(names_in(dim)))
     if missing := [dim for dim in named if dim not in sizes]:
         raise UsageError(f"--input names {', '.join(missing)}, and no --size does: give --size {missing[0]}=4096")
+    if both := [name for name in specs if name in sizes]:
+        raise UsageError(f"the name {both[0]!r} stands for a size and for an input; rename one of them")
+    try:
+        least = min((evaluate(dim, sizes) for dim in dims), default=1)
+    except PlanError as error:
+        raise UsageError(f"--input: {error}") from None
+    if least < 1:
+        raise UsageError("an input of --input has no elements or values: its sizes are 1 or more, and so is its limit")
     for name, (dtype, _, limit) in specs.items():
-        most = int(limit) if limit.isdigit() else sizes.get(limit, 0)
+        most = evaluate(limit or "0", sizes)
         if limit and most > WHOLE[dtype]:
             raise UsageError(f"{name} is {dtype}, which holds no numbers up to its limit {most}: give a wider type")
     return specs, sizes

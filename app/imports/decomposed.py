@@ -10,6 +10,7 @@ import torch
 
 from app.imports.refusal import RECORDS, ImportRefused
 
+_one_hot = torch.nn.functional.one_hot
 SUM, MEAN, MAX = range(3)  # modes of a bag
 
 
@@ -90,6 +91,20 @@ def pair_distances(x: torch.Tensor, y: torch.Tensor, power: float, mode: int | N
     return apart.sum(-1) if power == 1 else apart.pow(power).sum(-1).pow(1 / power)
 
 
+def windows(x: torch.Tensor, dim: int, size: int, step: int) -> torch.Tensor:
+    """The windows of so many places along an axis, each a step behind the one before, on a last axis of its own."""
+    count = (x.shape[dim] - size) // step + 1
+    places = torch.arange(count)[:, None] * step + torch.arange(size)[None, :]
+    return x.movedim(dim, -1)[..., places].movedim(-2, dim)
+
+
+def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
+    """One where the class is; without a number of classes PyTorch's own, which looks for the largest."""
+    if num_classes < 0:
+        return _one_hot(x, num_classes)
+    return (x.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
 def own_decompositions() -> Mapping[Any, Any]:
     """By operation."""
     a = torch.ops.aten
@@ -98,7 +113,7 @@ def own_decompositions() -> Mapping[Any, Any]:
         a._adaptive_avg_pool3d.default: adaptive_mean,
     }
     found |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
-    found |= {a._cdist_forward.default: pair_distances}
+    found |= {a._cdist_forward.default: pair_distances, a.unfold.default: windows}
     found |= {getattr(a.__rshift__, kind): torch.bitwise_right_shift for kind in ("Scalar", "Tensor")}
     found |= {getattr(a.__lshift__, kind): torch.bitwise_left_shift for kind in ("Scalar", "Tensor")}
     found |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.autograd.function import FunctionCtx
 
+from app.imports.decomposed import one_hot
+
 _apply = inspect.getattr_static(torch.autograd.Function, "apply")
 
 
@@ -19,6 +21,7 @@ def run_eagerly() -> None:
     torch.compile = torch.jit.script = _as_written
     torch.nn.Module.compile = lambda self, *given, **more: None
     torch.autograd.Function.apply = classmethod(_forward)
+    torch.nn.functional.one_hot = one_hot  # PyTorch's own looks at the values, which no trace can
 
 
 def _as_written(function: Any = None, *given: Any, **more: Any) -> Any:

@@ -12,6 +12,7 @@ from app.hosts.found_plan import HostPlan
 from app.hosts.values import DeviceBuffer
 from app.imports.readers import Specs
 from records.errors import UsageError
+from tasks.expressions import names_in
 
 AFFIXES = re.compile(r"^(h|host|d|dev|device|in|hst)_|_(h|host|d|dev|device)$|^(host|device|dev|gpu|h|d)(?=[A-Z])")
 
@@ -90,7 +91,7 @@ def shapes_of(found: HostPlan, matched: Matched, given: Specs) -> tuple[Specs, l
     for buffer in matched.inputs:
         if buffer.name in given:
             _, shape, limit = given[buffer.name]
-            if unknown := [n for n in (*shape, limit) if n and not n.isdigit() and n not in found.dims]:
+            if unknown := [n for text in (*shape, limit) for n in sorted(names_in(text)) if n not in found.dims]:
                 raise UsageError(
                     f"--input {buffer.name} names {unknown[0]}, which is no size that may change; these are "
                     f"{', '.join(found.dims) or 'none'}"

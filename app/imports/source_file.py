@@ -17,6 +17,8 @@ from app.imports.laws import Laws
 from app.imports.names import free_name, is_plain
 from app.imports.refusal import ImportRefused
 from app.imports.torch_numpy import OnTorch, on_tensors
+from records.errors import PlanError
+from tasks.expressions import evaluate
 
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
@@ -157,8 +159,11 @@ class Source:
 
 
 def length_of(name: str, sizes: Mapping[str, int]) -> int:
-    """The size of a dim, or the number that stands in its place."""
-    return int(name) if name.isdigit() else sizes[name]
+    """The size of a dim, or what an expression of dims or a number in its place says."""
+    try:
+        return evaluate(name, sizes)
+    except PlanError as error:
+        raise ImportRefused(str(error)) from None
 
 
 def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:

@@ -13,7 +13,7 @@ from app.imports.confined import Imported, imported_all
 from app.imports.readers import ImportPlace, Specs, form_of
 from app.settings import load_settings
 from app.task_folders import task_cage
-from tasks.expressions import evaluate
+from tasks.expressions import evaluate, names_in
 from tasks.linter import lint
 from tasks.loader import load_task
 
@@ -72,6 +72,16 @@ def entropies(logits, target):
 
 def distances(x, y):
     return torch.cdist(x, y), torch.cdist(x, y, p=1)
+
+def averages(x):
+    return x.unfold(-1, 4, 3).mean(-1)
+
+def chosen(ids, x):
+    return torch.nn.functional.one_hot(ids, 24).to(x.dtype) * x
+
+def parted(x, w):
+    q, k, v = (x @ w).split(x.shape[-1], dim=-1)
+    return q * k + v
 """
 INPUTS: Mapping[str, Specs] = {
     "unpacked": {"packed": ("u8", ["rows", "cols"], ""), "scales": ("f32", ["rows"], "")},
@@ -79,6 +89,9 @@ INPUTS: Mapping[str, Specs] = {
     "mixed": {"a": ("i32", ["rows", "cols"], ""), "b": ("i32", ["rows", "cols"], "")},
     "distances": {"x": ("f32", ["n", "d"], ""), "y": ("f32", ["m", "d"], "")},
     "looked_up": {"table": ("f32", ["vocab", "cols"], ""), "ids": ("i64", ["rows"], "vocab")},
+    "averages": {"x": ("f32", ["rows", "cols"], "")},
+    "chosen": {"ids": ("i64", ["rows"], "24"), "x": ("f32", ["rows", "24"], "")},
+    "parted": {"x": ("f32", ["m", "k"], ""), "w": ("f32", ["k", "3*k"], "")},
     "entropies": {"logits": ("f32", ["rows", "vocab"], ""), "target": ("i64", ["rows"], "vocab")},
 }
 SIZES = {"rows": 96, "cols": 80, "m": 64, "n": 80, "k": 48, "d": 32, "vocab": 24}
@@ -124,7 +137,8 @@ def imports_of(path: Path, functions: Mapping[str, Specs]) -> list[Imported | st
     for name, specs in functions.items():
         form = form_of(place := ImportPlace(path, name))
         found = form.gather(place)
-        sizes = {dim: SIZES[dim] for _, shape, limit in specs.values() for dim in (*shape, limit) if dim}
+        named = [dim for _, shape, limit in specs.values() for text in (*shape, limit) for dim in names_in(text)]
+        sizes = {dim: SIZES[dim] for dim in named}
         origin = {"source": found.shown, "form": form.form, "digest": found.digest}
         requests.append({**found.request(name, name, specs, sizes), "origin": origin, "gate": form.gate})
     return list(imported_all(requests, task_cage(load_settings())))
