@@ -95,7 +95,7 @@ def windows(x: torch.Tensor, dim: int, size: int, step: int) -> torch.Tensor:
     """The windows of so many places along an axis, each a step behind the one before, on a last axis of its own."""
     count = (x.shape[dim] - size) // step + 1
     places = torch.arange(count)[:, None] * step + torch.arange(size)[None, :]
-    return x.movedim(dim, -1)[..., places].movedim(-2, dim)
+    return x.movedim(dim, -1)[..., places].movedim(-2, dim % x.ndim)
 
 
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
