@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from documents.document import UNSAID, Citation, Text, make_text, said, sha256, storable
+from documents.document_files import Found
+from documents.encodings import clean
+from documents.given_values import is_text, require
+from documents.reader import DocumentReader
 from knowledge import tables
 from knowledge.chunks import Chunk, cut
-from knowledge.document_files import Found
-from knowledge.documents import UNSAID, Added, Citation, Text, make_text, said, sha256, storable
-from knowledge.formats.encodings import clean
-from knowledge.formats.reader import DocumentReader
-from knowledge.given_values import is_text, require
 from knowledge.tables import Tables
 from records.errors import DocumentError
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
@@ -28,6 +29,16 @@ _KNOWN = (
     " LEFT JOIN documents d ON d.number = f.document"
     " LEFT JOIN (SELECT document, COUNT(*) AS passages FROM chunks GROUP BY document) n ON n.document = f.document"
 )
+
+
+class Added(NamedTuple):
+    """The outcome of adding one file."""
+
+    id: str  # empty where it was skipped
+    title: str
+    chunks: int
+    status: str  # added | unchanged | replaced | skipped
+    why: str = ""  # the reason for which a file was skipped
 
 
 class Item(NamedTuple):
@@ -121,6 +132,13 @@ def _left_to_copy(db: sqlite3.Connection, document: int, uri: str) -> bool:
         db.execute("UPDATE documents SET id = ?, uri = ?, sha256 = '' WHERE number = ?", of_copy)
         db.execute("DELETE FROM files WHERE uri IN (?, ?)", (uri, *copy))
     return bool(copy)
+
+
+def require_any(outcomes: list[Added]) -> None:
+    """Raise DocumentError where every file was skipped."""
+    if outcomes and all(one.status == "skipped" for one in outcomes):
+        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
+        raise DocumentError(outcomes[0].why + more)
 
 
 def cited(given: Citation | None) -> Citation:

@@ -11,15 +11,15 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from documents.document import READER, Citation, arch_names, storable
+from documents.document_files import Found, expanded, find_files
+from documents.given_values import is_amount, is_count, is_place, is_text, require
+from documents.reader import DocumentReader
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
-from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import READER, Added, Citation, Document, arch_names, storable
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.formats.reader import DocumentReader
-from knowledge.given_values import is_amount, is_count, is_place, is_text, require
-from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_item
-from knowledge.tables import Hit, Tables
+from knowledge.intake import Added, Item, batches, cited, document_items, prepared, put, require_any, text_item
+from knowledge.tables import Document, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from documents.document import Text
 from knowledge import postings
 from knowledge.chunks import CHUNKER, Chunk, cut
-from knowledge.documents import Document, Text
 from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
@@ -47,6 +47,21 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vectors("
     "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
 )
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as the store knows it."""
+
+    id: str
+    title: str
+    source: str  # what to cite
+    licence: str
+    arch: str  # names with a space between, empty where it holds for every GPU
+    tags: tuple[str, ...]  # words to be found by, beside those of the text
+    uri: str  # where it came from: a path, shipped:NAME or text:NAME
+    chunks: int
+    added_at: str  # UTC, ISO 8601
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,10 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("kernel_scientist", "app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+PACKAGES = (
+    *("kernel_scientist", "app", "cluster", "graph", "agents"),
+    *("documents", "knowledge", "sandbox", "tasks", "records"),
+)
 LINES = 50
 COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"

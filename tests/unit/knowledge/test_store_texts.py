@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 
-from knowledge.documents import Citation
+from documents.document import Citation
 from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
@@ -161,7 +161,7 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
     assert store.search("zebra1", arch="gfx942") == []
 
 
-OLDER = "import knowledge.documents; knowledge.documents.READER -= 1\n" + ADD
+OLDER = "import documents.document; documents.document.READER -= 1\n" + ADD
 
 
 def test_what_an_older_reader_has_read_is_read_again(store: KnowledgeStore, tmp_path: Path) -> None:

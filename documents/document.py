@@ -1,4 +1,4 @@
-"""Documents: their records, and Markdown or plain text with front matter to one of them."""
+"""A document that was read, what a person says of it, and Markdown with front matter to one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from knowledge.formats.encodings import clean
-from knowledge.formats.front_matter import front_matter
-from knowledge.given_values import require
+from documents.encodings import clean
+from documents.front_matter import front_matter
+from documents.given_values import require
 from records.errors import DocumentError
 
 READER = 7  # part of a file's mark and digest: raise it when a file would be read otherwise
@@ -34,21 +34,6 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True)
-class Document:
-    """A document as the store knows it."""
-
-    id: str
-    title: str
-    source: str  # what to cite
-    licence: str
-    arch: str  # names with a space between, empty where it holds for every GPU
-    tags: tuple[str, ...]  # words to be found by, beside those of the text
-    uri: str  # where it came from: a path, shipped:NAME or text:NAME
-    chunks: int
-    added_at: str  # UTC, ISO 8601
-
-
-@dataclass(frozen=True)
 class Text:
     """A file read and understood, not yet stored. `body` is Markdown without front matter and control characters."""
 
@@ -61,16 +46,6 @@ class Text:
     tags: tuple[str, ...]  # with the words of `asks`
     asks: tuple[str, ...]  # what somebody would ask whom the document answers
     body: str
-
-
-class Added(NamedTuple):
-    """The outcome of adding one file."""
-
-    id: str  # empty where it was skipped
-    title: str
-    chunks: int
-    status: str  # added | unchanged | replaced | skipped
-    why: str = ""  # the reason for which a file was skipped
 
 
 @dataclass(frozen=True)

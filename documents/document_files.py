@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from knowledge.documents import READER, UNSAID, Added, Citation, storable
-from knowledge.formats.reader import SUFFIXES
-from knowledge.given_values import require
+from documents.document import READER, UNSAID, Citation, storable
+from documents.given_values import require
+from documents.reader import SUFFIXES
 from records.errors import DocumentError, UsageError
-from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = (
@@ -106,13 +105,6 @@ def _alone(path: Path) -> Found:
     place = Path(os.path.realpath(path))
     rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
     return _found(str(place), path.name, path.stat(), rule)
-
-
-def require_any(outcomes: list[Added]) -> None:
-    """Raise DocumentError where every file was skipped."""
-    if outcomes and all(one.status == "skipped" for one in outcomes):
-        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
-        raise DocumentError(outcomes[0].why + more)
 
 
 def expanded(path: Path) -> Path:
