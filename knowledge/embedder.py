@@ -84,8 +84,8 @@ class FolderEmbedder:
 
     def __init__(self, folder: Path) -> None:
         """EmbedderError where a file is missing; the model is loaded when it is first asked."""
-        inside = folder / "onnx" / "model.onnx"
-        self._model = inside if inside.is_file() and not (folder / "model.onnx").is_file() else folder / "model.onnx"
+        places = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
+        self._model = next((path for path in places if path.is_file()), places[0])
         self._words = folder / "tokenizer.json"
         if not folder.is_dir():
             raise EmbedderError(f"there is no folder {folder}, which is to hold an embedding model; check the path")
@@ -114,10 +114,7 @@ class FolderEmbedder:
             "attention_mask": [row.attention_mask for row in encoded],
             "token_type_ids": [row.type_ids for row in encoded],
         }
-        wanted = [asked.name for asked in self._session.get_inputs()]
-        if unknown := [name for name in wanted if name not in columns]:
-            raise EmbedderError(f"the embedding model {self._model} wants {unknown[0]}, which no text has")
-        feed = {name: np.array(columns[name], np.int64) for name in wanted}
+        feed = {asked.name: np.array(columns[asked.name], np.int64) for asked in self._session.get_inputs()}
         found = np.asarray(self._session.run(None, feed)[0], np.float32)
         if found.ndim != 3:
             return found

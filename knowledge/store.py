@@ -11,17 +11,19 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from documents.document import READER, Citation, arch_names, storable
+from documents.document import READER, UNSAID, Citation, arch_names, storable
 from documents.document_files import Found, expanded, find_files
+from documents.given_texts import from_langchain, named_text
 from documents.given_values import is_amount, is_count, is_place, is_text, require
 from documents.reader import DocumentReader
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.intake import Added, Item, batches, cited, document_items, prepared, put, require_any, text_item
+from knowledge.intake import Added, Item, batches, prepared, put
 from knowledge.tables import Document, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
@@ -66,7 +68,7 @@ class KnowledgeStore:
         another process, damaged or not writable.
         """
         done: list[Added] = []
-        given, found = cited(given), find_files(paths)
+        given, found = _cited(given), find_files(paths)
         if given.title and len(found) > 1:
             raise UsageError(f"a title is for one document, and {len(found)} files were named; leave it out")
         with DocumentReader() as reader:
@@ -75,22 +77,20 @@ class KnowledgeStore:
                     done.append(outcome)
                     if report:
                         report(outcome)
-        require_any(done)
-        return done
+        return _any_of(done)
 
     def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        return self._put([text_item(name, text, cited(given))])[0]
+        made = named_text(name, text, _cited(given))
+        return self._put([Item.of(made.uri, made)])[0]
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
-        One with an id replaces the one that had it; the others are told apart by source, page and text, for a splitter
-        makes many of one page. An empty one, as a page of pictures gives, is skipped; DocumentError where all are.
+        One with an id replaces the one that had it. An empty one, as a page of pictures gives, is skipped;
+        DocumentError where all are.
         """
-        outcomes = self._put(document_items(documents))
-        require_any(outcomes)
-        return outcomes
+        return _any_of(self._put([Item.of(uri, made) for uri, made in from_langchain(documents)]))
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
@@ -104,7 +104,7 @@ class KnowledgeStore:
         named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
             read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
-            return self._put([Item.of(text) for text in read], shipped=state)
+            return self._put([Item.of(text.uri, text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
@@ -126,7 +126,6 @@ class KnowledgeStore:
                 if document.uri.startswith(postings.SHIPPED):
                     db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
             postings.drop_dead(db)
-            tables.touch(db)
         return found
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
@@ -195,10 +194,7 @@ class KnowledgeStore:
         if found != "ok" or orphans:
             return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
-        said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
-        if self._dense and self._dense.is_broken():
-            said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
-        return said
+        return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""
@@ -212,21 +208,30 @@ class KnowledgeStore:
         return facts
 
     def _put(self, items: Sequence[Item], shipped: str = "") -> list[Added]:
-        """Store one batch in one commit."""
-        if all(item.is_known for item in items) and not shipped:
-            return [item.made for item in items if isinstance(item.made, Added)]
+        """Store one batch in one commit; `shipped`: these are all the shipped notes, in this state."""
         fresh: dict[int, Sequence[str]] = {}
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",))
+                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",)).fetchall()
                 gone = {uri for (uri,) in rows} - {item.uri for item in items}
                 db.executemany("DELETE FROM documents WHERE uri = ?", [(uri,) for uri in gone])
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
-            if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):
-                tables.touch(db)
         return outcomes
+
+
+def _cited(given: Citation | None) -> Citation:
+    require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
+    return given or UNSAID
+
+
+def _any_of(outcomes: list[Added]) -> list[Added]:
+    """The outcomes; DocumentError where every document was skipped."""
+    if outcomes and all(one.status == "skipped" for one in outcomes):
+        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
+        raise DocumentError(outcomes[0].why + more)
+    return outcomes
 
 
 def _require_question(query: object, k: object, arch: object) -> None:
