@@ -52,7 +52,10 @@ class Found(NamedTuple):
         return self.changed_ns + tick_ns <= now_ns
 
 
-def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
+Paths = str | Path | Iterable[str | Path | Found]
+
+
+def find_files(paths: Paths) -> list[Found]:
     """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
 
     DocumentError where a path is missing, or nothing was named.

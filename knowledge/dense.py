@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knowledge.embedder import Embedder, EmbedderError, checked
+from knowledge.postings import Ranked
 from knowledge.tables import Tables, get_meta
 from records.errors import KnowledgeError
 
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from knowledge.postings import Mask
+
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for up to so many times more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
 REST_S = 60.0  # for which an embedder that failed is not asked about queries again
-Near = tuple[int, float]  # a passage and its cosine
 
 # Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere. A cross join keeps the
 # order: SQLite would else read all vectors to find those of a few passages.
@@ -73,11 +75,7 @@ class DenseIndex:
         EmbedderError where no vectors came; those of earlier batches are kept and the next call goes on from there.
         """
         done = last = 0
-        while True:
-            with self._tables.reading() as db:
-                rows = db.execute(_TEXTS, (self._embedder.id, last, BATCH)).fetchall()
-            if not rows:
-                break
+        while rows := self._lacking(last):
             last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
             vectors = checked(self._embedder, list(texts.values()))
             with self._tables.changing() as db:
@@ -90,6 +88,10 @@ class DenseIndex:
         self._rests_until = 0.0
         self.place()
         return done
+
+    def _lacking(self, last: int) -> list[tuple[int, str, str]]:
+        with self._tables.reading() as db:
+            return db.execute(_TEXTS, (self._embedder.id, last, BATCH)).fetchall()
 
     def place(self, wait_s: float | None = None) -> None:
         """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
@@ -111,7 +113,7 @@ class DenseIndex:
                 raise KnowledgeError(why) from error
             self._mark.write_text(epoch)
 
-    def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
+    def nearest(self, db: sqlite3.Connection, query: str, allowed: Mask, k: int) -> list[Ranked]:
         """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
         vector = self._asked(query)
         if not (self._require_dimension(db, len(vector)) and vector.any()):  # one of zeros is near to nothing
@@ -151,7 +153,7 @@ class DenseIndex:
             raise EmbedderError(f"the embedder {self._embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
         return row is not None
 
-    def _from_collection(self, vector: NDArray[np.float32], k: int) -> list[Near]:
+    def _from_collection(self, vector: NDArray[np.float32], k: int) -> list[Ranked]:
         """Nothing where another process is writing it, or it cannot be read."""
         with self._lock:
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from openai import OpenAI
 
-MOST_TOKENS = 512  # of a passage that a model in a folder reads, or fewer where the folder says so
+MOST_TOKENS = 512  # of a passage that a model in a folder reads, where its tokeniser does not say how many
 PART = 8  # texts that it reads at once
 _END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
 MOST_SHOWN = 7  # letters of a key that is none: servers on one's own machine take any word, which errors may have too
@@ -92,7 +91,6 @@ class FolderEmbedder:
         for path in (self._model, self._words):
             if not path.is_file():
                 raise EmbedderError(f"the embedding model {folder} has no {path.name}; export it to ONNX")
-        self._most_tokens = _most_tokens(folder / "sentence_bert_config.json")
         self.id = f"{folder.name} {self._digest()}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -127,7 +125,8 @@ class FolderEmbedder:
         from tokenizers import Tokenizer
 
         made = Tokenizer.from_file(str(self._words))
-        made.enable_truncation(self._most_tokens)
+        if made.truncation is None:
+            made.enable_truncation(MOST_TOKENS)
         made.enable_padding()
         return made
 
@@ -142,22 +141,13 @@ class FolderEmbedder:
             raise EmbedderError(f"the embedding model {self._model} is no ONNX model that can be run") from error
 
     def _digest(self) -> str:
-        made = hashlib.sha256(self._words.read_bytes() + str(self._most_tokens).encode())
+        made = hashlib.sha256(self._words.read_bytes())
         with self._model.open("rb") as file:
             made.update(file.read(_END_BYTES))
             size = file.seek(0, 2)
             file.seek(max(0, size - _END_BYTES))
             made.update(file.read() + str(size).encode())
         return made.hexdigest()[:12]
-
-
-def _most_tokens(config: Path) -> int:
-    """The tokens of a text that the model was made for, where sentence-transformers left that beside it."""
-    try:
-        told = json.loads(config.read_text(encoding="utf-8"))["max_seq_length"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return MOST_TOKENS
-    return min(told, MOST_TOKENS) if isinstance(told, int) and told > 0 else MOST_TOKENS
 
 
 def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:

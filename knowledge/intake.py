@@ -16,7 +16,7 @@ from knowledge.chunks import Chunk, cut
 from knowledge.tables import Tables
 from records.errors import DocumentError
 
-BATCH_CHARACTERS, BATCH_S = 2_000_000, 2.0  # of text, and of reading slow files: a commit each
+BATCH_S = 1.0  # of reading: a commit each
 _KNOWN = (
     "SELECT f.uri, f.mark, f.why, d.id, d.title, COALESCE(n.passages, 0) FROM files f"
     " LEFT JOIN documents d ON d.number = f.document"
@@ -71,15 +71,13 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
 
 
 def batches(items: Iterable[Item], most_s: float = BATCH_S) -> Iterator[list[Item]]:
-    """Items in lists that are worth a commit: of enough text, or as many as were ready after so many seconds."""
-    batch: list[Item] = []
-    size, until_s = 0, time.monotonic() + most_s
+    """Items in lists that are worth a commit: as many as were ready after so many seconds."""
+    batch, until_s = list[Item](), time.monotonic() + most_s
     for item in items:
         batch.append(item)
-        size += len(item.made.body) + 500 if isinstance(item.made, Text) else 100
-        if size >= BATCH_CHARACTERS or time.monotonic() >= until_s:
+        if time.monotonic() >= until_s:
             yield batch
-            batch, size, until_s = [], 0, time.monotonic() + most_s
+            batch, until_s = [], time.monotonic() + most_s
     if batch:
         yield batch
 

@@ -11,7 +11,7 @@ import math
 import sqlite3
 import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ from knowledge.tokens import KIN, words
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]  # of passages, by number
 
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
@@ -58,7 +60,7 @@ class Facts:
     documents: NDArray[np.int64]
     norms: NDArray[np.float32]  # the part of BM25 that a passage's length decides; infinite where there is no passage
     worths: NDArray[np.float32]  # of the passage's document
-    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # by GPU; this and those below fill as asked for
+    masks: dict[str, Mask] = field(default_factory=dict)  # by GPU; this and those below fill as asked for
     having: dict[str, int] = field(default_factory=dict)  # passages by term
     frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
     phrases: dict[int, list[tuple[frozenset[str], float]]] = field(default_factory=dict)  # and weights, by document
@@ -88,7 +90,7 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
     return Facts(epoch, len(found), documents, norms, worth[documents])
 
 
-def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> NDArray[np.bool_]:
+def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> Mask:
     """True at passages of documents that name this GPU or none; at all of them for an empty name."""
     import numpy as np
 
@@ -99,9 +101,7 @@ def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> NDArray[np.boo
     return facts.masks[wanted]
 
 
-def rank(
-    db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: NDArray[np.bool_], k: int
-) -> list[Ranked]:
+def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Mask, k: int) -> list[Ranked]:
     """The best k allowed passages that have a term, with scores; ties go to the smaller number.
 
     A term that is asked twice, as the parts of an identifier often are, counts by the square root.
@@ -212,20 +212,16 @@ def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
-def spread(ranked: Sequence[Ranked], document_of: Callable[[int], int], k: int) -> list[Ranked]:
-    """The best k chunks, at most MOST_OF_ONE of one document while other documents have passages.
-
-    Returns:
-        Chunk numbers with their scores; those held back fill what is left, so k are returned if k exist.
-    """
+def spread(ranked: Sequence[Ranked], facts: Facts, k: int) -> list[Ranked]:
+    """The best k passages, at most MOST_OF_ONE of one document while other documents have passages."""
     taken = Counter[int]()
     first, held = list[Ranked](), list[Ranked]()
-    for chunk, score in ranked:
+    for number, score in ranked:
         if len(first) == k:
             break
-        owner = document_of(chunk)
+        owner = int(facts.documents[number])
         taken[owner] += 1
-        (first if taken[owner] <= MOST_OF_ONE else held).append((chunk, score))
+        (first if taken[owner] <= MOST_OF_ONE else held).append((number, score))
     return (first + held)[:k]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
@@ -11,8 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from documents.document import READER, UNSAID, Citation, arch_names, storable
-from documents.document_files import Found, expanded, find_files
+from documents.document import READER, UNSAID, Citation, arch_names, sha256, storable
+from documents.document_files import Paths, expanded, find_files
 from documents.given_texts import from_langchain, named_text
 from documents.given_values import is_amount, is_count, is_place, is_text, require
 from documents.reader import DocumentReader
@@ -34,6 +34,7 @@ NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of the ranking by words that are fused
 NEAREST = 30  # of that by vectors: the filter needs more for each, and those farther away change nothing
 DENSE = 0.2  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
+Report = Callable[[Added], None]
 MOST_QUERY = 20_000  # characters, of which each further word would cost
 
 
@@ -55,12 +56,7 @@ class KnowledgeStore:
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None
 
-    def add(
-        self,
-        paths: str | Path | Iterable[str | Path | Found],
-        given: Citation | None = None,
-        report: Callable[[Added], None] | None = None,
-    ) -> list[Added]:
+    def add(self, paths: Paths, given: Citation | None = None, report: Report | None = None) -> list[Added]:
         """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
 
         A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
@@ -95,8 +91,7 @@ class KnowledgeStore:
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
-        parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
-        state = hashlib.sha256(b"\0".join([str(READER).encode(), *parts])).hexdigest()
+        state = sha256(b"\0".join(file.name.encode() + file.read_bytes() for file in files), str(READER))
         with self._tables.reading() as db:
             if tables.get_meta(db, "shipped") == state:
                 return []
@@ -148,13 +143,10 @@ class KnowledgeStore:
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
                     ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, nearest), self.weight)
-            return tables.hits(db, postings.spread(ranked, lambda number: int(facts.documents[number]), k))
+            return tables.hits(db, postings.spread(ranked, facts, k))
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
-        """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
-
-        EmbedderError where the embedder failed; what came before is kept, and a second call goes on from there.
-        """
+        """Buy the vectors that are missing; their number. EmbedderError where one failed; what came before is kept."""
         return self._dense.fill(report) if self._dense else 0
 
     def missing(self) -> int:
@@ -213,9 +205,8 @@ class KnowledgeStore:
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",)).fetchall()
-                gone = {uri for (uri,) in rows} - {item.uri for item in items}
-                db.executemany("DELETE FROM documents WHERE uri = ?", [(uri,) for uri in gone])
+                gone = "DELETE FROM documents WHERE uri LIKE ? AND uri NOT IN (SELECT value FROM json_each(?))"
+                db.execute(gone, (f"{postings.SHIPPED}%", json.dumps([item.uri for item in items])))
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
         return outcomes

@@ -24,30 +24,27 @@ VERSION = 4  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{SPLITTER}-t{TOKENISER}"  # what passages and postings were made by
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY)",
-    "CREATE TABLE IF NOT EXISTS documents("
-    "number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,"
-    " title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,"
-    " body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '')",
-    "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
-    "CREATE TABLE IF NOT EXISTS chunks("
-    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,"
-    " document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,"
-    " text TEXT NOT NULL, length INTEGER NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
-    "CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id)",
-    postings.SCHEMA,
-    # A file that was looked at: what it was then, and its document or the reason why it has none.
-    "CREATE TABLE IF NOT EXISTS files("
-    "uri TEXT PRIMARY KEY, mark TEXT NOT NULL, document INTEGER REFERENCES documents(number) ON DELETE CASCADE,"
-    " why TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE INDEX IF NOT EXISTS files_by_document ON files(document)",
-    # Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
-    "CREATE TABLE IF NOT EXISTS vectors("
-    "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
-)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS documents(
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,
+    title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,
+    body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256);
+CREATE TABLE IF NOT EXISTS chunks(
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,
+    document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,
+    text TEXT NOT NULL, length INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length);
+CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id);
+-- A file that was looked at: what it was then, and its document or the reason why it has none.
+CREATE TABLE IF NOT EXISTS files(uri TEXT PRIMARY KEY, mark TEXT NOT NULL,
+    document INTEGER REFERENCES documents(number) ON DELETE CASCADE, why TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS files_by_document ON files(document);
+-- Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
+CREATE TABLE IF NOT EXISTS vectors(
+    embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))"""
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,7 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
         db.execute(f"DROP TABLE IF EXISTS {table}")
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
         db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
-    for statement in _SCHEMA:
+    for statement in (*_SCHEMA.split(";"), postings.SCHEMA):
         db.execute(statement)
     set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")

@@ -113,9 +113,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
 
 
 ADD = (
-    "import sys; from pathlib import Path; from knowledge import intake; from knowledge.store import KnowledgeStore\n"
-    "intake.BATCH_CHARACTERS = 3000\n"  # many commits, so that the other writer gets between them
-    "KnowledgeStore(Path(sys.argv[1])).add([Path(sys.argv[2])], report=lambda a: print(a.status, flush=True))"
+    "import sys; from pathlib import Path; from knowledge import intake, store\n"
+    "store.batches = lambda items: intake.batches(items, 0.01)\n"  # many commits, so that the other writer gets between
+    "store.KnowledgeStore(Path(sys.argv[1])).add([Path(sys.argv[2])], report=lambda a: print(a.status, flush=True))"
 )
 
 
