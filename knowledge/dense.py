@@ -70,10 +70,7 @@ class DenseIndex:
             return int(db.execute(f"SELECT COUNT(DISTINCT c.id) {_LACKING}", (self._embedder.id,)).fetchone()[0])
 
     def fill(self, report: Callable[[int], None] | None = None) -> int:
-        """Embed the passages that lack a vector, each batch committed, and place them; the number embedded.
-
-        EmbedderError where no vectors came; those of earlier batches are kept and the next call goes on from there.
-        """
+        """Embed the passages that lack a vector, each batch committed, and place them; the number embedded."""
         done = last = 0
         while rows := self._lacking(last):
             last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
@@ -97,8 +94,7 @@ class DenseIndex:
         """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
         with self._lock, self._tables.changing(wait_s) as db:
             epoch, placed = get_meta(db, "epoch"), self._placed()
-            wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self._embedder.id,))}
-            if placed == epoch or not (wanted or self.folder.exists()):
+            if placed == epoch:
                 return
             self.close()
             if not placed:
@@ -106,7 +102,7 @@ class DenseIndex:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._mark.unlink(missing_ok=True)
             try:
-                self._write(db, wanted)
+                self._write(db)
             except _faults() as error:
                 said = (str(error).splitlines() or [type(error).__name__])[0]
                 why = f"the vectors in {self.folder} cannot be used ({said}); run `knowledge rebuild`"
@@ -171,9 +167,10 @@ class DenseIndex:
                 return []
         return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], found["distances"][0], strict=True)]
 
-    def _write(self, db: sqlite3.Connection, wanted: set[int]) -> None:
+    def _write(self, db: sqlite3.Connection) -> None:
         import numpy as np
 
+        wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self._embedder.id,))}
         with closing(_client(self.folder)) as client:
             space = {"hnsw": {"space": "cosine"}}
             collection = client.get_or_create_collection("passages", embedding_function=None, configuration=space)

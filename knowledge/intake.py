@@ -83,10 +83,7 @@ def batches(items: Iterable[Item], most_s: float = BATCH_S) -> Iterator[list[Ite
 
 
 def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> Added:
-    """Store one document: by its place if that is known, else by its content, so that a copy is not stored twice.
-
-    The terms of new passages go into `fresh` by passage number.
-    """
+    """Store one document, by its place or, so that a copy is not stored twice, its content; `fresh` gets new terms."""
     text = item.made
     if isinstance(text, Added):
         if item.mark:

@@ -48,9 +48,8 @@ class KnowledgeStore:
         require(isinstance(folder, Path) or is_place(folder), "a store's folder is a path", folder)
         require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
         require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
-        if embedder is not None:
-            is_usable = is_text(getattr(embedder, "id", None)) and callable(getattr(embedder, "embed", None))
-            require(is_usable, "an embedder has an id, which is text, and a method embed", embedder)
+        is_usable = is_text(getattr(embedder, "id", None)) and callable(getattr(embedder, "embed", None))
+        require(embedder is None or is_usable, "an embedder has an id, which is text, and a method embed", embedder)
         self.folder, self.embedder, self.weight = expanded(Path(folder)), embedder, weight
         self._tables = Tables(self.folder, wait_s)
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
@@ -96,9 +95,9 @@ class KnowledgeStore:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
-            read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
+            named = ((postings.SHIPPED + file.name, file) for file in files)
+            read = [reader.read(file, uri=uri) for uri, file in named if uri not in withheld]
             return self._put([Item.of(text.uri, text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
@@ -146,7 +145,7 @@ class KnowledgeStore:
             return tables.hits(db, postings.spread(ranked, facts, k))
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
-        """Buy the vectors that are missing; their number. EmbedderError where one failed; what came before is kept."""
+        """Buy the missing vectors; how many. EmbedderError where some do not come; those bought before are kept."""
         return self._dense.fill(report) if self._dense else 0
 
     def missing(self) -> int:
@@ -177,13 +176,12 @@ class KnowledgeStore:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         try:
             with self._tables.reading() as db:
-                found = str(db.execute("PRAGMA quick_check").fetchone()[0])
-                orphans = db.execute("PRAGMA foreign_key_check").fetchall()
+                (found,) = db.execute("PRAGMA quick_check").fetchone()
                 for (body,) in db.execute("SELECT body FROM documents"):
                     tables.unpacked(body)
         except KnowledgeError as error:
             return [str(error)]
-        if found != "ok" or orphans:
+        if found != "ok":
             return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
         return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
@@ -237,10 +235,9 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
         raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
     if not found and is_place(wanted):
         place = storable(os.path.realpath(expanded(Path(wanted))))
-        shapes = (wanted, place, f"{place}/*")
-        inside, is_shipped = f"{place}/", wanted.startswith(postings.SHIPPED)
-        found = [d for d in documents if f"{d.uri}/".startswith(inside) or any(fnmatch(d.uri, s) for s in shapes)]
-        found = [d for d in found if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
+        shapes, is_shipped = (wanted, place, f"{place}/*"), wanted.startswith(postings.SHIPPED)
+        of_kind = [d for d in documents if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
+        found = [d for d in of_kind if f"{d.uri}/".startswith(f"{place}/") or any(fnmatch(d.uri, s) for s in shapes)]
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found

@@ -81,9 +81,7 @@ class Tables:
 
     def __init__(self, folder: Path, wait_s: float) -> None:
         """`wait_s`: how long a write waits for another one."""
-        self.folder, self.path = folder, folder / "knowledge.sqlite"
-        self._wait_s = wait_s
-        self._is_ready = False
+        self.folder, self.path, self._wait_s = folder, folder / "knowledge.sqlite", wait_s
 
     @contextmanager
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
@@ -99,8 +97,7 @@ class Tables:
             with closing(sqlite3.connect(self.path, timeout=MOMENT_S, isolation_level=None)) as db:
                 db.execute("PRAGMA foreign_keys = ON")
                 db.execute("PRAGMA synchronous = NORMAL")  # with WAL a crash of the machine loses a commit, no file
-                if not self._is_ready:
-                    self._prepare(db)
+                self._prepare(db)
                 yield db
         except (sqlite3.DatabaseError, zlib.error) as error:
             raise KnowledgeError(self._said(error)) from error
@@ -126,7 +123,6 @@ class Tables:
                     _upgrade(db, version)
                 if get_meta(db, "derived") != DERIVED:
                     derive(db, self.folder)
-        self._is_ready = True
 
 
 @contextmanager
@@ -206,11 +202,8 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Sequence[Chunk]) -> 
 
 
 def derive(db: sqlite3.Connection, folder: Path) -> int:
-    """Make passages and postings again from the stored documents; how many passages.
-
-    They are numbered from 1 again, so that what is kept in memory by number does not grow; Chroma's collections go.
-    """
-    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    """Make passages and postings again from the stored documents; how many passages."""
+    shutil.rmtree(folder / "chroma", ignore_errors=True)  # for they are numbered from 1 again
     for table in ("chunks", "postings", "sqlite_sequence"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")

@@ -105,9 +105,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
         assert db.execute("SELECT COUNT(*) FROM vectors").fetchone() == (0,)
     store.ensure_shipped()
     assert store.rebuild() > 1 and store.search("zebra", k=1)[0].text == hit.text
+    assert "shipped:scan.md" not in [d.uri for d in store.documents()]
     with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
         db.execute("PRAGMA user_version = 99")
-    assert "shipped:scan.md" not in [d.uri for d in store.documents()]
     with pytest.raises(KnowledgeError, match="newer version"):
         KnowledgeStore(tmp_path).documents()
 
