@@ -86,10 +86,7 @@ def said(value: object) -> str:
 def make_text(
     uri: str, name: str, data: bytes, body: str, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = ""
 ) -> Text:
-    """A document from its bytes and its Markdown; DocumentError where there is not a word in it.
-
-    What a person has given comes before what the document says, and that before its folder's rule and its place there.
-    """
+    """A document of bytes and their Markdown. What is given comes first, then what it says, then its folder's rule."""
     fields, body = front_matter(clean(body))
     require_word(name, body)
     place = ": ".join(filter(None, (rule.source, place or Path(name).name)))

@@ -12,10 +12,7 @@ MOST_FIELDS = 20_000  # characters of front matter that a program wrote
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Fields at the top: between lines of `---` or, as TOML, of `+++`, or a JSON object, as Hugo has them.
-
-    A text that only starts with a rule keeps it as its own.
-    """
+    """The fields and the text behind them; one that only starts with a rule keeps it as its own."""
     if text.startswith(("+++", "{")):
         return _machine_written(text)
     if not text.startswith("---"):

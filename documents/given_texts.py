@@ -25,10 +25,7 @@ def named_text(name: str, text: str, given: Citation = UNSAID) -> Text:
 
 
 def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Text | DocumentError]]:
-    """The place of each of LangChain's documents, and the document, or why there is none.
-
-    One with an id is named by it, the others by source, page and text, for a splitter makes many of one page.
-    """
+    """The place of each of LangChain's documents, and the document, or why there is none."""
     is_list = isinstance(documents, Iterable) and not hasattr(documents, "page_content")
     require(is_list, "documents are a list of LangChain's", documents)
     for document in documents:
@@ -40,6 +37,7 @@ def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Tex
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or place.rstrip("#") or digest)
+        # One with an id is told by it, the others by source, page and text: a splitter makes many of one page.
         key = f"{place}#{digest}" if place and not identity else name
         try:
             yield f"text:{key}", _made(key, name, document.page_content, given)
