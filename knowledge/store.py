@@ -11,9 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from documents.document import READER, UNSAID, Citation, arch_names, sha256, storable
+from documents.document import READER, UNSAID, Citation, arch_names, from_langchain, named_text, sha256, storable
 from documents.document_files import Paths, expanded, find_files
-from documents.given_texts import from_langchain, named_text
 from documents.given_values import is_amount, is_count, is_place, is_text, require
 from documents.reader import DocumentReader
 from knowledge import postings, tables
