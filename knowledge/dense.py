@@ -2,8 +2,8 @@
 
 Vectors are bought once: SQLite keeps each under its embedder and the passage's text, batch by batch. Chroma is
 single-process by design and a half-written index ends the process that opens it, so its folder is opened and written
-under SQLite's write lock, and a file in it says which state of the store it holds: who finds none makes it again of
-the vectors, and words alone decide while another process does.
+under SQLite's write lock, and a file in it says which state of the store it holds. Where there is none, words decide
+until who buys or rebuilds, or a search where that takes seconds, has made the collection again.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for up to so many times more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
+AT_ONCE = 10_000  # passages up to which a search makes a lost collection again, which takes some 10 s
 REST_S = 60.0  # for which an embedder that failed is not asked about queries again
 
 # Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere. A cross join keeps the
@@ -42,6 +43,7 @@ POINTING = (
     "FROM chunks c CROSS JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE c.length > 0 AND v.vector <> ZEROBLOB(LENGTH(v.vector))"
 )
+_BOUGHT = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
 _LACKING = "FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id WHERE v.id IS NULL AND c.length > 0"
 _TEXTS = (
     "SELECT c.number, c.id, (SELECT d.title FROM documents d WHERE d.number = c.document) || char(10) || c.section"
@@ -115,7 +117,7 @@ class DenseIndex:
         if not (self._require_dimension(db, len(vector)) and vector.any()):  # one of zeros is near to nothing
             return []
         share = max(allowed.sum() / len(allowed), 1 / _OVERFETCH)
-        near = self._from_collection(vector, int(k * min(_OVERFETCH, 1.5 / share)))
+        near = self._from_collection(vector, int(k * min(_OVERFETCH, 1.5 / share)), len(allowed) <= AT_ONCE)
         return [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
 
     def close(self) -> None:
@@ -124,6 +126,11 @@ class DenseIndex:
             if self._client is not None:
                 self._client.close()
             self._client = self._collection = None
+
+    def is_lost(self) -> bool:
+        """True where vectors were bought and no collection holds them."""
+        with self._tables.reading() as db:
+            return bool(db.execute(_BOUGHT, (self._embedder.id,)).fetchone()) and not self._placed()
 
     def _placed(self) -> str:
         """The epoch whose passages the collection holds; empty where there is none, or it is not whole."""
@@ -143,17 +150,18 @@ class DenseIndex:
 
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> bool:
         """False where there are no vectors yet; EmbedderError where they are of another length."""
-        query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
-        row = db.execute(query, (self._embedder.id,)).fetchone()
+        row = db.execute(_BOUGHT, (self._embedder.id,)).fetchone()
         if row and row[0] != 4 * dimension:
             raise EmbedderError(f"the embedder {self._embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
         return row is not None
 
-    def _from_collection(self, vector: NDArray[np.float32], k: int) -> list[Ranked]:
-        """Nothing where another process is writing it, or it cannot be read."""
+    def _from_collection(self, vector: NDArray[np.float32], k: int, may_place: bool) -> list[Ranked]:
+        """Nothing where another process is writing it, or it is lost or cannot be read."""
         with self._lock:
             try:
                 if not self._placed():
+                    if not may_place:
+                        return []
                     self.place(wait_s=0.0)
                 if self._collection is None or self._opened != self._placed():
                     with self._tables.changing(wait_s=0.0):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from openai import OpenAI
 
+ANSWER_S = 10.0  # that an endpoint may take, and a second more for each text
 MOST_TOKENS = 512  # of a passage that a model in a folder reads, where its tokeniser does not say how many
 PART = 8  # texts that it reads at once
 _END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
@@ -38,15 +39,12 @@ class Embedder(Protocol):
 class EndpointEmbedder:
     """A model behind an endpoint, asked by OpenAI's own client: LangChain's drops what was used."""
 
-    def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 10.0, retries: int = 2) -> None:
-        """Nothing is asked yet. An answer may take `timeout_s`, and a second more for each text.
-
-        Vectors of one model at two addresses count as two embedders'.
-        """
+    def __init__(self, base_url: str, model: str, api_key: str, retries: int = 2) -> None:
+        """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
         self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
         self.model = model
         self.tokens = 0  # of all answers so far
-        self._base_url, self._api_key, self._timeout_s, self._retries = base_url, api_key, timeout_s, retries
+        self._base_url, self._api_key, self._retries = base_url, api_key, retries
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One request for all texts."""
@@ -59,7 +57,7 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            most_s = self._timeout_s + len(texts)
+            most_s = ANSWER_S + len(texts)
             answer = self._client.embeddings.create(model=self.model, input=list(texts), timeout=most_s)
             rows = sorted(answer.data, key=lambda row: row.index or 0)  # a server that works in parallel may mix them
             vectors = np.array([row.embedding for row in rows], dtype=np.float32)

@@ -43,7 +43,7 @@ class KnowledgeStore:
     def __init__(
         self, folder: str | Path, *, embedder: Embedder | None = None, weight: float = DENSE, wait_s: float = 10.0
     ) -> None:
-        """`wait_s`: how long a write waits for another process that is writing before it gives up."""
+        """`wait_s`: how long a write waits for another process that is writing."""
         require(isinstance(folder, Path) or is_place(folder), "a store's folder is a path", folder)
         require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
         require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
@@ -55,11 +55,10 @@ class KnowledgeStore:
         self._facts: postings.Facts | None = None
 
     def add(self, paths: Paths, given: Citation | None = None, report: Report | None = None) -> list[Added]:
-        """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
+        """Read files, folders and patterns, and commit in batches: a call after one that was ended goes on from there.
 
-        A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
-        DocumentError where a path is missing or every file was skipped; KnowledgeError where the store is locked by
-        another process, damaged or not writable.
+        What cannot be read is skipped, with the reason in its outcome; DocumentError where a path is missing or all
+        were skipped, KnowledgeError where the store is locked by another process, damaged or not writable.
         """
         done: list[Added] = []
         given, found = _cited(given), find_files(paths)
@@ -81,8 +80,7 @@ class KnowledgeStore:
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
-        One with an id replaces the one that had it. An empty one, as a page of pictures gives, is skipped;
-        DocumentError where all are.
+        One with an id replaces the one that had it. An empty one is skipped; DocumentError where all are.
         """
         return _any_of(self._put([Item.of(uri, made) for uri, made in from_langchain(documents)]))
 
@@ -107,9 +105,8 @@ class KnowledgeStore:
     def remove(self, wanted: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
-        A folder's name means what is in it, and a pattern has a `*` or `?`. A shipped note stays out, and a pattern
-        means some of them only where it begins with `shipped:`.
-        DocumentError where nothing, or more than one id, is meant.
+        A folder's name means what is in it. A shipped note stays out, and a pattern means some of them only where it
+        begins with `shipped:`. DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
         found = _meant(self.documents(), wanted)
@@ -122,10 +119,7 @@ class KnowledgeStore:
         return found
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
-        """The best passages. With `arch`, documents that name other GPUs only are left out.
-
-        UsageError where the query is empty or k not positive. Of a long query the first MOST_QUERY characters count.
-        """
+        """The best passages. With `arch`, documents that name other GPUs only are left out."""
         _require_question(query, k, arch)
         query = query[:MOST_QUERY]
         with self._tables.reading() as db:
@@ -183,7 +177,10 @@ class KnowledgeStore:
         if found != "ok":
             return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
-        return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        if self._dense and self._dense.is_lost():
+            said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
+        return said
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""

@@ -80,7 +80,6 @@ class Tables:
     """The file in one folder, made or brought up to date when it is first opened."""
 
     def __init__(self, folder: Path, wait_s: float) -> None:
-        """`wait_s`: how long a write waits for another one."""
         self.folder, self.path, self._wait_s = folder, folder / "knowledge.sqlite", wait_s
 
     @contextmanager

@@ -29,6 +29,7 @@ APART = {
     "app.imports.source_kinds": "a table that grows with each form",
     "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
+    "documents.front_matter": "file formats that others define",
     "documents.pdf": "a file format that others define",
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",

@@ -165,6 +165,7 @@ def test_a_lost_collection_is_made_again_by_who_searches_next(tmp_path: Path, da
     else:
         (chroma.parent / "epoch").unlink()
     store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
+    assert len(store.check()) == (damage != "empty")
     if damage == "empty":  # what cannot be opened stays until it is asked for
         assert store.search("occupansee") == [] and store.search("giraffe", k=1)[0].title == "c"
         store.rebuild()
