@@ -27,7 +27,7 @@ def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] 
 
 def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None) -> Embedder | None:
     """None for words alone; EmbedderError where the named model is in no folder and no endpoint is set."""
-    from knowledge.document_files import expanded
+    from documents.document_files import expanded
     from knowledge.embedder import EmbedderError, EndpointEmbedder, FolderEmbedder
 
     model = settings.embedding_model or (is_left_open(settings) and remembered(settings))

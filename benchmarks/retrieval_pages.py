@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from knowledge.document_files import NO_DOCUMENTS
+from documents.document_files import NO_DOCUMENTS
 
 SOURCES: Mapping[str, str] = {  # repository and commit
     "ROCm/HIP": "c5e11fcac8249ce4f7e70157588ff9661a870b59",

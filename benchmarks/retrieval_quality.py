@@ -26,8 +26,8 @@ from app.settings import load_settings
 from benchmarks.figure import Figure, report
 from benchmarks.retrieval_pages import FOLDER
 from benchmarks.search_rivals import rivals
+from documents.reader import DocumentReader
 from knowledge.chunks import cut
-from knowledge.formats.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import DocumentError
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from benchmarks.figure import Figure, report
 from benchmarks.retrieval_quality import QUESTIONS
 from benchmarks.search_rivals import Search, rivals
-from knowledge.chunks import LOW
+from documents.splitter import LOW
 from knowledge.store import DENSE, NOTES, KnowledgeStore
 
 A_PAGE = 10  # passages

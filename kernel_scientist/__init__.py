@@ -22,6 +22,7 @@ from kernel_scientist.own_packages import claim
 if TYPE_CHECKING:
     from app.session import Best
     from app.settings import Settings
+    from documents.document import Citation
     from graph.build import build_graph
     from graph.context import Context, Limits
     from graph.question import Question
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         Warned,
     )
     from kernel_scientist.search_result import SearchResult as Result
-    from knowledge.documents import Citation
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
     from records.errors import ScientistError
@@ -85,7 +85,7 @@ _HOMES = {
     "Best": "app.session",
     "Settings": "app.settings",
     "build_graph": "graph.build",
-    "Citation": "knowledge.documents",
+    "Citation": "documents.document",
     "Context": "graph.context",
     "Limits": "graph.context",
     "Question": "graph.question",

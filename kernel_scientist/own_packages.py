@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-NAMES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+NAMES = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
 ROOT = Path(__file__).resolve().parent.parent
 
 

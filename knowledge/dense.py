@@ -2,7 +2,8 @@
 
 Vectors are bought once: SQLite keeps each under its embedder and the passage's text, batch by batch. Chroma is
 single-process by design and a half-written index ends the process that opens it, so its folder is opened and written
-under SQLite's write lock, and a file in it says which state of the store it holds: who finds none builds it again.
+under SQLite's write lock, and a file in it says which state of the store it holds. Where there is none, words decide
+until who buys or rebuilds, or a search where that takes seconds, has made the collection again.
 """
 
 from __future__ import annotations
@@ -13,203 +14,28 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from knowledge.embedder import Embedder, EmbedderError, checked
-from knowledge.tables import Tables, get_meta, touch
+from knowledge.postings import Ranked
+from knowledge.tables import Tables, get_meta
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
     import numpy as np
-    from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
     from numpy.typing import NDArray
 
-EXACT = 50_000  # passages that are compared one by one where the collection falls short
+    from knowledge.postings import Mask
+
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for up to so many times more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
+AT_ONCE = 10_000  # passages up to which a search makes a lost collection again, which takes some 10 s
 REST_S = 60.0  # for which an embedder that failed is not asked about queries again
-Near = tuple[int, float]  # a passage and its cosine
-
-
-class DenseIndex:
-    """The vectors of one embedder. Searches from several threads take turns."""
-
-    def __init__(self, tables: Tables, embedder: Embedder) -> None:
-        """Nothing is opened or embedded yet."""
-        self.embedder = embedder
-        self._tables = tables
-        self.folder = tables.folder / "chroma" / hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
-        self._mark = self.folder / "epoch"  # what the store's was when the collection was placed
-        self._lock = threading.RLock()
-        self._client: ClientAPI | None = None
-        self._collection: Collection | None = None
-        self._opened = ""  # the mark of what is open
-        self._rests_until = 0.0
-        self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
-
-    def missing(self) -> int:
-        """The number of passages without a vector."""
-        with self._tables.reading() as db:
-            return int(db.execute(f"SELECT COUNT(DISTINCT c.id) {_LACKING}", (self.embedder.id,)).fetchone()[0])
-
-    def fill(self, report: Callable[[int], None] | None = None) -> int:
-        """Embed the passages that lack a vector, each batch committed, and place them; the number embedded.
-
-        Raises:
-            EmbedderError: no vectors came; those of earlier batches are kept and the next call goes on from there.
-        """
-        done = last = 0
-        while True:
-            with self._tables.reading() as db:
-                rows = db.execute(_TEXTS, (self.embedder.id, last, BATCH)).fetchall()
-            if not rows:
-                break
-            last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
-            vectors = checked(self.embedder, list(texts.values()))
-            with self._tables.changing() as db:
-                self._require_dimension(db, vectors.shape[1])
-                packed = [(self.embedder.id, i, v.tobytes()) for i, v in zip(texts, vectors, strict=True)]
-                db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", packed)
-            done += len(texts)
-            if report:
-                report(done)
-        self._rests_until = 0.0
-        if done:
-            with self._tables.changing() as db:
-                touch(db)
-        self.place()
-        return done
-
-    def place(self) -> None:
-        """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
-        with self._lock, self._tables.changing() as db:
-            epoch, placed = get_meta(db, "epoch"), self._placed()
-            if placed == epoch:
-                return
-            wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self.embedder.id,))}
-            if not (wanted or self.folder.exists()):
-                return
-            self.close()
-            if not placed:
-                shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._mark.unlink(missing_ok=True)
-            with _chroma_errors(self.folder):
-                self._write(db, wanted)
-            self._mark.write_text(epoch)
-
-    def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
-        """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
-        vector = self._asked(query)
-        if not vector.any():
-            return []  # it is near to nothing
-        self._require_dimension(db, len(vector))
-        living = int(allowed.sum())
-        share = max(living / max(len(allowed), 1), 1 / _OVERFETCH)
-        near = self._from_collection(vector, int(k * min(_OVERFETCH, 1.5 / share)))
-        found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
-        if len(found) >= min(k, living) or living > EXACT:
-            return found
-        return self._exactly(db, vector, allowed, k)
-
-    def close(self) -> None:
-        """Close Chroma's files."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()  # type: ignore[attr-defined]
-            self._client = self._collection = None
-
-    def is_broken(self) -> bool:
-        """True for a collection that is half written, which the exact search stands in for."""
-        return self.folder.exists() and not self._placed()
-
-    def _placed(self) -> str:
-        """The epoch whose passages the collection holds; empty where there is none, or it is not whole."""
-        try:
-            return self._mark.read_text(errors="replace")
-        except OSError:
-            return ""
-
-    def _asked(self, query: str) -> NDArray[np.float32]:
-        """The query's vector; a search does not wait again for an embedder that has just failed."""
-        if time.monotonic() < self._rests_until:
-            raise EmbedderError(f"the embedder {self.embedder.id} failed a moment ago")
-        try:
-            vector: NDArray[np.float32] = self._vector(query)
-            return vector
-        except EmbedderError:
-            self._rests_until = time.monotonic() + REST_S
-            raise
-
-    def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
-        query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
-        row = db.execute(query, (self.embedder.id,)).fetchone()
-        if row and row[0] != 4 * dimension:
-            raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
-
-    def _from_collection(self, vector: NDArray[np.float32], k: int) -> list[Near]:
-        """Nothing where it is being written, was left half written or cannot be read: the exact search serves then."""
-        with self._lock:
-            try:
-                with _chroma_errors(self.folder):
-                    collection = self._open()
-                    if collection is None:
-                        return []
-                    found = collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
-            except KnowledgeError:
-                self._client = self._collection = None
-                return []
-        distances = (found["distances"] or [[]])[0]
-        return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], distances, strict=True)]
-
-    def _open(self) -> Collection | None:
-        if self._collection is None or self._opened != self._placed():
-            with self._tables.changing(wait_s=0.0):
-                self.close()
-                self._opened = self._placed()
-                if not self._opened:
-                    return None
-                self._client = _client(self.folder)
-                self._collection = self._client.get_collection("passages", embedding_function=None)
-        return self._collection
-
-    def _write(self, db: sqlite3.Connection, wanted: set[int]) -> None:
-        import numpy as np
-
-        client = _client(self.folder)
-        try:
-            collection = client.get_or_create_collection(
-                "passages", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
-            )
-            held = {int(name) for name in collection.get(include=[])["ids"]}
-            for part in _parts(held - wanted):
-                collection.delete(ids=[str(number) for number in part])
-            for part in _parts(wanted - held):
-                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN (SELECT value FROM json_each(?))"
-                names, vectors = zip(*db.execute(chosen, (self.embedder.id, json.dumps(part))), strict=True)
-                rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
-                collection.add(ids=list(map(str, names)), embeddings=rows)
-        finally:
-            client.close()  # type: ignore[attr-defined]
-
-    def _exactly(
-        self, db: sqlite3.Connection, vector: NDArray[np.float32], allowed: NDArray[np.bool_], k: int
-    ) -> list[Near]:
-        import numpy as np
-
-        stored = db.execute(f"SELECT c.number, v.vector {POINTING} ORDER BY c.number", (self.embedder.id,))
-        rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
-        matrix = np.frombuffer(b"".join(packed for _, packed in rows), dtype=np.float32).reshape(-1, len(vector))
-        cosines = matrix @ vector
-        order = np.argsort(-cosines, kind="stable")[:k]
-        return [(rows[int(i)][0], float(cosines[i])) for i in order]
-
 
 # Passages with a vector, without those of zeros: they were paid for and kept, but point nowhere. A cross join keeps the
 # order: SQLite would else read all vectors to find those of a few passages.
@@ -217,6 +43,7 @@ POINTING = (
     "FROM chunks c CROSS JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE c.length > 0 AND v.vector <> ZEROBLOB(LENGTH(v.vector))"
 )
+_BOUGHT = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
 _LACKING = "FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id WHERE v.id IS NULL AND c.length > 0"
 _TEXTS = (
     "SELECT c.number, c.id, (SELECT d.title FROM documents d WHERE d.number = c.document) || char(10) || c.section"
@@ -224,27 +51,161 @@ _TEXTS = (
 )
 
 
+class DenseIndex:
+    """The vectors of one embedder. Searches from several threads take turns."""
+
+    def __init__(self, tables: Tables, embedder: Embedder) -> None:
+        """Nothing is opened or embedded yet."""
+        self.folder = tables.folder / "chroma" / hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+        self._tables, self._embedder = tables, embedder
+        self._mark = self.folder / "epoch"  # what the store's was when the collection was placed
+        self._lock = threading.RLock()
+        self._client: Any = None
+        self._collection: Any = None
+        self._opened = ""  # the mark of what is open
+        self._rests_until = 0.0
+        self._vector: Callable[[str], NDArray[np.float32]] = lru_cache(256)(lambda query: checked(embedder, [query])[0])
+
+    def missing(self) -> int:
+        """The number of passages without a vector."""
+        with self._tables.reading() as db:
+            return int(db.execute(f"SELECT COUNT(DISTINCT c.id) {_LACKING}", (self._embedder.id,)).fetchone()[0])
+
+    def fill(self, report: Callable[[int], None] | None = None) -> int:
+        """Embed the passages that lack a vector, each batch committed, and place them; the number embedded."""
+        done = last = 0
+        while rows := self._lacking(last):
+            last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
+            vectors = checked(self._embedder, list(texts.values()))
+            with self._tables.changing() as db:
+                self._require_dimension(db, vectors.shape[1])
+                packed = [(self._embedder.id, i, v.tobytes()) for i, v in zip(texts, vectors, strict=True)]
+                db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", packed)
+            done += len(texts)
+            if report:
+                report(done)
+        self._rests_until = 0.0
+        self.place()
+        return done
+
+    def _lacking(self, last: int) -> list[tuple[int, str, str]]:
+        with self._tables.reading() as db:
+            return db.execute(_TEXTS, (self._embedder.id, last, BATCH)).fetchall()
+
+    def place(self, wait_s: float | None = None) -> None:
+        """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
+        with self._lock, self._tables.changing(wait_s) as db:
+            epoch, placed = get_meta(db, "epoch"), self._placed()
+            if placed == epoch:
+                return
+            self.close()
+            if not placed:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._mark.unlink(missing_ok=True)
+            try:
+                self._write(db)
+            except _faults() as error:
+                said = (str(error).splitlines() or [type(error).__name__])[0]
+                why = f"the vectors in {self.folder} cannot be used ({said}); run `knowledge rebuild`"
+                raise KnowledgeError(why) from error
+            self._mark.write_text(epoch)
+
+    def nearest(self, db: sqlite3.Connection, query: str, allowed: Mask, k: int) -> list[Ranked]:
+        """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
+        vector = self._asked(query)
+        if not (self._require_dimension(db, len(vector)) and vector.any()):  # one of zeros is near to nothing
+            return []
+        share = max(allowed.sum() / len(allowed), 1 / _OVERFETCH)
+        near = self._from_collection(vector, int(k * min(_OVERFETCH, 1.5 / share)), len(allowed) <= AT_ONCE)
+        return [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
+
+    def close(self) -> None:
+        """Close Chroma's files."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = self._collection = None
+
+    def is_lost(self) -> bool:
+        """True where vectors were bought and no collection holds them."""
+        with self._tables.reading() as db:
+            return bool(db.execute(_BOUGHT, (self._embedder.id,)).fetchone()) and not self._placed()
+
+    def _placed(self) -> str:
+        """The epoch whose passages the collection holds; empty where there is none, or it is not whole."""
+        with suppress(OSError):
+            return self._mark.read_text(errors="replace")
+        return ""
+
+    def _asked(self, query: str) -> NDArray[np.float32]:
+        """The query's vector; a search does not wait again for an embedder that has just failed."""
+        if time.monotonic() < self._rests_until:
+            raise EmbedderError(f"the embedder {self._embedder.id} failed a moment ago")
+        try:
+            return self._vector(query)
+        except EmbedderError:
+            self._rests_until = time.monotonic() + REST_S
+            raise
+
+    def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> bool:
+        """False where there are no vectors yet; EmbedderError where they are of another length."""
+        row = db.execute(_BOUGHT, (self._embedder.id,)).fetchone()
+        if row and row[0] != 4 * dimension:
+            raise EmbedderError(f"the embedder {self._embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
+        return row is not None
+
+    def _from_collection(self, vector: NDArray[np.float32], k: int, may_place: bool) -> list[Ranked]:
+        """Nothing where another process is writing it, or it is lost or cannot be read."""
+        with self._lock:
+            try:
+                if not self._placed():
+                    if not may_place:
+                        return []
+                    self.place(wait_s=0.0)
+                if self._collection is None or self._opened != self._placed():
+                    with self._tables.changing(wait_s=0.0):
+                        self.close()
+                        self._opened = self._placed()
+                        self._client = _client(self.folder)
+                        self._collection = self._client.get_collection("passages", embedding_function=None)
+                found = self._collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
+            except _faults():
+                self.close()
+                return []
+        return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], found["distances"][0], strict=True)]
+
+    def _write(self, db: sqlite3.Connection) -> None:
+        import numpy as np
+
+        wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self._embedder.id,))}
+        with closing(_client(self.folder)) as client:
+            space = {"hnsw": {"space": "cosine"}}
+            collection = client.get_or_create_collection("passages", embedding_function=None, configuration=space)
+            held = {int(name) for name in collection.get(include=[])["ids"]}
+            for part in _parts(held - wanted):
+                collection.delete(ids=[str(number) for number in part])
+            for part in _parts(wanted - held):
+                chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN (SELECT value FROM json_each(?))"
+                names, vectors = zip(*db.execute(chosen, (self._embedder.id, json.dumps(part))), strict=True)
+                rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
+                collection.add(ids=list(map(str, names)), embeddings=rows)
+
+
 def _parts(numbers: set[int]) -> list[list[int]]:
     found = sorted(numbers)
     return [found[start : start + _PLACES] for start in range(0, len(found), _PLACES)]
 
 
-def _client(path: Path) -> ClientAPI:
+def _client(path: Path) -> Any:
     import chromadb
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
 
 
-@contextmanager
-def _chroma_errors(folder: Path) -> Iterator[None]:
-    try:
-        from chromadb.errors import ChromaError
-    except ImportError as error:
-        raise KnowledgeError("the package chromadb is missing; run ./kernel-scientist doctor to set it up") from error
-    try:
-        yield
-    except (ChromaError, OSError, ValueError, RuntimeError, AttributeError) as error:
-        # AttributeError is what Chroma's own clean-up raises after it failed to open a folder.
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise KnowledgeError(f"the vectors in {folder} cannot be used ({said}); run `knowledge rebuild`") from error
+def _faults() -> tuple[type[Exception], ...]:
+    """The errors of store and Chroma, whose own clean-up raises an AttributeError after it failed to open a folder."""
+    from chromadb.errors import ChromaError
+
+    return KnowledgeError, ChromaError, OSError, ValueError, RuntimeError, AttributeError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from openai import OpenAI
 
-MOST_TOKENS = 512  # of a passage that a model in a folder reads, or fewer where the folder says so
+ANSWER_S = 10.0  # that an endpoint may take, and a second more for each text
+MOST_TOKENS = 512  # of a passage that a model in a folder reads, where its tokeniser does not say how many
 PART = 8  # texts that it reads at once
 _END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
 MOST_SHOWN = 7  # letters of a key that is none: servers on one's own machine take any word, which errors may have too
@@ -39,15 +39,12 @@ class Embedder(Protocol):
 class EndpointEmbedder:
     """A model behind an endpoint, asked by OpenAI's own client: LangChain's drops what was used."""
 
-    def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 10.0, retries: int = 2) -> None:
-        """Nothing is asked yet. An answer may take `timeout_s`, and a second more for each text.
-
-        Vectors of one model at two addresses count as two embedders'.
-        """
+    def __init__(self, base_url: str, model: str, api_key: str, retries: int = 2) -> None:
+        """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
         self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
         self.model = model
         self.tokens = 0  # of all answers so far
-        self._base_url, self._api_key, self._timeout_s, self._retries = base_url, api_key, timeout_s, retries
+        self._base_url, self._api_key, self._retries = base_url, api_key, retries
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One request for all texts."""
@@ -60,7 +57,7 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            most_s = self._timeout_s + len(texts)
+            most_s = ANSWER_S + len(texts)
             answer = self._client.embeddings.create(model=self.model, input=list(texts), timeout=most_s)
             rows = sorted(answer.data, key=lambda row: row.index or 0)  # a server that works in parallel may mix them
             vectors = np.array([row.embedding for row in rows], dtype=np.float32)
@@ -84,15 +81,14 @@ class FolderEmbedder:
 
     def __init__(self, folder: Path) -> None:
         """EmbedderError where a file is missing; the model is loaded when it is first asked."""
-        inside = folder / "onnx" / "model.onnx"
-        self._model = inside if inside.is_file() and not (folder / "model.onnx").is_file() else folder / "model.onnx"
+        places = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
+        self._model = next((path for path in places if path.is_file()), places[0])
         self._words = folder / "tokenizer.json"
         if not folder.is_dir():
             raise EmbedderError(f"there is no folder {folder}, which is to hold an embedding model; check the path")
         for path in (self._model, self._words):
             if not path.is_file():
                 raise EmbedderError(f"the embedding model {folder} has no {path.name}; export it to ONNX")
-        self._most_tokens = _most_tokens(folder / "sentence_bert_config.json")
         self.id = f"{folder.name} {self._digest()}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -114,10 +110,7 @@ class FolderEmbedder:
             "attention_mask": [row.attention_mask for row in encoded],
             "token_type_ids": [row.type_ids for row in encoded],
         }
-        wanted = [asked.name for asked in self._session.get_inputs()]
-        if unknown := [name for name in wanted if name not in columns]:
-            raise EmbedderError(f"the embedding model {self._model} wants {unknown[0]}, which no text has")
-        feed = {name: np.array(columns[name], np.int64) for name in wanted}
+        feed = {asked.name: np.array(columns[asked.name], np.int64) for asked in self._session.get_inputs()}
         found = np.asarray(self._session.run(None, feed)[0], np.float32)
         if found.ndim != 3:
             return found
@@ -130,7 +123,8 @@ class FolderEmbedder:
         from tokenizers import Tokenizer
 
         made = Tokenizer.from_file(str(self._words))
-        made.enable_truncation(self._most_tokens)
+        if made.truncation is None:
+            made.enable_truncation(MOST_TOKENS)
         made.enable_padding()
         return made
 
@@ -145,22 +139,13 @@ class FolderEmbedder:
             raise EmbedderError(f"the embedding model {self._model} is no ONNX model that can be run") from error
 
     def _digest(self) -> str:
-        made = hashlib.sha256(self._words.read_bytes() + str(self._most_tokens).encode())
+        made = hashlib.sha256(self._words.read_bytes())
         with self._model.open("rb") as file:
             made.update(file.read(_END_BYTES))
             size = file.seek(0, 2)
             file.seek(max(0, size - _END_BYTES))
             made.update(file.read() + str(size).encode())
         return made.hexdigest()[:12]
-
-
-def _most_tokens(config: Path) -> int:
-    """The tokens of a text that the model was made for, where sentence-transformers left that beside it."""
-    try:
-        told = json.loads(config.read_text(encoding="utf-8"))["max_seq_length"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return MOST_TOKENS
-    return min(told, MOST_TOKENS) if isinstance(told, int) and told > 0 else MOST_TOKENS
 
 
 def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:

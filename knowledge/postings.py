@@ -11,7 +11,7 @@ import math
 import sqlite3
 import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ from knowledge.tokens import KIN, words
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]  # of passages, by number
 
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
@@ -37,11 +39,8 @@ COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how ofte
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS postings(term TEXT, part INTEGER, packed BLOB NOT NULL, UNIQUE(term, part))"
 SHIPPED = "shipped:"  # begins the place of a shipped note
-_WORTHS = {  # by a pattern of a document's place; the later one counts
-    **dict.fromkeys(("%changelog%", "%change_log%", "%changes.%", "%releasenotes%", "%release_notes%"), HISTORY),
-    **dict.fromkeys(("%/archive/%", "%/highlights/%"), HISTORY),
-    f"{SHIPPED}%": NOTE,
-}
+_OF_CHANGES = ("changelog", "change_log", "changes.", "releasenotes", "release_notes", "/archive/", "/highlights/")
+_WORTHS = {f"%{name}%": HISTORY for name in _OF_CHANGES} | {f"{SHIPPED}%": NOTE}  # by a pattern of the document's place
 _APPEND = (
     "INSERT INTO postings VALUES(?, ?, ?)"
     " ON CONFLICT(term, part) DO UPDATE SET packed = CAST(packed || excluded.packed AS BLOB)"
@@ -58,7 +57,7 @@ class Facts:
     documents: NDArray[np.int64]
     norms: NDArray[np.float32]  # the part of BM25 that a passage's length decides; infinite where there is no passage
     worths: NDArray[np.float32]  # of the passage's document
-    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # by GPU; this and those below fill as asked for
+    masks: dict[str, Mask] = field(default_factory=dict)  # by GPU; this and those below fill as asked for
     having: dict[str, int] = field(default_factory=dict)  # passages by term
     frequent: dict[str, tuple[NDArray[np.int64], NDArray[np.float32]]] = field(default_factory=dict)  # terms' shares
     phrases: dict[int, list[tuple[frozenset[str], float]]] = field(default_factory=dict)  # and weights, by document
@@ -88,7 +87,7 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
     return Facts(epoch, len(found), documents, norms, worth[documents])
 
 
-def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> NDArray[np.bool_]:
+def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> Mask:
     """True at passages of documents that name this GPU or none; at all of them for an empty name."""
     import numpy as np
 
@@ -99,19 +98,14 @@ def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> NDArray[np.boo
     return facts.masks[wanted]
 
 
-def rank(
-    db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: NDArray[np.bool_], k: int
-) -> list[Ranked]:
-    """The best k allowed passages that have a term, with scores; ties go to the smaller number.
-
-    A term that is asked twice, as the parts of an identifier often are, counts by the square root.
-    """
+def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Mask, k: int) -> list[Ranked]:
+    """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
     import numpy as np
 
     scores = np.zeros(len(facts.norms), np.float32)
     for term, times in Counter(terms).items():
         passages, share = facts.frequent.get(term) or _shares(db, term, facts)
-        scores[passages] += share * np.float32(math.sqrt(times))
+        scores[passages] += share * np.float32(math.sqrt(times))  # the parts of an identifier are often asked twice
         if len(facts.frequent) < MOST_FREQUENT and len(passages) * MANY > facts.living:
             facts.frequent[term] = passages, share
     scores *= facts.worths
@@ -161,12 +155,8 @@ def _near(word: str) -> Iterator[str]:
 
 
 def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Raise passages by the share of their document's title, or of a question it says it answers, that was asked.
-
-    The score of BM25 counts what the question has in common with a text and not what else the text says. Of a title
-    that matters: one with all its words in the question is about that. A word counts by its rarity.
-    """
-    asked = set(terms)
+    """Raise passages by the share of their document's title, or of a question it says it answers, that was asked."""
+    asked = set(terms)  # BM25 does not count what else a title says: one with all its words in the question is about it
 
     def told(phrase: Iterable[str]) -> float:
         return sum(_idf(facts.living, min(_having(db, facts, word), facts.living)) for word in phrase)
@@ -200,8 +190,7 @@ def _idf(living: int, having: float) -> float:
 def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list[Ranked]:
     """Shares of the best score by words, and weighted cosines between the least and the largest of those found.
 
-    What only one of the two rankings has gets nothing from the other; ties go to the smaller number. Places alone, as
-    in reciprocal rank fusion, would say that the first and the tenth differ little.
+    Places alone, as in reciprocal rank fusion, would say that the first and the tenth differ little.
     """
     best = max((score for _, score in words), default=1.0)
     scores = {chunk: score / best for chunk, score in words}
@@ -212,20 +201,16 @@ def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
-def spread(ranked: Sequence[Ranked], document_of: Callable[[int], int], k: int) -> list[Ranked]:
-    """The best k chunks, at most MOST_OF_ONE of one document while other documents have passages.
-
-    Returns:
-        Chunk numbers with their scores; those held back fill what is left, so k are returned if k exist.
-    """
+def spread(ranked: Sequence[Ranked], facts: Facts, k: int) -> list[Ranked]:
+    """The best k passages, at most MOST_OF_ONE of one document while other documents have passages."""
     taken = Counter[int]()
     first, held = list[Ranked](), list[Ranked]()
-    for chunk, score in ranked:
+    for number, score in ranked:
         if len(first) == k:
             break
-        owner = document_of(chunk)
+        owner = int(facts.documents[number])
         taken[owner] += 1
-        (first if taken[owner] <= MOST_OF_ONE else held).append((chunk, score))
+        (first if taken[owner] <= MOST_OF_ONE else held).append((number, score))
     return (first + held)[:k]
 
 

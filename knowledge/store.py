@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
@@ -11,17 +11,18 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from documents.document import READER, UNSAID, Citation, arch_names, from_langchain, named_text, sha256, storable
+from documents.document_files import Paths, expanded, find_files
+from documents.given_values import is_amount, is_count, is_place, is_text, require
+from documents.reader import DocumentReader
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
-from knowledge.document_files import Found, expanded, find_files, require_any
-from knowledge.documents import READER, Added, Citation, Document, arch_names, storable
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.formats.reader import DocumentReader
-from knowledge.given_values import is_amount, is_count, is_place, is_text, require
-from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_item
-from knowledge.tables import Hit, Tables
+from knowledge.intake import Added, Item, batches, prepared, put
+from knowledge.tables import Document, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
@@ -32,6 +33,7 @@ NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of the ranking by words that are fused
 NEAREST = 30  # of that by vectors: the filter needs more for each, and those farther away change nothing
 DENSE = 0.2  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
+Report = Callable[[Added], None]
 MOST_QUERY = 20_000  # characters, of which each further word would cost
 
 
@@ -41,32 +43,25 @@ class KnowledgeStore:
     def __init__(
         self, folder: str | Path, *, embedder: Embedder | None = None, weight: float = DENSE, wait_s: float = 10.0
     ) -> None:
-        """`wait_s`: how long a write waits for another process that is writing before it gives up."""
+        """`wait_s`: how long a write waits for another process that is writing."""
         require(isinstance(folder, Path) or is_place(folder), "a store's folder is a path", folder)
         require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
         require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
-        if embedder is not None:
-            is_usable = is_text(getattr(embedder, "id", None)) and callable(getattr(embedder, "embed", None))
-            require(is_usable, "an embedder has an id, which is text, and a method embed", embedder)
+        is_usable = is_text(getattr(embedder, "id", None)) and callable(getattr(embedder, "embed", None))
+        require(embedder is None or is_usable, "an embedder has an id, which is text, and a method embed", embedder)
         self.folder, self.embedder, self.weight = expanded(Path(folder)), embedder, weight
         self._tables = Tables(self.folder, wait_s)
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None
 
-    def add(
-        self,
-        paths: str | Path | Iterable[str | Path | Found],
-        given: Citation | None = None,
-        report: Callable[[Added], None] | None = None,
-    ) -> list[Added]:
-        """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
+    def add(self, paths: Paths, given: Citation | None = None, report: Report | None = None) -> list[Added]:
+        """Read files, folders and patterns, and commit in batches: a call after one that was ended goes on from there.
 
-        A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
-        DocumentError where a path is missing or every file was skipped; KnowledgeError where the store is locked by
-        another process, damaged or not writable.
+        What cannot be read is skipped, with the reason in its outcome; DocumentError where a path is missing or all
+        were skipped, KnowledgeError where the store is locked by another process, damaged or not writable.
         """
         done: list[Added] = []
-        given, found = cited(given), find_files(paths)
+        given, found = _cited(given), find_files(paths)
         if given.title and len(found) > 1:
             raise UsageError(f"a title is for one document, and {len(found)} files were named; leave it out")
         with DocumentReader() as reader:
@@ -75,36 +70,32 @@ class KnowledgeStore:
                     done.append(outcome)
                     if report:
                         report(outcome)
-        require_any(done)
-        return done
+        return _any_of(done)
 
     def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        return self._put([text_item(name, text, cited(given))])[0]
+        made = named_text(name, text, _cited(given))
+        return self._put([Item.of(made.uri, made)])[0]
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
-        One with an id replaces the one that had it; the others are told apart by source, page and text, for a splitter
-        makes many of one page. An empty one, as a page of pictures gives, is skipped; DocumentError where all are.
+        One with an id replaces the one that had it. An empty one is skipped; DocumentError where all are.
         """
-        outcomes = self._put(document_items(documents))
-        require_any(outcomes)
-        return outcomes
+        return _any_of(self._put([Item.of(uri, made) for uri, made in from_langchain(documents)]))
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
-        parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
-        state = hashlib.sha256(b"\0".join([str(READER).encode(), *parts])).hexdigest()
+        state = sha256(b"\0".join(file.name.encode() + file.read_bytes() for file in files), str(READER))
         with self._tables.reading() as db:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
-            read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
-            return self._put([Item.of(text) for text in read], shipped=state)
+            named = ((postings.SHIPPED + file.name, file) for file in files)
+            read = [reader.read(file, uri=uri) for uri, file in named if uri not in withheld]
+            return self._put([Item.of(text.uri, text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
@@ -114,9 +105,8 @@ class KnowledgeStore:
     def remove(self, wanted: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
-        A folder's name means what is in it, and a pattern has a `*` or `?`. A shipped note stays out, and a pattern
-        means some of them only where it begins with `shipped:`.
-        DocumentError where nothing, or more than one id, is meant.
+        A folder's name means what is in it. A shipped note stays out, and a pattern means some of them only where it
+        begins with `shipped:`. DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
         found = _meant(self.documents(), wanted)
@@ -126,14 +116,10 @@ class KnowledgeStore:
                 if document.uri.startswith(postings.SHIPPED):
                     db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
             postings.drop_dead(db)
-            tables.touch(db)
         return found
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
-        """The best passages. With `arch`, documents that name other GPUs only are left out.
-
-        UsageError where the query is empty or k not positive. Of a long query the first MOST_QUERY characters count.
-        """
+        """The best passages. With `arch`, documents that name other GPUs only are left out."""
         _require_question(query, k, arch)
         query = query[:MOST_QUERY]
         with self._tables.reading() as db:
@@ -149,13 +135,10 @@ class KnowledgeStore:
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
                     ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, nearest), self.weight)
-            return tables.hits(db, postings.spread(ranked, lambda number: int(facts.documents[number]), k))
+            return tables.hits(db, postings.spread(ranked, facts, k))
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
-        """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
-
-        EmbedderError where the embedder failed; what came before is kept, and a second call goes on from there.
-        """
+        """Buy the missing vectors; how many. EmbedderError where some do not come; those bought before are kept."""
         return self._dense.fill(report) if self._dense else 0
 
     def missing(self) -> int:
@@ -186,17 +169,16 @@ class KnowledgeStore:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         try:
             with self._tables.reading() as db:
-                found = str(db.execute("PRAGMA quick_check").fetchone()[0])
-                orphans = db.execute("PRAGMA foreign_key_check").fetchall()
+                (found,) = db.execute("PRAGMA quick_check").fetchone()
                 for (body,) in db.execute("SELECT body FROM documents"):
                     tables.unpacked(body)
         except KnowledgeError as error:
             return [str(error)]
-        if found != "ok" or orphans:
+        if found != "ok":
             return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
         missing = self.missing()
         said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
-        if self._dense and self._dense.is_broken():
+        if self._dense and self._dense.is_lost():
             said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
         return said
 
@@ -212,21 +194,29 @@ class KnowledgeStore:
         return facts
 
     def _put(self, items: Sequence[Item], shipped: str = "") -> list[Added]:
-        """Store one batch in one commit."""
-        if all(item.is_known for item in items) and not shipped:
-            return [item.made for item in items if isinstance(item.made, Added)]
+        """Store one batch in one commit; `shipped`: these are all the shipped notes, in this state."""
         fresh: dict[int, Sequence[str]] = {}
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",))
-                gone = {uri for (uri,) in rows} - {item.uri for item in items}
-                db.executemany("DELETE FROM documents WHERE uri = ?", [(uri,) for uri in gone])
+                gone = "DELETE FROM documents WHERE uri LIKE ? AND uri NOT IN (SELECT value FROM json_each(?))"
+                db.execute(gone, (f"{postings.SHIPPED}%", json.dumps([item.uri for item in items])))
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
-            if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):
-                tables.touch(db)
         return outcomes
+
+
+def _cited(given: Citation | None) -> Citation:
+    require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
+    return given or UNSAID
+
+
+def _any_of(outcomes: list[Added]) -> list[Added]:
+    """The outcomes; DocumentError where every document was skipped."""
+    if outcomes and all(one.status == "skipped" for one in outcomes):
+        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
+        raise DocumentError(outcomes[0].why + more)
+    return outcomes
 
 
 def _require_question(query: object, k: object, arch: object) -> None:
@@ -241,10 +231,9 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
         raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
     if not found and is_place(wanted):
         place = storable(os.path.realpath(expanded(Path(wanted))))
-        shapes = (wanted, place, f"{place}/*")
-        inside, is_shipped = f"{place}/", wanted.startswith(postings.SHIPPED)
-        found = [d for d in documents if f"{d.uri}/".startswith(inside) or any(fnmatch(d.uri, s) for s in shapes)]
-        found = [d for d in found if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
+        shapes, is_shipped = (wanted, place, f"{place}/*"), wanted.startswith(postings.SHIPPED)
+        of_kind = [d for d in documents if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
+        found = [d for d in of_kind if f"{d.uri}/".startswith(f"{place}/") or any(fnmatch(d.uri, s) for s in shapes)]
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found

@@ -8,45 +8,58 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from documents.document import Text
+from documents.splitter import SPLITTER
 from knowledge import postings
-from knowledge.chunks import CHUNKER, Chunk, cut
-from knowledge.documents import Document, Text
+from knowledge.chunks import Chunk, cut
 from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
 VERSION = 4  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
-DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY)",
-    "CREATE TABLE IF NOT EXISTS documents("
-    "number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,"
-    " title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,"
-    " body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '')",
-    "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
-    "CREATE TABLE IF NOT EXISTS chunks("
-    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,"
-    " document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,"
-    " text TEXT NOT NULL, length INTEGER NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
-    "CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id)",
-    postings.SCHEMA,
-    # A file that was looked at: what it was then, and its document or the reason why it has none.
-    "CREATE TABLE IF NOT EXISTS files("
-    "uri TEXT PRIMARY KEY, mark TEXT NOT NULL, document INTEGER REFERENCES documents(number) ON DELETE CASCADE,"
-    " why TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE INDEX IF NOT EXISTS files_by_document ON files(document)",
-    # Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
-    "CREATE TABLE IF NOT EXISTS vectors("
-    "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
-)
+DERIVED = f"c{SPLITTER}-t{TOKENISER}"  # what passages and postings were made by
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS documents(
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,
+    title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,
+    body BLOB NOT NULL, added_at TEXT NOT NULL, asks TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256);
+CREATE TABLE IF NOT EXISTS chunks(
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,
+    document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,
+    text TEXT NOT NULL, length INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length);
+CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id);
+-- A file that was looked at: what it was then, and its document or the reason why it has none.
+CREATE TABLE IF NOT EXISTS files(uri TEXT PRIMARY KEY, mark TEXT NOT NULL,
+    document INTEGER REFERENCES documents(number) ON DELETE CASCADE, why TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS files_by_document ON files(document);
+-- Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
+CREATE TABLE IF NOT EXISTS vectors(
+    embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))"""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as the store knows it."""
+
+    id: str
+    title: str
+    source: str  # what to cite
+    licence: str
+    arch: str  # names with a space between, empty where it holds for every GPU
+    tags: tuple[str, ...]  # words to be found by, beside those of the text
+    uri: str  # where it came from: a path, shipped:NAME or text:NAME
+    chunks: int
+    added_at: str  # UTC, ISO 8601
 
 
 @dataclass(frozen=True)
@@ -67,44 +80,28 @@ class Tables:
     """The file in one folder, made or brought up to date when it is first opened."""
 
     def __init__(self, folder: Path, wait_s: float) -> None:
-        """`wait_s`: how long a write waits for another one."""
-        self.folder = folder
-        self.path = folder / "knowledge.sqlite"
-        self._wait_s = wait_s
-        self._is_ready = False
+        self.folder, self.path, self._wait_s = folder, folder / "knowledge.sqlite", wait_s
 
     @contextmanager
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
-        with self.reading() as db:
-            self._begin(db, self._wait_s if wait_s is None else wait_s)
-            with db:
-                yield db
+        with self.reading() as db, _writing(db, self._wait_s if wait_s is None else wait_s):
+            yield db
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection to read by."""
-        db = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=MOMENT_S, isolation_level=None)
-            db.execute("PRAGMA foreign_keys = ON")
-            db.execute("PRAGMA synchronous = NORMAL")  # with WAL a crash of the machine loses a commit, never the file
-            if not self._is_ready:
+            with closing(sqlite3.connect(self.path, timeout=MOMENT_S, isolation_level=None)) as db:
+                db.execute("PRAGMA foreign_keys = ON")
+                db.execute("PRAGMA synchronous = NORMAL")  # with WAL a crash of the machine loses a commit, no file
                 self._prepare(db)
-            yield db
+                yield db
         except (sqlite3.DatabaseError, zlib.error) as error:
             raise KnowledgeError(self._said(error)) from error
         except OSError as error:
             raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
-        finally:
-            if db is not None:
-                db.close()
-
-    @staticmethod
-    def _begin(db: sqlite3.Connection, wait_s: float) -> None:
-        db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
-        db.execute("BEGIN IMMEDIATE")
 
     def _said(self, error: Exception) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
@@ -112,20 +109,46 @@ class Tables:
         return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"
 
     def _prepare(self, db: sqlite3.Connection) -> None:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
+        """Make the tables, or make again what an earlier version made of the documents."""
+        version = _version(db)
         if version > VERSION:
             raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
         with suppress(sqlite3.OperationalError):  # another process may be just doing the same
             db.execute("PRAGMA journal_mode = WAL")
         if version < VERSION or get_meta(db, "derived") != DERIVED:
-            self._begin(db, self._wait_s)
-            with db:
-                version = db.execute("PRAGMA user_version").fetchone()[0]  # another process may have been first
+            with _writing(db, self._wait_s):
+                version = _version(db)  # another process may have been first
                 if version < VERSION:
                     _upgrade(db, version)
                 if get_meta(db, "derived") != DERIVED:
                     derive(db, self.folder)
-        self._is_ready = True
+
+
+@contextmanager
+def _writing(db: sqlite3.Connection, wait_s: float) -> Iterator[None]:
+    db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+    db.execute("BEGIN IMMEDIATE")
+    with db:
+        before = db.total_changes
+        yield
+        if db.total_changes > before:  # what readers hold in memory is out of date
+            set_meta(db, "epoch", secrets.token_hex(8))
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _upgrade(db: sqlite3.Connection, version: int) -> None:
+    """Make the tables; of an earlier version's the documents are kept, and vectors where they were bought."""
+    for table in ("chunks", "postings", "segments", "placed", *["vectors"] * (version < 2)):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
+        db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
+    for statement in (*_SCHEMA.split(";"), postings.SCHEMA):
+        db.execute(statement)
+    set_meta(db, "derived", "")
+    db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
@@ -137,11 +160,6 @@ def get_meta(db: sqlite3.Connection, key: str) -> str:
 def set_meta(db: sqlite3.Connection, key: str, value: str) -> None:
     """Write one value."""
     db.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
-
-
-def touch(db: sqlite3.Connection) -> None:
-    """Tell readers that what they hold in memory is out of date."""
-    set_meta(db, "epoch", secrets.token_hex(8))
 
 
 def list_documents(db: sqlite3.Connection) -> list[Document]:
@@ -159,8 +177,9 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
 def put_document(db: sqlite3.Connection, identity: str, text: Text) -> int:
     """Insert or update one document by its id; its number."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    body = zlib.compress(text.body.encode("utf-8", "surrogatepass"), 1)
     lists = {"tags": " ".join(text.tags), "asks": "\n".join(text.asks)}
-    row = vars(text) | lists | {"body": _packed(text.body), "id": identity, "added_at": now}
+    row = vars(text) | lists | {"body": body, "id": identity, "added_at": now}
     (number,) = db.execute(
         f"INSERT INTO documents({', '.join(row)}) VALUES({', '.join(f':{column}' for column in row)})"
         f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in row)} RETURNING number",
@@ -182,11 +201,8 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Sequence[Chunk]) -> 
 
 
 def derive(db: sqlite3.Connection, folder: Path) -> int:
-    """Make passages and postings again from the stored documents; how many passages.
-
-    They are numbered from 1 again, so that what is kept in memory by number does not grow; Chroma's collections go.
-    """
-    shutil.rmtree(folder / "chroma", ignore_errors=True)
+    """Make passages and postings again from the stored documents; how many passages."""
+    shutil.rmtree(folder / "chroma", ignore_errors=True)  # for they are numbered from 1 again
     for table in ("chunks", "postings", "sqlite_sequence"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
@@ -196,35 +212,12 @@ def derive(db: sqlite3.Connection, folder: Path) -> int:
             added |= put_chunks(db, number, cut(title, unpacked(body), tags.split()))
         postings.add(db, added)
     set_meta(db, "derived", DERIVED)
-    touch(db)
     return int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
 
 
-def _packed(body: str) -> bytes:
-    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
-
-
-def unpacked(body: bytes) -> str:
-    """The text of a stored document; zlib.error where it is damaged."""
-    return zlib.decompress(body).decode("utf-8", "surrogatepass")
-
-
-def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    """Make the tables, or those of an earlier version new: its documents are kept, and so are vectors that were paid.
-
-    The first version, which has no number, had only vectors that cost nothing, and bodies as they are.
-    """
-    for table in ("chunks", "postings", "segments", "placed", *["vectors"] * (version < 2)):
-        db.execute(f"DROP TABLE IF EXISTS {table}")
-    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
-        db.execute("ALTER TABLE documents ADD COLUMN asks TEXT NOT NULL DEFAULT ''")
-        if not version:
-            db.create_function("packed", 1, _packed)
-            db.execute("UPDATE documents SET body = packed(body)")
-    for statement in _SCHEMA:
-        db.execute(statement)
-    set_meta(db, "derived", "")
-    db.execute(f"PRAGMA user_version = {VERSION}")
+def unpacked(body: bytes | str) -> str:
+    """The text of a stored document, packed but for the first version; zlib.error where it is damaged."""
+    return body if isinstance(body, str) else zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
 def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hit]:

@@ -17,8 +17,8 @@ from records.quantity import counted
 
 if TYPE_CHECKING:
     from app.passage_use import UseRow
-    from knowledge.document_files import Found
-    from knowledge.documents import Added
+    from documents.document_files import Found
+    from knowledge.intake import Added
     from knowledge.store import KnowledgeStore
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The literature the scientists read.")
@@ -40,7 +40,7 @@ def add(
     """Add documents; the same content again changes nothing."""
     from app.own_embedder import buy
     from app.page_download import is_address
-    from knowledge.documents import Citation
+    from documents.document import Citation
 
     store = _store()
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
@@ -59,7 +59,7 @@ def add(
 def _fetched(address: str, folder: Path) -> Found:
     from app.page_download import download
     from app.settings import load_settings
-    from knowledge.document_files import Found
+    from documents.document_files import Found
 
     hosts = [host.strip().lower() for host in load_settings().fetch_hosts.split(",") if host.strip()]
     path = download(address, hosts, Path(mkdtemp(dir=folder)))

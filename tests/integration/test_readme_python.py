@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+NAMES = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
 
 
 def example() -> str:

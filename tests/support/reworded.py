@@ -22,7 +22,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+PRODUCT = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
 MARK = "qzx"
 Place = tuple[int | None, str]  # of a message among a call's arguments: its position and its name
 RECORDS: Mapping[str, Place] = {

@@ -87,7 +87,7 @@ def test_commands_in_documents_exist_with_their_options(words: list[str]) -> Non
 
 
 def test_the_front_matter_in_the_document_is_read(tmp_path: Path) -> None:
-    from knowledge.formats.reader import DocumentReader
+    from documents.reader import DocumentReader
 
     text = (ROOT / "docs/adding-documents.md").read_text(encoding="utf-8")
     example = next(b for b in re.findall(r"```\n(.*?)```", text, re.DOTALL) if b.startswith("---"))

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples")
+PACKAGES = (
+    *("kernel_scientist", "app", "cluster", "graph", "agents"),
+    *("documents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples"),
+)
 DOCUMENTS = sorted(
     path.relative_to(ROOT)
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("agents/**/*.md.j2"))  # no look into .venv

@@ -8,7 +8,10 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("kernel_scientist", "app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+PACKAGES = (
+    *("kernel_scientist", "app", "cluster", "graph", "agents"),
+    *("documents", "knowledge", "sandbox", "tasks", "records"),
+)
 LINES = 50
 COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
@@ -26,6 +29,8 @@ APART = {
     "app.imports.source_kinds": "a table that grows with each form",
     "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
+    "documents.front_matter": "file formats that others define",
+    "documents.pdf": "a file format that others define",
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",

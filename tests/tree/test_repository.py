@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from app.settings import PREFIX, Settings
+from kernel_scientist.own_packages import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("kernel_scientist", "app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+PACKAGES = ("kernel_scientist", *NAMES)
 SKIPPED = {
     *[".git", ".venv", ".cache", "__pycache__", "runs", ".hypothesis", ".env", ".coverage"],
     *[".langgraph_api", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".import_linter_cache"],
@@ -277,10 +278,8 @@ def test_every_folder_and_every_top_level_file_is_in_the_file_map() -> None:
 
 def test_the_sample_settings_name_every_setting_and_no_other() -> None:
     sampled = set(re.findall(r"^#? ?([A-Z][A-Z0-9_]+)=", text(".env.example"), re.MULTILINE))
-    known = set()
-    for name, field in Settings.model_fields.items():
-        alias = field.validation_alias
-        known.add(str(getattr(alias, "choices", [alias])[0]) if alias else PREFIX + name.upper())
+    aliases = {name: field.validation_alias for name, field in Settings.model_fields.items()}
+    known = {str(getattr(a, "choices", [a])[0]) if a else PREFIX + name.upper() for name, a in aliases.items()}
     assert sampled == known
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+NAMES = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
 
 
 def python(program: str, *path: Path, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:

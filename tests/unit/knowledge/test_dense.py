@@ -154,8 +154,9 @@ def test_an_answer_that_is_no_list_of_vectors_is_refused_and_words_alone_decide(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["gone", "empty", "killed"])
-def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, damage: str) -> None:
-    filled(tmp_path, WordEmbedder()).close()
+def test_a_lost_collection_is_made_again_by_who_searches_next(tmp_path: Path, damage: str) -> None:
+    first = WordEmbedder()
+    filled(tmp_path, first).close()
     (chroma,) = tmp_path.glob("chroma/*/chroma.sqlite3")
     if damage == "gone":
         shutil.rmtree(chroma.parent)
@@ -164,13 +165,24 @@ def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, da
     else:
         (chroma.parent / "epoch").unlink()
     store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
+    assert len(store.check()) == (damage != "empty")
+    if damage == "empty":  # what cannot be opened stays until it is asked for
+        assert store.search("occupansee") == [] and store.search("giraffe", k=1)[0].title == "c"
+        store.rebuild()
     assert store.search("occupansee", k=1)[0].title == "a"
-    assert len(store.check()) == (damage == "killed")
-    if damage != "empty":
-        store.add_text("d", "more")
-        store.embed()
-        assert store.search("occupansee", k=1)[0].title == "a"
-        assert len(list(tmp_path.glob("chroma/*/epoch"))) == 1 and store.check() == []
+    store.add_text("d", "more")
+    assert store.embed() == 1 and store.search("occupansee", k=1)[0].title == "a"
+    assert len(list(tmp_path.glob("chroma/*/epoch"))) == 1 and store.check() == []
+    store.close()
+
+
+def test_while_another_process_writes_words_alone_decide(tmp_path: Path) -> None:
+    filled(tmp_path, WordEmbedder()).close()
+    store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert store.search("occupansee") == [] and store.search("giraffe", k=1)[0].title == "c"
+    assert store.search("occupansee", k=1)[0].title == "a"
     store.close()
 
 
@@ -184,7 +196,7 @@ def test_a_vector_of_zeros_is_near_to_nothing(tmp_path: Path) -> None:
     assert store.embed() == 0 and store.check() == []  # they are paid for and not asked for again
     assert "b" in [hit.title for hit in store.search("occupansee everywhere")]  # by its word
     assert "b" not in [hit.title for hit in store.search("occupansee")]
-    shutil.rmtree(tmp_path / "chroma")  # one by one, too
+    shutil.rmtree(tmp_path / "chroma")  # made again, too
     again = KnowledgeStore(tmp_path, embedder=Partly())
     assert "b" not in [hit.title for hit in again.search("occupansee")]
     assert [hit.title for hit in again.search("zebra")] == ["b"]  # a question of zeros: words alone

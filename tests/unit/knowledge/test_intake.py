@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from knowledge.documents import Added, Citation
-from knowledge.intake import Item, batches
+from documents.document import Citation
+from knowledge.intake import Added, Item, batches
 from knowledge.store import KnowledgeStore
 
 

@@ -133,10 +133,11 @@ def test_fusion_adds_shares_of_the_best_score_and_weighted_cosines() -> None:
 
 def test_one_document_does_not_fill_the_answer() -> None:
     ranking = [(n, 1.0 / n) for n in range(1, 7)]
-    owner = {1: 0, 2: 0, 3: 0, 4: 0, 5: 1, 6: 2}
-    assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 4)] == [1, 2, 5, 6]
-    assert [n for n, _ in postings.spread(ranking, owner.__getitem__, 6)] == [1, 2, 5, 6, 3, 4]
-    assert [n for n, _ in postings.spread(ranking[:4], owner.__getitem__, 3)] == [1, 2, 3]
+    owners = np.array([9, 0, 0, 0, 0, 1, 2])
+    facts = postings.Facts("", 6, owners, np.ones(7, np.float32), np.ones(7, np.float32))
+    assert [n for n, _ in postings.spread(ranking, facts, 4)] == [1, 2, 5, 6]
+    assert [n for n, _ in postings.spread(ranking, facts, 6)] == [1, 2, 5, 6, 3, 4]
+    assert [n for n, _ in postings.spread(ranking[:4], facts, 3)] == [1, 2, 3]
 
 
 def test_a_term_that_is_asked_again_counts_by_the_square_root() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.documents import Citation
+from documents.document import Citation
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 
-from knowledge.documents import Citation
+from documents.document import Citation
 from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
@@ -105,17 +105,17 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> N
         assert db.execute("SELECT COUNT(*) FROM vectors").fetchone() == (0,)
     store.ensure_shipped()
     assert store.rebuild() > 1 and store.search("zebra", k=1)[0].text == hit.text
+    assert "shipped:scan.md" not in [d.uri for d in store.documents()]
     with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
         db.execute("PRAGMA user_version = 99")
-    assert "shipped:scan.md" not in [d.uri for d in store.documents()]
     with pytest.raises(KnowledgeError, match="newer version"):
         KnowledgeStore(tmp_path).documents()
 
 
 ADD = (
-    "import sys; from pathlib import Path; from knowledge import intake; from knowledge.store import KnowledgeStore\n"
-    "intake.BATCH_CHARACTERS = 3000\n"  # many commits, so that the other writer gets between them
-    "KnowledgeStore(Path(sys.argv[1])).add([Path(sys.argv[2])], report=lambda a: print(a.status, flush=True))"
+    "import sys; from pathlib import Path; from knowledge import intake, store\n"
+    "store.batches = lambda items: intake.batches(items, 0.01)\n"  # many commits, so that the other writer gets between
+    "store.KnowledgeStore(Path(sys.argv[1])).add([Path(sys.argv[2])], report=lambda a: print(a.status, flush=True))"
 )
 
 
@@ -161,7 +161,7 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
     assert store.search("zebra1", arch="gfx942") == []
 
 
-OLDER = "import knowledge.documents; knowledge.documents.READER -= 1\n" + ADD
+OLDER = "import documents.document; documents.document.READER -= 1\n" + ADD
 
 
 def test_what_an_older_reader_has_read_is_read_again(store: KnowledgeStore, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knowledge.formats.source_code import from_code
+from documents.source_code import from_code
 
 HIP = """// Copyright
 #include <hip/hip_runtime.h>

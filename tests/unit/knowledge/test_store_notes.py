@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import ziglang
 
-from knowledge.formats.reader import DocumentReader
+from documents.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import ToolchainError
 from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler

@@ -12,10 +12,7 @@ MOST_FIELDS = 20_000  # characters of front matter that a program wrote
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Fields at the top: between lines of `---` or, as TOML, of `+++`, or a JSON object, as Hugo has them.
-
-    A text that only starts with a rule keeps it as its own.
-    """
+    """The fields and the text behind them; one that only starts with a rule keeps it as its own."""
     if text.startswith(("+++", "{")):
         return _machine_written(text)
     if not text.startswith("---"):
@@ -39,18 +36,14 @@ def front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _machine_written(text: str) -> tuple[dict[str, str], str]:
-    fields: dict[str, str] = {}
-    rest = ""
+    head = text[:MOST_FIELDS]
     try:
-        match = _TOML.match(text[:MOST_FIELDS])
-        if match:
-            made, end = tomllib.loads(match[1]), match.end()
-        else:
-            made, end = json.JSONDecoder().raw_decode(text[:MOST_FIELDS])
-        rest = text[end:].lstrip()
-        for name, value in made.items():
-            fields[name.lower()] = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+        match = _TOML.match(head)
+        made, end = (tomllib.loads(match[1]), match.end()) if match else json.JSONDecoder().raw_decode(head)
+        lists = {name.lower(): value if isinstance(value, list) else [value] for name, value in made.items()}
+        fields = {name: "\n".join(map(str, entries)) for name, entries in lists.items()}
     except (ValueError, RecursionError):
         return {}, text
+    rest = text[end:].lstrip()
     is_data = not rest or rest.startswith("{")  # a file of nothing else, or of an object a line
     return ({}, text) if is_data else (fields, rest)

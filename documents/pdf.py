@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import re
 from collections.abc import Callable
@@ -14,12 +13,10 @@ PDF_CHARACTERS = 20_000_000  # of text
 
 
 def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
-    """Markdown under the file's own title, with a section for each page that has text; each calls `go_on`.
-
-    DocumentError for a file that is damaged, encrypted, too long or of pictures only.
-    """
+    """Markdown under the file's own title, with a section for each page that has text; each calls `go_on`."""
     try:
-        pypdf = importlib.import_module("pypdf")
+        import pypdf
+        from pypdf.errors import PyPdfError
     except ImportError:
         why = f"the document {path} is a PDF; install pypdf, of the extra `documents`, to add it"
         raise DocumentError(why) from None
@@ -37,10 +34,8 @@ def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
             if text:
                 parts.append(f"## page {number}\n\n{text}")
                 go_on()
-    except DocumentError:
-        raise
     # The library raises nearly every builtin error for damage that it did not expect.
-    except (pypdf.errors.PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
+    except (PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
             RecursionError, MemoryError, NotImplementedError, AssertionError) as error:  # fmt: skip
         said = (str(error).splitlines() or [""])[0][:100]
         raise DocumentError(f"the document {path} is a damaged PDF ({type(error).__name__}: {said})") from error

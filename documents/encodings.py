@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 
 from records.errors import DocumentError
@@ -20,10 +21,7 @@ _ALPHABETS = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi
 
 
 def decode(path: Path, data: bytes) -> str:
-    """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest.
-
-    DocumentError where the bytes are no text.
-    """
+    """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest."""
     text = _wide(data)
     if text is None and b"\x08" in data:
         data = _STRUCK.sub(b"", data)
@@ -31,12 +29,9 @@ def decode(path: Path, data: bytes) -> str:
     is_text = b"\0" not in data if text is None else "\0" not in text and text.count("\ufffd") <= len(text) // 100
     if not is_text or len(head) - len(head.translate(None, _CONTROL_BYTES)) > len(head) // 50:
         raise DocumentError(f"the document {path} is binary, not text; it cannot be added")
-    if text is not None:
-        return text
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return _guessed(data)
+    with suppress(UnicodeDecodeError):
+        return data.decode("utf-8-sig") if text is None else text
+    return _guessed(data)
 
 
 def _wide(data: bytes) -> str | None:
@@ -56,23 +51,18 @@ def _wide(data: bytes) -> str | None:
 def _guessed(data: bytes) -> str:
     """Text in the encoding it names, else UTF-8 with some damage, else Windows' Latin or, by statistics, another."""
     declared = _DECLARED.search(data[:2048])
-    try:
+    with suppress(LookupError, UnicodeError):
         codec = codecs.lookup(declared[1].decode()).name if declared else ""
         if _ALPHABET.fullmatch(codec):
             return data.decode(codec)
-    except (LookupError, UnicodeError):
-        pass
     text = data.decode("utf-8-sig", "replace")
     if text.count("\ufffd") * 4 < len(text) - len(text.encode("ascii", "ignore")):
         return text
     best = None
     if sum(byte > 127 for byte in data[:20000]) > len(data[:20000]) // 4:
-        try:
-            from charset_normalizer import from_bytes
-        except ImportError:
-            pass
-        else:
-            best = from_bytes(data[:20000], cp_isolation=list(_ALPHABETS)).best()
+        from charset_normalizer import from_bytes
+
+        best = from_bytes(data[:20000], cp_isolation=list(_ALPHABETS)).best()
     return data.decode(best.encoding if best else "cp1252", "replace")
 
 

@@ -1,19 +1,22 @@
-"""Documents: their records, and Markdown or plain text with front matter to one of them."""
+"""A document that was read, what a person says of it, and how Markdown or a text of a program becomes one."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from knowledge.formats.encodings import clean
-from knowledge.formats.front_matter import front_matter
-from knowledge.given_values import require
+from documents.encodings import clean
+from documents.front_matter import front_matter
+from documents.given_values import is_text, require
 from records.errors import DocumentError
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document as LangDocument
 
 READER = 7  # part of a file's mark and digest: raise it when a file would be read otherwise
 _TITLE = re.compile(
@@ -30,22 +33,8 @@ _ARCHES = {  # by other names of GPUs: a document with an arch that no run has w
     **dict.fromkeys(("mi350x", "mi355x", "cdna4"), "gfx950"),
     **dict.fromkeys(("h100", "h200", "hopper", "sm_90"), "sm_90 sm_90a"),  # what holds for one holds for the other
 }
+MOST_NAME = 1000  # characters of a text's
 _LETTER = re.compile(r"[^\W_]")
-
-
-@dataclass(frozen=True)
-class Document:
-    """A document as the store knows it."""
-
-    id: str
-    title: str
-    source: str  # what to cite
-    licence: str
-    arch: str  # names with a space between, empty where it holds for every GPU
-    tags: tuple[str, ...]  # words to be found by, beside those of the text
-    uri: str  # where it came from: a path, shipped:NAME or text:NAME
-    chunks: int
-    added_at: str  # UTC, ISO 8601
 
 
 @dataclass(frozen=True)
@@ -61,16 +50,6 @@ class Text:
     tags: tuple[str, ...]  # with the words of `asks`
     asks: tuple[str, ...]  # what somebody would ask whom the document answers
     body: str
-
-
-class Added(NamedTuple):
-    """The outcome of adding one file."""
-
-    id: str  # empty where it was skipped
-    title: str
-    chunks: int
-    status: str  # added | unchanged | replaced | skipped
-    why: str = ""  # the reason for which a file was skipped
 
 
 @dataclass(frozen=True)
@@ -111,10 +90,7 @@ def said(value: object) -> str:
 def make_text(
     uri: str, name: str, data: bytes, body: str, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = ""
 ) -> Text:
-    """A document from its bytes and its Markdown; DocumentError where there is not a word in it.
-
-    What a person has given comes before what the document says, and that before its folder's rule and its place there.
-    """
+    """A document of bytes and their Markdown. What is given comes first, then what it says, then its folder's rule."""
     fields, body = front_matter(clean(body))
     require_word(name, body)
     place = ": ".join(filter(None, (rule.source, place or Path(name).name)))
@@ -131,6 +107,39 @@ def make_text(
         asks=tuple(_phrases(asks)),
         body=body,
     )
+
+
+def named_text(name: str, text: str, given: Citation = UNSAID) -> Text:
+    """A text under its name; DocumentError where it is empty."""
+    is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
+    require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
+    require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
+    return _made(name, name, text, given)
+
+
+def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Text | DocumentError]]:
+    """The place of each of LangChain's documents, and the document, or why there is none."""
+    is_list = isinstance(documents, Iterable) and not hasattr(documents, "page_content")
+    require(is_list, "documents are a list of LangChain's", documents)
+    for document in documents:
+        text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
+        is_one = isinstance(text, str) and isinstance(metadata, Mapping)
+        require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
+        given = Citation.of(document.metadata)
+        place = f"{given.source}#{said(document.metadata.get('page'))}" if given.source else ""
+        digest = sha256(b"", document.page_content)[:12]
+        identity = getattr(document, "id", None)
+        name = str(identity or place.rstrip("#") or digest)
+        # One with an id is told by it, the others by source, page and text: a splitter makes many of one page.
+        key = f"{place}#{digest}" if place and not identity else name
+        try:
+            yield f"text:{key}", _made(key, name, document.page_content, given)
+        except DocumentError as error:
+            yield f"text:{key}", error
+
+
+def _made(key: str, name: str, text: str, given: Citation) -> Text:
+    return make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given)
 
 
 def sha256(data: bytes, text: str = "") -> str:

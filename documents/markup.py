@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -22,8 +23,6 @@ _ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`<]*[^`<\s])\s*(?:<[^>`]*>)?`")  # line
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<[^>`]+>`__?")
 _HIDDEN = ("meta", "toctree", "contents", "image", "figure", "raw", "only", "include", "highlight", "grid", "index")
 _CODE = ("code-block", "code", "sourcecode", "parsed-literal", "prompt", "highlight")
-
-
 _MYST = (":::", "```{", ")=\n")  # what is in every text that the two patterns below find anything in
 _MYST_OPTIONS = re.compile(r"^([ \t]*(?:`{3,}|:{3,}[ \t]*)\{.*\n)(?:[ \t]*:[\w-]+:.*\n)+", re.MULTILINE)
 _MYST_MARKS = re.compile(r"^(?:[ \t]*:{3,}[ \t]*(?:\{[\w:+-]+\}[ \t]*|$)|\([\w-]+\)=$)", re.MULTILINE)
@@ -130,8 +129,11 @@ _BLOCKS = frozenset(
     _WORDS("p div section article main ul ol table tr blockquote dl dt dd figure figcaption details summary br hr li")
     + _WORDS("pre h1 h2 h3 h4 h5 h6")
 )
-_DROPPED = frozenset(_WORDS("script style noscript svg nav header footer aside form button template iframe select"))
+_DROPPED = frozenset(
+    _WORDS("title script style noscript svg nav header footer aside form button template iframe select")
+)
 _FURNITURE = frozenset(_WORDS("navigation search banner contentinfo lineno linenos headerlink"))  # roles and classes
+_TITLE = re.compile(r"<title\b[^>]{,300}>([^<]*)", re.IGNORECASE)
 _VOID = frozenset(_WORDS("br hr img input meta link area base col embed source track wbr"))
 
 
@@ -140,18 +142,15 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.title = ""
         self.blocks: list[tuple[bool, str]] = []  # whether it lies in <main> or <article>, and its Markdown
         self._dropped: list[str] = []  # open tags of what is dropped, and of code: like ones may lie in one another
         self._code: list[str] = []
         self._depth = 0  # of main
         self._block = ""  # the tag that began the line
-        self._in_title = self._in_cell = False
+        self._in_cell = False
         self._line: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "title":
-            self._in_title = not self.title
         about = dict(attrs)
         role, classes = about.get("role") or "", (about.get("class") or "").split()
         if self._dropped or tag in _DROPPED or not _FURNITURE.isdisjoint([role, *classes]):
@@ -174,8 +173,6 @@ class _Page(HTMLParser):
         self._depth += is_main
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
         if self._dropped:
             if tag == self._dropped[-1]:
                 self._dropped.pop()
@@ -190,9 +187,7 @@ class _Page(HTMLParser):
         self._depth -= tag in ("main", "article") and self._depth > 0
 
     def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += data
-        elif not self._dropped:
+        if not self._dropped:
             self._line.append(data if self._code else re.sub(r"\s+", " ", data))
 
     def end_block(self, begun: str = "") -> None:
@@ -218,16 +213,14 @@ def from_html(text: str) -> tuple[str, str]:
     page.feed(text)
     page.close()
     page.end_block()
+    title = _TITLE.search(text)
     main = "\n\n".join(block for is_main, block in page.blocks if is_main)
     whole = "\n\n".join(block for _, block in page.blocks)
-    return " ".join(page.title.split()), main if len(main) > 200 else whole
+    return " ".join(unescape(title[1]).split()) if title else "", main if len(main) > 200 else whole
 
 
 def from_notebook(name: str, text: str) -> str:
-    """Markdown of every cell: text, code and what it printed, without pictures.
-
-    DocumentError where the file is no notebook.
-    """
+    """Markdown of every cell: text, code and what it printed; DocumentError where the file is no notebook."""
     try:
         made = json.loads(text)
         sheets = made.get("worksheets") or [made]  # until version 3 a notebook had some

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from knowledge.formats.markup import fence
+from documents.markup import fence
 
 PYTHON = (".py", ".pyi")
 _NAME = re.compile(r"([A-Za-z_~][\w:~]*|operator\s*\S+)\s*\(")

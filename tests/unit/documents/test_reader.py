@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from documents.reader import DocumentReader, most_bytes
 from knowledge.chunks import cut
-from knowledge.formats.reader import DocumentReader, most_bytes
 from records.errors import DocumentError
 
 

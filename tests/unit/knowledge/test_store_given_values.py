@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 
-from knowledge.documents import Citation
+from documents.document import Citation
 from knowledge.store import MOST_QUERY, KnowledgeStore
 from records.errors import UsageError
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from documents.markup import fence, from_html, from_markdown, from_rst
 from knowledge.chunks import cut
-from knowledge.formats.markup import fence, from_html, from_markdown, from_rst
 
 
 def test_titles_of_restructured_text_have_levels_by_their_order() -> None:

@@ -12,8 +12,8 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from knowledge.documents import UNSAID, Citation, Text, make_text, require_word
-from knowledge.formats.encodings import clean, decode
+from documents.document import UNSAID, Citation, Text, make_text, require_word
+from documents.encodings import clean, decode
 from records.errors import DocumentError
 
 PLAIN, RST = (".md", ".markdown", ".mdx", ".txt"), (".rst", ".rest")
@@ -49,7 +49,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
     ) -> Text:
         """The document in a file; DocumentError, in one sentence, where there is none."""
-        from knowledge.formats.markup import from_markdown
+        from documents.markup import from_markdown
 
         try:
             size = path.stat().st_size
@@ -82,9 +82,9 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         return str(said["body"])
 
     def _start(self) -> subprocess.Popen[str]:
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[1]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "knowledge.formats.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
+            [sys.executable, "-m", "documents.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="surrogatepass",
             start_new_session=True,
         )  # fmt: skip
@@ -98,9 +98,9 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
 
 def _body(path: Path) -> str:
     """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
-    from knowledge.formats.markup import from_html, from_notebook, from_rst
-    from knowledge.formats.pdf import from_pdf
-    from knowledge.formats.source_code import from_code
+    from documents.markup import from_html, from_notebook, from_rst
+    from documents.pdf import from_pdf
+    from documents.source_code import from_code
 
     suffix, data = path.suffix.lower(), path.read_bytes()
     if suffix in PDF:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.formats.reader import DocumentReader
+from documents.reader import DocumentReader
 from records.errors import DocumentError
 
 WHERE = 'title = "Banks"\ntags = ["lds", "bank conflict"]\nlicence = "MIT"\n[params]\nmath = true'

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.document_files import Found, find_files
+from documents.document_files import Found, find_files
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError
 
@@ -41,7 +41,8 @@ def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
         find_files([""])
 
 
-def test_a_folder_without_documents_is_listed_beside_others(store: KnowledgeStore, tmp_path: Path) -> None:
+def test_a_folder_without_documents_is_listed_beside_others(tmp_path: Path) -> None:
+    store = KnowledgeStore(tmp_path / "store")
     write(tmp_path / "docs" / "a.md")
     write(tmp_path / "pictures" / "b.png")
     found = store.add([tmp_path / "docs", tmp_path / "pictures"])

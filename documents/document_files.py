@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from knowledge.documents import READER, UNSAID, Added, Citation, storable
-from knowledge.formats.reader import SUFFIXES
-from knowledge.given_values import require
+from documents.document import READER, UNSAID, Citation, storable
+from documents.given_values import require
+from documents.reader import SUFFIXES
 from records.errors import DocumentError, UsageError
-from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = (
@@ -39,25 +38,20 @@ class Found(NamedTuple):
     @property
     def uri(self) -> str:
         """The address, else the path, as text that can be stored, whatever bytes it has."""
-        if self.address:
-            return storable(self.address)
-        return self.path if self.path.isascii() else storable(self.path)
+        return storable(self.address or self.path)
 
     def is_settled(self, now_ns: int) -> bool:
-        """True where a later write must change the mark, for who begins to read the file now.
-
-        A write within the same tick of the clock leaves the times as they are; so does one within two seconds where
-        times are whole seconds. A time in the future is of another clock, which says nothing.
-        """
+        """True where a later write must change the mark, for who begins to read the file now."""
+        # A write in the same tick of the clock leaves the times as they are; where they are whole seconds, for two.
         tick_ns = _TICK_NS if self.changed_ns % _SECOND_NS else 2 * _SECOND_NS
         return self.changed_ns + tick_ns <= now_ns
 
 
-def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
-    """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
+Paths = str | Path | Iterable[str | Path | Found]
 
-    DocumentError where a path is missing, or nothing was named.
-    """
+
+def find_files(paths: Paths) -> list[Found]:
+    """Files to read, each once; DocumentError where a path is missing, or nothing was named."""
     found: dict[str, Found] = {}
     several = [paths] if isinstance(paths, str | bytes | Path) or not isinstance(paths, Iterable) else paths
     for named in several:
@@ -75,7 +69,9 @@ def _named(named: str | Path) -> Iterator[Found]:
         raise DocumentError("a path is empty; name a file or a folder")
     for path in _expanded(named):
         if path.is_file():
-            yield _alone(path)
+            place = Path(os.path.realpath(path))
+            rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
+            yield _found(str(place), path.name, path.stat(), rule)
         elif inside := list(_inside(path)):
             yield from inside
         else:  # one of several, as a shell's pattern names them, may hold pictures only
@@ -102,19 +98,6 @@ def read_rule(path: str, above: Citation) -> Citation | None:
     return replace(above, **{name: value for name, value in found.items() if value or name in made})
 
 
-def _alone(path: Path) -> Found:
-    place = Path(os.path.realpath(path))
-    rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
-    return _found(str(place), path.name, path.stat(), rule)
-
-
-def require_any(outcomes: list[Added]) -> None:
-    """Raise DocumentError where every file was skipped."""
-    if outcomes and all(one.status == "skipped" for one in outcomes):
-        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
-        raise DocumentError(outcomes[0].why + more)
-
-
 def expanded(path: Path) -> Path:
     """The path with a user's own folder for a leading `~`; UsageError where there is no such user."""
     try:
@@ -134,9 +117,7 @@ def _expanded(named: str | Path) -> list[Path]:
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
     if str(named).startswith(("http:/", "https:/")):
         raise DocumentError(f"{named} is an address, no path; save the page and add the file")
-    is_pattern = glob.has_magic(str(path))
-    names = sorted(glob.glob(str(path), recursive=True)) if is_pattern else []  # noqa: PTH207 - Path.glob: no absolute ones
-    matched = [Path(name) for name in names]
+    matched = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 - absolute ones, too
     if not matched:
         raise DocumentError(f"there is no file or folder {path}; check the path")
     return [p for p in matched if p.is_dir() or p.is_file()]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.formats.markup import from_notebook
+from documents.markup import from_notebook
 from records.errors import DocumentError
 
 

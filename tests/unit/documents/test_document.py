@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.documents import Text
-from knowledge.formats.encodings import clean, decode
-from knowledge.formats.reader import DocumentReader
+from documents.document import Text
+from documents.encodings import clean, decode
+from documents.reader import DocumentReader
 from records.errors import DocumentError
 
 
