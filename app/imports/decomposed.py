@@ -98,6 +98,14 @@ def windows(x: torch.Tensor, dim: int, size: int, step: int) -> torch.Tensor:
     return x.movedim(dim, -1)[..., places].movedim(-2, dim % x.ndim)
 
 
+def diagonal(x: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
+    """The values at equal places of two axes, or `offset` apart, on a last axis of their own."""
+    square = x.movedim((dim1, dim2), (-2, -1))
+    below, beyond = max(0, -offset), max(0, offset)
+    places = torch.arange(min(square.shape[-2] - below, square.shape[-1] - beyond))
+    return square[..., places + below, places + beyond]
+
+
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
     """One where the class is; without a number of classes PyTorch's own, which looks for the largest."""
     if num_classes < 0:
@@ -113,7 +121,7 @@ def own_decompositions() -> Mapping[Any, Any]:
         a._adaptive_avg_pool3d.default: adaptive_mean,
     }
     found |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
-    found |= {a._cdist_forward.default: pair_distances, a.unfold.default: windows}
+    found |= {a._cdist_forward.default: pair_distances, a.unfold.default: windows, a.diagonal.default: diagonal}
     found |= {getattr(a.__rshift__, kind): torch.bitwise_right_shift for kind in ("Scalar", "Tensor")}
     found |= {getattr(a.__lshift__, kind): torch.bitwise_left_shift for kind in ("Scalar", "Tensor")}
     found |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}

@@ -7,7 +7,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
+
+from app.imports.refusal import RECORDS, ImportRefused
 
 
 class NumpyGenerator:
@@ -53,6 +56,31 @@ def _add_at(into: Any, places: Any, values: Any) -> None:
     into.tensor.index_put_(index, given, accumulate=True)
 
 
+def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
+    """`np.pad` with one number, or with what an axis holds: PyTorch's own looks at the widths as at values."""
+    x = torch._numpy.asarray(array).tensor
+    for axis, (before, after) in enumerate(np.broadcast_to(pad_width, (x.ndim, 2)).tolist()):
+        if mode == "constant":
+            widths = [0, 0] * (x.ndim - 1 - axis) + [before, after]
+            x = torch.nn.functional.pad(x, widths, value=constant_values)
+        else:
+            x = x.index_select(axis, _beyond(x.shape[axis], before, after, mode))
+    return torch._numpy.asarray(x)
+
+
+def _beyond(extent: int, before: int, after: int, mode: str) -> torch.Tensor:
+    """The places of an axis that its padded one holds."""
+    places = torch.arange(-before, extent + after)
+    if mode == "edge":
+        return places.clamp(0, extent - 1)
+    if mode == "wrap":
+        return places % extent
+    if mode == "reflect":
+        turn = max(1, 2 * (extent - 1))
+        return (extent - 1) - ((places % turn) - (extent - 1)).abs()
+    raise ImportRefused(f"np.pad by {mode!r} has no translation yet; {RECORDS}")
+
+
 class OnTorch(ast.NodeTransformer):
     """`import numpy` becomes PyTorch's own NumPy, whose operations can be traced."""
 
@@ -73,6 +101,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     import torch._numpy as tnp
 
     tnp.random.default_rng, tnp.random.Generator, tnp.add.at = NumpyGenerator, NumpyGenerator, _add_at
+    tnp.pad = _pad
 
     def given(value: Any) -> Any:
         return tnp.asarray(value) if isinstance(value, torch.Tensor) else value

@@ -40,6 +40,21 @@ def unwritten(x):
 def get_inputs():
     return [torch.randn(rows, cols)]
 """
+NUMPY = """import numpy as np
+
+rows, cols = 96, 80
+
+def bordered(x):
+    held = np.pad(x, ((1, 1), (0, 0)), mode="edge") + np.pad(x, 1, mode="reflect")[:, 1:-1]
+    return held + np.pad(x, [(2, 0), (0, 0)], constant_values=3.0) + np.pad(x, ((0, 2), (0, 0)), mode="wrap")
+
+def diagonals(x):
+    products = x @ x.T
+    return np.diagonal(products) * 2, np.diagonal(products, offset=1)
+
+def get_inputs():
+    return [np.random.default_rng(0).standard_normal((rows, cols)).astype(np.float32)]
+"""
 WINDOWS = """import torch
 rows, width = 64, 2048
 
@@ -130,6 +145,14 @@ def test_the_width_of_a_window_is_known_from_the_sizes_of_the_file(tmp_path: Pat
         assert [evaluate(spec.shape[1], {"rows": 64, "width": w}) for w in range(200, 2600, 7)] == [
             places(w) for w in range(200, 2600, 7)
         ]
+
+
+@needs_torch
+@pytest.mark.long
+def test_borders_and_diagonals_of_numpy_are_imported(tmp_path: Path) -> None:
+    path = tmp_path / "borders.py"
+    path.write_text(NUMPY)
+    assert_sound(tmp_path, *imports_of(path, {"bordered": {}, "diagonals": {}}))
 
 
 def imports_of(path: Path, functions: Mapping[str, Specs]) -> list[Imported | str]:
