@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
+from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,9 +85,9 @@ def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
         value = getattr(task, field.name)
         if callable(value):
             code = getattr(value, "__code__", None)
-            parts.append(repr(code and (code.co_code, code.co_consts, code.co_names)).encode())
+            parts.append(_said(code).encode())
         elif field.name not in PLACES:
-            parts.append(f"{field.name}={value!r}".encode())
+            parts.append(f"{field.name}={_said(value)}".encode())
     for case in cases:
         inputs = task.draw(case)
         given: list[Tensors] = [inputs, task.reference(inputs, case), task.baseline(inputs, case)]
@@ -94,6 +95,17 @@ def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
         given += list(task.variants(inputs, case, np.random.default_rng(case.seed)).values()) if task.variants else []
         parts += [np.ascontiguousarray(each).tobytes() for tensors in given for each in tensors.values()]
     return parts
+
+
+def _said(value: object) -> str:
+    """A value as text that is the same in every process: no addresses, no order that a process draws."""
+    if isinstance(value, CodeType):
+        return _said((value.co_code, value.co_names, value.co_consts))
+    if isinstance(value, tuple):
+        return f"({','.join(map(_said, value))})"
+    if isinstance(value, frozenset | set):
+        return f"{{{','.join(sorted(map(_said, value)))}}}"
+    return repr(value)
 
 
 @cache

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +41,18 @@ def test_what_is_measured_of_a_task_is_measured_once(name: str, tmp_path: Path) 
     assert told(InputFamilies(counted(task, again), tmp_path)) == first == told(InputFamilies(task))
     assert again["reference"] <= 2 < calls["reference"]  # by which tasks are told apart
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["row_softmax", "moe_ffn"])
+def test_every_process_finds_what_another_has_measured(name: str, tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tasks.families import InputFamilies; "
+        "from tasks.loader import load_task; InputFamilies(load_task(sys.argv[1]), Path(sys.argv[2])).names"
+    )
+    for hashes in ("1", "2", "3"):
+        words = [sys.executable, "-c", program, name, str(tmp_path)]
+        subprocess.run(words, cwd=Path(__file__).parents[3], env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_another_function_plant_or_case_is_another_task(tmp_path: Path) -> None:
