@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.run_request import refuse_seed
-from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
+from app.sandboxes import make_sandbox, refuse_seed, refuse_shapes_elsewhere
 from app.task_folders import open_sound_task
 
 if TYPE_CHECKING:

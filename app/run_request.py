@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.remembered import keep_recalled, keep_weights
-from app.sandboxes import place_of, refuse_shapes_elsewhere, resolve_on
+from app.sandboxes import place_of, refuse_seed, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings
 from app.starts import keep_starts, refuse_no_start
 from app.wiring import limits_of, make_endpoint
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
 MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
-MOST_SEED = 2**63 - 1  # of a whole number in a ledger
 
 
 @dataclass(frozen=True)
@@ -85,12 +84,6 @@ def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | f
             kind = "a whole number" if isinstance(known[name], int) else "a number"
             raise UsageError(f"the limit {name} is {kind} from {least:,} to {most:,}, not {value!r}")
     return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
-
-
-def refuse_seed(seed: int) -> None:
-    """UsageError for a seed that no generator and no ledger takes."""
-    if not 0 <= seed <= MOST_SEED:
-        raise UsageError(f"--seed is a whole number from 0 to {MOST_SEED}, not {seed}")
 
 
 def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:

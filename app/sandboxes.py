@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sandbox.target import Target
 
 ELSEWHERE = ("spool", "worker", "ray")  # before the colon
+MOST_SEED = 2**63 - 1  # of a whole number in a ledger
 LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructions it executes
 
 
@@ -73,6 +74,12 @@ def place_of(settings: Settings, on: str, target: str) -> str:
 
         return place_id(cluster_place(settings, load_target(target), on))
     return make_post(settings, on).id if is_elsewhere(on) else ""
+
+
+def refuse_seed(seed: int) -> None:
+    """UsageError for a seed that no generator and no ledger takes."""
+    if not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"--seed is a whole number from 0 to {MOST_SEED}, not {seed}")
 
 
 def refuse_shapes_elsewhere(on: str, shapes: Sequence[str]) -> None:

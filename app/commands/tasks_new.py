@@ -13,7 +13,6 @@ import typer
 from app.commands.options import Json
 from app.screen import emit, note, say
 from records.errors import MachineError, PlanError, UsageError
-from tasks.expressions import evaluate, names_in
 
 if TYPE_CHECKING:
     from app.imports.readers import ImportPlace, Specs
@@ -217,6 +216,8 @@ def _specs(texts: list[str] | None) -> Specs:
 
 def _sized(inputs: list[str] | None, given: list[str] | None) -> tuple[Specs, dict[str, int]]:
     """Both, where every dim has a size; a number is its own."""
+    from tasks.expressions import evaluate, names_in
+
     specs, sizes = _specs(inputs), _sizes(given)
     dims = [dim for _, shape, limit in specs.values() for dim in (*shape, limit) if dim]
     named = dict.fromkeys(name for dim in dims for name in sorted(names_in(dim)))

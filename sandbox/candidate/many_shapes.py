@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.candidate.written_lengths import LITTLE, little_length
+from tasks.distinct import distinct
 from tasks.task import Task
 
 SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn evenly, and as many by their logarithm
@@ -34,7 +35,7 @@ def shapes(task: Task, rng: np.random.Generator) -> Columns:
     rows.append(np.array([rng.choice(_lengths(task, name, rng), DRAWN) for name in names], np.int64).T)
     rows += [_related(task, one, other, rng) for one in names for other in names if one != other]
     rows += [_of_two(task, pair, rng) for pair in combinations(names, 2)]
-    every = np.unique(np.concatenate(rows), axis=0)
+    every = distinct(np.concatenate(rows), axis=0)
     return {name: every[:, at] for at, name in enumerate(names)}
 
 
@@ -75,4 +76,4 @@ def _lengths(task: Task, name: str, rng: np.random.Generator) -> npt.NDArray[np.
     first = np.arange(low, min(high, low + STEPS * step) + 1, step)
     evenly = [rng.uniform(low, high, SPREAD), np.exp(rng.uniform(np.log(low), np.log(high), SPREAD))]
     drawn = np.concatenate(evenly).astype(np.int64) // step * step
-    return np.unique(np.concatenate([first, drawn[(drawn >= low) & (drawn <= high)]]))
+    return distinct(np.concatenate([first, drawn[(drawn >= low) & (drawn <= high)]]))

@@ -17,6 +17,7 @@ from sandbox.candidate.many_shapes import Columns, shapes
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.written_lengths import COST
+from tasks.distinct import distinct
 from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
 from tasks.held_out import cost
@@ -99,7 +100,7 @@ def _tried(conditions: _Conditions, columns: Columns, rng: np.random.Generator) 
 def _turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
     """The shapes at and beside the length of one dim at which the pattern turns, for each pair of its lengths."""
     step = conditions.task.multiples.get(name, 1)
-    lengths = np.unique(columns[name])[:: max(1, len(np.unique(columns[name])) // 16)]
+    lengths = distinct(columns[name])[:: max(1, len(distinct(columns[name])) // 16)]
     for low, high in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         if conditions.spent > MOST_TEXT:
             return

@@ -15,6 +15,7 @@ from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.executor_request import Region
 from sandbox.recent import Recent
 from tasks.compared_sides import Compared
+from tasks.distinct import distinct
 
 PROGRAMS = 64
 BOTH = 3  # of a mark: 1 false, 2 true
@@ -86,7 +87,7 @@ def compared_in(
         inside = (places > 0) & (at < np.uint64(region.size))
         buffers[inside], offsets[inside] = number, at[inside].astype(np.int64)
     names, found = tuple(region.buffer.name for region in regions), dict[int, Compared]()
-    for mark in np.unique(table[:, 0]).tolist():
+    for mark in distinct(table[:, 0]).tolist():
         if mark < len(conditions) and conditions[mark].how:
             mine, one = table[:, 0] == mark, conditions[mark]
             truth, left, right = table[mine, 1].astype(bool), table[mine, 2], table[mine, 3]

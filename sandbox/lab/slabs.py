@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sandbox.lab.pieces import Piece
 from sandbox.lab.timed_inputs import Expected, TimedInputs
+from tasks.distinct import distinct
 from tasks.independence import Indices
 from tasks.task import Array, TensorSpec
 
@@ -115,7 +116,7 @@ def slab_of(
     order: Any = "F" if spec.layout == "column_major" else "C"
     places = np.unravel_index(piece.places, shape, order=order)
     granules = tuple(
-        np.unique(places[m.dim.axes[spec.name][0]] // m.dim.granule).astype(np.int64) for m in inputs.mapped
+        distinct(places[m.dim.axes[spec.name][0]] // m.dim.granule).astype(np.int64) for m in inputs.mapped
     )
     slab = _slab(inputs, spec, shape, granules)
     local = tuple(np.searchsorted(axis, at) for axis, at in zip(slab.axes, places, strict=True))
