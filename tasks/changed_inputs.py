@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tasks.dtypes import is_float, smallest_normal, to_float64
+from tasks.dtypes import is_float, smallest_normal, to_float64, unsigned_zeros
 from tasks.patterned_inputs import Rng, laced, led_by_ones, partly_alike, sparse, turned_lines, zero_slices
 from tasks.task import Array
 
@@ -89,24 +89,21 @@ def _ends(rows: Array, rng: Rng) -> None:
     rows[:, -1] = rows[:, 0]
 
 
-def _unsigned_zeros(x: Array) -> Array:
-    """The same without a negative zero: right kernels differ in whether it is less than zero."""
-    return np.asarray(x + np.zeros((), x.dtype))
-
-
 def _zeros(x: Array, rng: Rng) -> Array:
     return np.where(rng.random(x.shape) < 0.5, np.zeros((), x.dtype), x)
 
 
 def _denormal(x: Array, rng: Rng) -> Array:
     """Some values of either sign below the least that has the type's full precision."""
+    if not is_float(x.dtype):
+        return x
     size = np.asarray(smallest_normal(x.dtype) / 4, x.dtype)
     least = np.where(rng.random(x.shape) < 0.5, size, -size)
     return np.where(rng.random(x.shape) < DENORMAL, least, x)
 
 
 def _whole(x: Array, rng: Rng) -> Array:
-    return _unsigned_zeros(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
+    return unsigned_zeros(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
 
 
 def _equal(x: Array, rng: Rng) -> Array:
@@ -231,7 +228,7 @@ def _far_apart(x: Array, rng: Rng) -> Array:
     factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, lines), np.where(kind == 1, BELOW_HALF, 1.0))
     with np.errstate(over="ignore"):
         made = (to_float64(x) * factor).astype(x.dtype)
-    return _unsigned_zeros(np.where(np.isfinite(to_float64(made)), made, x))
+    return unsigned_zeros(np.where(np.isfinite(to_float64(made)), made, x))
 
 
 def peaked(factor: float) -> Make:
@@ -262,7 +259,7 @@ def _extremes(x: Array, rng: Rng) -> Array:
         is_far, is_least = place < FAR, place > 1 - FAR
         chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
         chosen = np.where(is_least, LEAST / 64 * rng.uniform(-3, 3, x.shape), chosen)
-        made = _unsigned_zeros(chosen.astype(x.dtype))
+        made = unsigned_zeros(chosen.astype(x.dtype))
     return np.where(((rng.random(x.shape) < 0.5) | is_far | is_least) & np.isfinite(to_float64(made)), made, x)
 
 

@@ -81,3 +81,13 @@ def largest_finite(dtype: np.dtype[Any]) -> float:
 def smallest_normal(dtype: np.dtype[Any]) -> float:
     """The smallest positive value of a floating type that has its full precision."""
     return float(ml_dtypes.finfo(dtype).smallest_normal)  # type: ignore[no-untyped-call]
+
+
+def unsigned_zeros(x: Array) -> Array:
+    """The same without a negative zero: right kernels differ in whether it is less than zero."""
+    if not is_float(x.dtype):
+        return x
+    bits = x.view(f"u{x.itemsize}")
+    negative = np.array(-0.0).astype(x.dtype).view(bits.dtype)
+    has_it = bits == negative
+    return np.where(has_it, np.zeros((), x.dtype), x) if negative and has_it.any() else x

@@ -14,6 +14,7 @@ APART = 0.25  # of the values of lines that are partly alike
 LACES = 4  # the longest distance of places that are alike
 RUN = 6  # as a power of two, the longest run of slices that are zero
 ZERO, MOST_KEPT = 2 / 3, 1 / 16  # of the sparse lines are zero, and so much of one is kept at most
+ALONE = 1 / 3  # of them keep one place: all parts of such a line but one are flat
 PERIODS = (2, 6)  # powers of two, of lines that are turned, the last one excluded
 ENDS, MOST = 2 / 3, 64  # of the arrays have so many zeros at most at both ends and in the middle of the axis
 
@@ -56,7 +57,7 @@ def sparse(x: Array, rng: Rng) -> Array:
         return x
     lines, size = (*x.shape[:-1], 1), x.shape[-1]
     share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), lines))
-    kept = rng.random(x.shape) < share
+    kept = rng.random(x.shape) < np.where(rng.random(lines) < ALONE, 0.0, share)
     np.put_along_axis(kept, rng.integers(size, size=lines), True, axis=-1)
     base = np.where(rng.random(lines) < ZERO, np.zeros((), x.dtype), x[..., :1])
     return np.where(kept, x, base)

@@ -11,7 +11,7 @@ import numpy as np
 
 from records.evaluation import CaseRole
 from tasks.dtypes import Array as Array
-from tasks.dtypes import rounded
+from tasks.dtypes import rounded, unsigned_zeros
 from tasks.expressions import evaluate
 from tasks.origin import Origin
 from tasks.tensor import TensorSpec as TensorSpec
@@ -130,8 +130,12 @@ class Task(Statement):
             return self.reference(inputs, case), self.baseline(inputs, case)
 
     def kept(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
-        """Inputs that were changed, taken back to those drawn wherever they break what the description promises."""
-        return made if self.within is None else {**made, **self.within(made, drawn, case)}
+        """Inputs that were changed, taken back to those drawn wherever they break what the description promises.
+
+        Zeros are positive in them: a scale or an exchanged sign makes negative ones, which no draw holds.
+        """
+        plain = {name: x if x is drawn.get(name) else unsigned_zeros(x) for name, x in made.items()}
+        return plain if self.within is None else {**plain, **self.within(plain, drawn, case)}
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""

@@ -7,7 +7,7 @@ shape as large as is affordable, or else of the cheapest one, of which a judge e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,8 @@ from sandbox.candidate.written_lengths import COST
 from tasks.distinct import distinct
 from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
-from tasks.held_out import cost
+from tasks.held_out import SMALL, cost
+from tasks.long_shapes import COST as LONG_COST
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
@@ -40,9 +41,31 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -
     if not conditions.texts or prepared.arms:
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 11])
+    found = _largest(conditions, known, whole_cost(task), rng)
+    order = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
+    return _cases(task, order, rng)
+
+
+def way_family_cases(prepared: Prepared, rng: np.random.Generator) -> tuple[Case, ...]:
+    """For each pattern that no benchmark has a case as large as a small one may be: for families of inputs.
+
+    Those meet the first test, long dims beside little ones, and benchmarks. A way that a plan goes where another dim is
+    little has loops that are long on none of these, and a count that wraps there does so on few inputs.
+    """
+    task, plan = prepared.task, prepared.candidate.plan
+    conditions = _Conditions(plan.launches, task, prepared.tunables)
+    if not conditions.texts or prepared.arms:
+        return ()
+    found = _largest(conditions, task.benchmarks, SMALL, rng)
+    return _cases(task, [dims for rank, dims in found.values() if rank > LONG_COST][:COUNT], rng)
+
+
+def _largest(
+    conditions: _Conditions, known: Collection[Case], limit: float, rng: np.random.Generator
+) -> dict[Pattern, tuple[float, Dims]]:
+    """For each pattern that no known case has the largest shape within the limit, or the cheapest below zero."""
+    task, found = conditions.task, dict[Pattern, tuple[float, Dims]]()
     met = {conditions.pattern(case.dims) for case in known}
-    limit = whole_cost(task)
-    found = dict[Pattern, tuple[float, Dims]]()
     for dims in _tried(conditions, shapes(task, rng), rng):
         pattern = conditions.pattern(dims)
         if pattern is None or pattern in met or not admits(task, dims):
@@ -51,11 +74,14 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -
         rank = spent if spent <= limit else -spent
         if spent <= MOST_COST and rank > found.get(pattern, (-np.inf, dims))[0]:
             found[pattern] = (rank, dims)
-    order = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
-    seeds = rng.integers(2**32, size=len(order))
+    return found
+
+
+def _cases(task: Task, wanted: Sequence[Dims], rng: np.random.Generator) -> tuple[Case, ...]:
+    seeds = rng.integers(2**32, size=len(wanted))
     return tuple(
         replace(task.tests[0], name=case_name(dims), dims=dims, seed=int(seed), weight=1.0, role="held_out")
-        for dims, seed in zip(order, seeds, strict=True)
+        for dims, seed in zip(wanted, seeds, strict=True)
     )
 
 

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from records.errors import PlanError
-from sandbox.candidate.arguments import DTYPE_BYTES, BufferArg, NullArg, ResolvedArg, ScalarArg, Scope, StructArg
+from sandbox.candidate.arguments import (
+    DTYPE_BYTES,
+    UNSIGNED,
+    BufferArg,
+    NullArg,
+    ResolvedArg,
+    ScalarArg,
+    Scope,
+    StructArg,
+)
 from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
 from sandbox.candidate.plan import CONTENTS, COPY, Candidate, Launch
 from sandbox.candidate.plan_turns import turns
@@ -181,9 +190,16 @@ def _leaves(argument: StructArg) -> tuple[ResolvedArg, ...]:
 
 
 def fill_word(number: str, dtype: str) -> int:
-    """Eight bytes of elements with this value, as an integer; PlanError where the type has no such value."""
+    """Eight bytes of elements with this value, as an integer; PlanError where the type has no such value.
+
+    Types without a sign have become those with the same bits, so a whole number may fit as either.
+    """
     try:
-        item = stored(int(number) if number.lstrip("-").isdigit() else float(number), dtype)
+        value = int(number) if number.lstrip("-").isdigit() else float(number)
+        bits = 8 * DTYPE_BYTES[dtype]
+        if dtype in UNSIGNED.values() and 1 << (bits - 1) <= value < 1 << bits:
+            value = int(value) - (1 << bits)
+        item = stored(value, dtype)
     except (OverflowError, ValueError):
         raise PlanError(f"fill: {number} is no value of {dtype}") from None
     return int.from_bytes(item.tobytes() * (STEP_BYTES // item.itemsize), "little", signed=True)

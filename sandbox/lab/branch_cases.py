@@ -27,13 +27,15 @@ from sandbox.lab.lab_verify import Built
 from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
 from tasks.held_out import SMALL, cost
+from tasks.long_shapes import COST as LONG_COST
 from tasks.manifest import case_name
-from tasks.task import Case
+from tasks.task import Case, Task
 
 COUNT = 8  # cases of a candidate
 AGAIN, RARE = 3, 1 / 16  # more of them, for ways that fewer shapes go than this share and one known case
 DRAWN_OF = 160  # of the shapes that go new ways, of which the one with the largest outputs is taken
 MOST_COST = 4 * SMALL  # operations plus bytes of one: few candidates get any
+WITH_FAMILIES, DRAWN = 2, 400  # cases that families meet, and the shapes of which they are the largest
 MOST_VALUES = 8_000_000  # that are computed at once; of longer programs fewer shapes are
 MOST_TEXT = 1_500_000  # characters of expressions that are evaluated for a launch
 MOST_TURNS = 64  # launches of a case that one launch of the plan becomes
@@ -42,19 +44,10 @@ _KINDS = {"integer": 1, "real": 2}
 
 def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
     """Cases that go ways which no known case goes; the same arguments give the same cases."""
-    prepared, task = built.prepared, built.prepared.task
-    launches = [
-        (launch, steps)
-        for launch, steps in zip(prepared.candidate.plan.launches, built.program.decisions, strict=False)
-        if steps
-    ]
-    if not launches or prepared.arms:
+    rng = np.random.default_rng([rng_seed, int(built.prepared.task.digest[:12], 16), 7])
+    columns, both = _ways(built, known, rng)
+    if not both:
         return ()
-    rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 7])
-    columns = shapes(task, rng)
-    few = rng.permutation(_count(columns))[: MOST_VALUES // sum(len(steps) for _, steps in launches)]
-    columns = {name: column[np.sort(few)] for name, column in columns.items()}
-    both = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
     names, found = {case.name for case in known}, list[Case]()
     for rows, most in (
         (np.concatenate([new for new, _ in both]), COUNT),
@@ -63,6 +56,56 @@ def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[
         found += _chosen(built, rows[rows.any(axis=1)], columns, rng, names, most)
         names |= {case.name for case in found}
     return tuple(found)
+
+
+def branch_family_cases(built: Built, rng: np.random.Generator) -> tuple[Case, ...]:
+    """Cases for ways that no benchmark goes, larger than those that families of inputs meet anyway.
+
+    A count that wraps in a loop that is long only where another dim is little does so on few inputs.
+    """
+    task = built.prepared.task
+    columns, both = _ways(built, task.benchmarks, rng)
+    ways = np.concatenate([new for new, _ in both]) if both else np.zeros((0, 0), bool)
+    drawn = rng.permutation(np.flatnonzero(ways.any(axis=0)))[:DRAWN]
+    spent = np.array([cost(task, _dims(columns, at)) for at in drawn])
+    fits = np.flatnonzero((spent > LONG_COST) & (spent <= SMALL)) if drawn.size else drawn
+    found = list[Case]()
+    while fits.size and len(found) < WITH_FAMILIES:
+        gain = ways[:, drawn[fits]].sum(axis=0)
+        best = fits[max(range(fits.size), key=lambda one: (gain[one], spent[fits[one]]))]
+        dims = _dims(columns, drawn[best])
+        ways, fits = ways[~ways[:, drawn[best]]], fits[fits != best]
+        fits = fits[ways[:, drawn[fits]].any(axis=0)]
+        if _elements(built, dims, SMALL):
+            found.append(_case(task, dims, rng))
+    return tuple(found)
+
+
+def _ways(
+    built: Built, known: Collection[Case], rng: np.random.Generator
+) -> tuple[Columns, list[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]]:
+    """Shapes of the task, and what `_new_ways` finds of them for each launch that decides anything."""
+    prepared = built.prepared
+    launches = [
+        (launch, steps)
+        for launch, steps in zip(prepared.candidate.plan.launches, built.program.decisions, strict=False)
+        if steps
+    ]
+    if not launches or prepared.arms:
+        return {}, []
+    columns = shapes(prepared.task, rng)
+    few = rng.permutation(_count(columns))[: MOST_VALUES // sum(len(steps) for _, steps in launches)]
+    columns = {name: column[np.sort(few)] for name, column in columns.items()}
+    return columns, [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
+
+
+def _dims(columns: Columns, at: int) -> dict[str, int]:
+    return {name: int(column[at]) for name, column in columns.items()}
+
+
+def _case(task: Task, dims: dict[str, int], rng: np.random.Generator) -> Case:
+    seed = int(rng.integers(2**32))
+    return replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
 
 
 def _new_ways(
@@ -174,7 +217,7 @@ def _chosen(
     while left and ways.size and (ways & is_open).any():
         gain = (ways & is_open).sum(axis=0)
         best = rng.permutation(np.flatnonzero(gain == gain.max()))[:DRAWN_OF]
-        shapes_of = [{name: int(column[at]) for name, column in columns.items()} for at in best]
+        shapes_of = [_dims(columns, at) for at in best]
         sizes = [_elements(built, dims, limit) for dims in shapes_of]
         at = max(range(len(sizes)), key=lambda one: (sizes[one], cost(task, shapes_of[one])))
         is_open[best[[each == 0 for each in sizes]]] = False
@@ -186,8 +229,7 @@ def _chosen(
             both.append(min(affordable, key=lambda dims: cost(task, dims)))
         for dims in (one for one in both[:left] if case_name(one) not in names):
             left, names = left - 1, names | {case_name(dims)}
-            seed = int(rng.integers(2**32))
-            yield replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
+            yield _case(task, dims, rng)
 
 
 def _elements(built: Built, dims: Mapping[str, int], limit: float) -> int:

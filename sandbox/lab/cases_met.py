@@ -10,10 +10,10 @@ from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
+from sandbox.candidate.plan_ways import plan_way_cases, way_family_cases, whole_cost
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
-from sandbox.lab.branch_cases import branch_cases
+from sandbox.lab.branch_cases import branch_cases, branch_family_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -70,6 +70,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
     yield from _on_long(judge, inputs)
+    yield from _on_ways(judge, inputs)
     yield from _tailed(judge, inputs, [*derived.values()])
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
@@ -90,6 +91,14 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
         if has_few_items(judge, case):
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
+                yield ListedCase(judge, case, family, inputs)
+
+
+def _on_ways(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
+    """The task's own families on ways of the plan or of a kernel that no benchmark takes, where few work-items do."""
+    for case in (*way_family_cases(judge.built.prepared, inputs.rng), *branch_family_cases(judge.built, inputs.rng)):
+        if has_few_items(judge, case):
+            for family in judge.task.variant_names:
                 yield ListedCase(judge, case, family, inputs)
 
 

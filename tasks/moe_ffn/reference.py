@@ -7,6 +7,8 @@ import numpy as np
 from tasks.task import Array, Case, Tensors
 
 APART = 0.05  # that the logits of a token lie at least
+SHUT = (15.0, 50.0)  # below zero, about, the inner values of experts that are shut
+MEAN = 2 / np.pi  # of the product of two normal values' sizes
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
@@ -32,18 +34,21 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """All tokens with one expert first, or an idle one; the first nearly alone; logits far from zero; no gate open."""
+    """All tokens with one expert first, or an idle one; the first nearly alone; far logits; gates closed, or shut."""
     logits = inputs["logits"].copy()
     logits[:, rng.integers(logits.shape[1])] += np.float32(0.5 * logits.shape[1] + 1)
     sign = np.where((np.arange(len(logits)) + rng.integers(2)) % 2 == 0, 1, -1)[:, None]
     shift = sign * 10 ** rng.uniform(2.3, 5.6, (len(logits), 1))  # up to where logits still differ
     far = (inputs["logits"] + shift).astype(np.float32)
+    closed = {**inputs, "x": np.abs(inputs["x"]), "w1": -np.abs(inputs["w1"])}
+    depth = rng.uniform(*SHUT) / (MEAN * np.sqrt(case.dims["width"]))
     return {
         "one_expert": {**inputs, "logits": logits},
         "sure": {**inputs, "logits": inputs["logits"] * np.float32(9)},
         "far": {**inputs, "logits": far},
         "idle_expert": _idle(inputs, rng),
-        "closed": {**inputs, "x": np.abs(inputs["x"]), "w1": -np.abs(inputs["w1"])},
+        "closed": closed,
+        "shut": {**closed, "x": (depth * closed["x"]).astype(np.float32)},
     }
 
 

@@ -3,7 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.dtypes import NUMPY, is_float, numpy_dtype, size_bytes, smallest_normal, spacing_at, to_float64
+from tasks.dtypes import (
+    NUMPY,
+    is_float,
+    numpy_dtype,
+    size_bytes,
+    smallest_normal,
+    spacing_at,
+    to_float64,
+    unsigned_zeros,
+)
 from tasks.task import DTYPES
 
 
@@ -43,3 +52,13 @@ def test_a_signalling_nan_becomes_a_quiet_one_without_a_warning() -> None:
     words = np.array([0x7F800001, 0xFF800001, 0x3F800000], np.uint32)
     made = to_float64(words.view(np.float32))
     assert np.isnan(made[:2]).all() and made[2] == 1.0
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_negative_zeros_lose_their_sign_and_no_other_value_changes(name: str) -> None:
+    x = np.array([[-0.0, 0.0, 1.0], [1.0, -0.0, 0.0]]).astype(numpy_dtype(name))
+    made = unsigned_zeros(x.T)
+    assert made.dtype == x.dtype and np.array_equal(to_float64(made), to_float64(x.T))
+    assert not np.signbit(to_float64(made)).any()
+    every = np.arange(256, dtype=np.uint8).view(numpy_dtype("e4m3fnuz"))
+    assert unsigned_zeros(every) is every  # 0x80 is NaN there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.patterned_inputs import laced, turned_lines, zero_slices
+from tasks.patterned_inputs import laced, sparse, turned_lines, zero_slices
 
 
 def test_every_second_to_fourth_place_of_a_line_holds_one_value() -> None:
@@ -52,3 +52,9 @@ def test_turned_lines_have_the_same_values_in_every_line_and_column_of_a_tile_th
         assert np.isin(made[1], x[1, 0]).all()
     rng = np.random.default_rng(0)
     assert (turned_lines(x[0, 0], rng) == x[0, 0]).all() and (turned_lines(x[:, :1], rng) == x[:, :1]).all()
+
+
+def test_some_sparse_lines_keep_one_place_alone() -> None:
+    made = sparse(np.random.default_rng(1).standard_normal((200, 1000)), np.random.default_rng(2))
+    other = (made != np.median(made, axis=1, keepdims=True)).sum(axis=1)
+    assert 0.25 < (other == 1).mean() < 0.65 and other.max() > 20

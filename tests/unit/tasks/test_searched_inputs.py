@@ -7,9 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tasks.dtypes import to_float64
 from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.searched_inputs import AROUND, SearchedInputs, _as_large, _as_root, _moved, _past, _planted, _spread
+from tasks.searched_inputs import (
+    AROUND,
+    RELATIONS,
+    STEPS,
+    SearchedInputs,
+    _as_large,
+    _as_root,
+    _moved,
+    _past,
+    _planted,
+    _spread,
+)
 from tasks.task import Array, Case, Task
 
 
@@ -191,3 +203,23 @@ def test_a_number_without_a_square_is_planted_and_sizes_nothing() -> None:
     for number in range(60):  # products of roots would all be as large
         for values in searched.draw(case, f"search {number}").values():
             assert np.median(np.abs(values.astype(np.float64))) < 1e12
+
+
+def test_each_relation_and_step_has_an_answer_for_packed_bytes() -> None:
+    rng = np.random.default_rng(3)
+    packed = rng.integers(0, 256, (5, 64)).astype(np.uint8)
+    for relation in RELATIONS:
+        made = relation(packed, rng)
+        assert made.dtype == packed.dtype and made.shape == packed.shape
+    for step in STEPS:
+        assert step(packed, 7.0, rng).dtype == packed.dtype
+
+
+def test_changed_inputs_hold_no_negative_zero_and_drawn_ones_stay() -> None:
+    """Values scaled until they are zero keep their signs, and who compares bits puts such zeros behind others."""
+    task = load_task("top_k")
+    case = task.tests[1]
+    drawn = task.draw(case)
+    gone = {"x": (to_float64(drawn["x"]) * 1e-60).astype(np.float32)}
+    assert np.signbit(gone["x"]).any() and not np.signbit(task.kept(gone, drawn, case)["x"]).any()
+    assert task.kept(gone, gone, case)["x"] is gone["x"]

@@ -176,3 +176,26 @@ def test_a_tunable_whose_name_the_code_declares_may_have_any_name() -> None:
 def test_a_text_made_to_be_read_slowly_is_read_once(text: str) -> None:
     """A judge reads it in its own process: each of these took minutes."""
     assert not waits_for_grid(text)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "word"),
+    [
+        ("u64", 2**64 - 1, -1),
+        ("u32", 2**32 - 1, -1),
+        ("u32", 2**31, -(2**63) + 2**31),
+        ("u16", 2**16 - 2, -(2**48 + 2**32 + 2**16 + 1) - 1),
+        ("i32", -1, -1),
+    ],
+)
+def test_a_fill_may_be_any_number_that_a_type_without_a_sign_holds(dtype: str, number: int, word: int) -> None:
+    plan = f'{one()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
+    filled = resolve(parse(source(plan)), TASK, TASK.tests[0]).launches[0]
+    assert filled.args[1] == ScalarArg("i64", word)
+
+
+def test_a_fill_beyond_its_type_is_refused() -> None:
+    for dtype, number in (("u32", 2**32), ("u64", 2**64), ("u8", 256), ("i8", 128)):
+        plan = f'{one()}fill = {{part = {number}}}\n[workspace]\npart = ["{dtype}", "rows"]\n'
+        with pytest.raises(PlanError, match=f"{number} is no value of"):
+            resolve(parse(source(plan)), TASK, TASK.tests[0])

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from sandbox.lab.branch_cases import COUNT, branch_cases
+from sandbox.lab.branch_cases import COUNT, WITH_FAMILIES, branch_cases, branch_family_cases
 from sandbox.lab.lab_verify import Built
+from tasks.held_out import SMALL, cost
 from tasks.loader import load_task
+from tasks.long_shapes import COST as LONG_COST
 from tasks.task import Case
 from tests.support.lab_bench import evaluator
 
@@ -110,3 +113,15 @@ def test_a_rare_way_that_one_case_goes_gets_another_and_so_does_each_side_of_a_m
     there = replace(TASK.tests[0], name="there", dims={"rows": 7, **harmless})
     known = [*(case for case in TASK.tests if not goes(case.dims) and case.dims["cols"] % 64), there]
     assert any(goes(case.dims) for case in branch_cases(one, 1, known))
+
+
+def test_a_way_that_no_benchmark_goes_has_a_long_case_for_families() -> None:
+    """Few lengths of a dim that is little elsewhere: as long as a small case may be, in the others."""
+    made = branch_family_cases(built("if (cols <= 16) return;"), np.random.default_rng(5))
+    assert 1 <= len(made) <= WITH_FAMILIES and not any(case.dims["cols"] > 16 for case in made)
+    assert all(LONG_COST < cost(TASK, case.dims) <= SMALL for case in made)
+
+
+@pytest.mark.parametrize("line", ["", "if (cols > 2000) return;", "if (cols < 2) return;"])
+def test_ways_that_benchmarks_go_or_that_only_small_shapes_go_have_none(line: str) -> None:
+    assert branch_family_cases(built(line), np.random.default_rng(5)) == ()
