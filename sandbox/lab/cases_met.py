@@ -45,7 +45,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow)
+    drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow, *inputs.remainders)
     shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))

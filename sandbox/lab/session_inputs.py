@@ -19,6 +19,7 @@ from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
 from tasks.long_shapes import equal_cases, long_cases, narrow_cases
 from tasks.task import Case, Task
+from tasks.vector_remainders import remainder_shapes
 
 MOST_BYTES = 512 << 20  # of files that are kept
 
@@ -55,6 +56,12 @@ class SessionInputs:
     def narrow(self) -> tuple[Case, ...]:
         """Shapes with dims next to their least lengths."""
         return narrow_cases(self.task, self.rng)
+
+    @cached_property
+    def remainders(self) -> tuple[Case, ...]:
+        """Short lines of the lengths modulo a vector's that none of these have."""
+        known = (*self.task.tests, *self.gaps, *self.equal, *self.narrow)
+        return remainder_shapes(self.task, known, self.rng)
 
     @cached_property
     def long(self) -> tuple[Case, ...]:
