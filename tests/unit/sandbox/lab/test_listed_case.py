@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -160,7 +161,8 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
         assert row.is_whole or kinds
 
 
-LATE = f"if (cols == {COLS}) for (volatile int i = 0; i < 1000000; ++i) {{}}"  # a workgroup is much sooner than late
+TURNS = 1_500_000 * min(8, len(os.sched_getaffinity(0)))  # late by threads of all cores, of which each is soon enough
+LATE = f"if (cols == {COLS}) for (volatile int i = 0; i < {TURNS}; ++i) {{}}"
 HUNG = f"if (cols == {COLS} && blockIdx.x > 2) for (volatile int i = 1; i; ) {{}}"
 
 
