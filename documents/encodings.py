@@ -21,7 +21,7 @@ _ALPHABETS = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi
 
 
 def decode(path: Path, data: bytes) -> str:
-    """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest."""
+    """Text in its encoding, UTF-8 or UTF-16 as marked or found, else the likeliest; DocumentError where it is none."""
     text = _wide(data)
     if text is None and b"\x08" in data:
         data = _STRUCK.sub(b"", data)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -133,7 +132,6 @@ _DROPPED = frozenset(
     _WORDS("title script style noscript svg nav header footer aside form button template iframe select")
 )
 _FURNITURE = frozenset(_WORDS("navigation search banner contentinfo lineno linenos headerlink"))  # roles and classes
-_TITLE = re.compile(r"<title\b[^>]{,300}>([^<]*)", re.IGNORECASE)
 _VOID = frozenset(_WORDS("br hr img input meta link area base col embed source track wbr"))
 
 
@@ -142,6 +140,7 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
+        self.title, self._is_titled = "", False  # the first one of the page itself: pictures have titles too
         self.blocks: list[tuple[bool, str]] = []  # whether it lies in <main> or <article>, and its Markdown
         self._dropped: list[str] = []  # open tags of what is dropped, and of code: like ones may lie in one another
         self._code: list[str] = []
@@ -176,6 +175,7 @@ class _Page(HTMLParser):
         if self._dropped:
             if tag == self._dropped[-1]:
                 self._dropped.pop()
+                self._is_titled = bool(self.title)
             return
         self._in_cell = self._in_cell and tag not in ("td", "th", "tr", "table")
         if self._code and tag == self._code[-1]:
@@ -187,7 +187,9 @@ class _Page(HTMLParser):
         self._depth -= tag in ("main", "article") and self._depth > 0
 
     def handle_data(self, data: str) -> None:
-        if not self._dropped:
+        if self._dropped == ["title"] and not self._is_titled:
+            self.title += data
+        elif not self._dropped:
             self._line.append(data if self._code else re.sub(r"\s+", " ", data))
 
     def end_block(self, begun: str = "") -> None:
@@ -213,10 +215,9 @@ def from_html(text: str) -> tuple[str, str]:
     page.feed(text)
     page.close()
     page.end_block()
-    title = _TITLE.search(text)
     main = "\n\n".join(block for is_main, block in page.blocks if is_main)
     whole = "\n\n".join(block for _, block in page.blocks)
-    return " ".join(unescape(title[1]).split()) if title else "", main if len(main) > 200 else whole
+    return " ".join(page.title.split()), main if len(main) > 200 else whole
 
 
 def from_notebook(name: str, text: str) -> str:

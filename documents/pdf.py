@@ -13,7 +13,10 @@ PDF_CHARACTERS = 20_000_000  # of text
 
 
 def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
-    """Markdown under the file's own title, with a section for each page that has text; each calls `go_on`."""
+    """Markdown under the file's own title, with a section for each page that has text; each calls `go_on`.
+
+    DocumentError for a file that is damaged, encrypted, too long or of pictures only.
+    """
     try:
         import pypdf
         from pypdf.errors import PyPdfError

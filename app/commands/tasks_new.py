@@ -206,11 +206,12 @@ def _specs(texts: list[str] | None) -> Specs:
     found = {}
     for text in texts or []:
         match = SPEC.fullmatch(text.strip())
-        if match is None:
+        dims = [part.strip() for part in match[3].split(",")] if match else []
+        if match is None or not all(dims):
             raise UsageError(f"--input takes NAME=TYPE[DIM,...] such as x=f32[rows,cols], not {text[:80]!r}")
         if match[4] and match[2] not in WHOLE:
             raise UsageError(f"{match[1]} is {match[2]}, and only whole numbers ({', '.join(WHOLE)}) have a limit")
-        found[match[1]] = (match[2], [part.strip() for part in match[3].split(",")], match[4] or "")
+        found[match[1]] = (match[2], dims, match[4] or "")
     return found
 
 

@@ -126,7 +126,8 @@ def _tried(conditions: _Conditions, columns: Columns, rng: np.random.Generator) 
 def _turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
     """The shapes at and beside the length of one dim at which the pattern turns, for each pair of its lengths."""
     step = conditions.task.multiples.get(name, 1)
-    lengths = distinct(columns[name])[:: max(1, len(distinct(columns[name])) // 16)]
+    lengths = distinct(columns[name])
+    lengths = lengths[:: max(1, len(lengths) // 16)]
     for low, high in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         if conditions.spent > MOST_TEXT:
             return

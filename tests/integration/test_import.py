@@ -88,6 +88,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["new", "t", "--from", "f.py:f", "--input", "x=i64[a]:b", "--size", "a=4"], "names b, and no --size does"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[3*b,a]", "--size", "a=4"], "names b, and no --size does"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a-4]", "--size", "a=4"], "no elements or values"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=f32[a,]", "--size", "a=4"], "--input takes NAME=TYPE[DIM,...]"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a//0]", "--size", "a=4"], "divides by zero"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f32[a/2]", "--size", "a=4"], "--input: in the expression"),
         (["new", "t", "--from", "f.py:f", "--input", "a=f32[a]", "--size", "a=4"], "stands for a size and for an"),

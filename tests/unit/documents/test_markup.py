@@ -100,6 +100,14 @@ def test_a_fence_is_longer_than_those_inside() -> None:
     assert fence("a\n```\nb", "c") == "````c\na\n```\nb\n````"
 
 
+def test_the_title_is_the_page_s_own_and_not_a_comment_s_or_a_picture_s() -> None:
+    head = "<!-- <title>old</title> --><script>'<title>none</title>'</script><head>%s</head>"
+    body = "<body><svg><title>an arrow</title></svg><p>waves</p></body>"
+    title, text = from_html(head % "<title>Waves &lt; 64</title><title>again</title>" + body)
+    assert title == "Waves < 64" and "arrow" not in text and "waves" in text
+    assert from_html(head % "" + body)[0] == ""
+
+
 def test_a_short_title_has_a_short_underline_and_options_are_no_text() -> None:
     text = "Q8\n==\n\n.. list-table:: Sizes\n   :header-rows: 1\n   :class: wide\n\n   * - LDS\n\nas\n::\n\n  x\n"
     made = from_rst(text)
