@@ -30,7 +30,6 @@ APART = {
     "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
-    "documents.pdf": "a file format that others define",
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
