@@ -12,7 +12,6 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
-from functools import cached_property
 from typing import Any
 
 from app import wiring
@@ -29,6 +28,7 @@ from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
 from records.artefacts import ArtefactStore
+from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
@@ -59,12 +59,12 @@ class ServedRuns:
         self._opened: dict[str, ServedRun] = {}
         self._export: SpanExport | None = None
 
-    @cached_property
+    @computed_once
     def settings(self) -> Settings:
         """Read once."""
         return self._given or load_settings()
 
-    @cached_property
+    @computed_once
     def _records(self) -> tuple[Ledger, ArtefactStore]:
         records = wiring.open_records(self.settings, create=True)
         if self.traces is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from agents.author import Assignment, Author, Specimen
@@ -12,6 +12,7 @@ from graph.exploration import ChangeBook
 from graph.history import History
 from graph.renewals import Renewals
 from records.artefacts import ArtefactStore
+from records.computed_once import computed_once
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
@@ -136,22 +137,22 @@ class Context:
         """True where kernels are explored: with a book of changes, and answers that do not come from far away."""
         return self.limits.explorations > 0 and self.changes is not None and self.deferred is None
 
-    @cached_property
+    @computed_once
     def deferred(self) -> Deferred | None:
         """The sandbox where it answers later, else None; asking a protocol costs what reading the ledger does."""
         return self.sandbox if isinstance(self.sandbox, Deferred) else None
 
-    @cached_property
+    @computed_once
     def history(self) -> History:
         """The run so far, as it is shown to the selector and the planner."""
         return History(self.ledger, self.run.id, self.assignment.classifies)
 
-    @cached_property
+    @computed_once
     def renewals(self) -> Renewals:
         """The claims of verdicts that this run makes at the moment."""
         return Renewals(partial(self.ledger.claim, self.run.id))
 
-    @cached_property
+    @computed_once
     def shown(self) -> Recent[tuple[int, str], Specimen]:
         """The kernels that a generation builds on and learns from, by generation and id.
 

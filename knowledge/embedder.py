@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from records.computed_once import computed_once
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class EndpointEmbedder:
             # The last three are the client's, for an answer that is no list of vectors.
             raise _fault(self.id, error, self._api_key) from error
 
-    @cached_property
+    @computed_once
     def _client(self) -> OpenAI:
         from openai import OpenAI
 
@@ -118,7 +118,7 @@ class FolderEmbedder:
         mean: NDArray[np.float32] = (found * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1.0)
         return mean
 
-    @cached_property
+    @computed_once
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
@@ -128,7 +128,7 @@ class FolderEmbedder:
         made.enable_padding()
         return made
 
-    @cached_property
+    @computed_once
     def _session(self) -> Any:
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as faults

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 from records.codec import dumps
+from records.computed_once import computed_once
 from records.evaluation import Evaluation, Finding, Stage, Verdict
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.target import Target
 from tasks.task import Task
 
-HARNESS = "13"  # part of every evaluation key: raise it when verdicts or times may change
+HARNESS = "14"  # part of every evaluation key: raise it when verdicts or times may change
 COMPARED = frozenset({"wrong_result", "unwritten_output"})  # kinds the comparison finds; execution finds all others
 
 
@@ -26,7 +26,7 @@ class SandboxBase:
     policy: tuple[int | str, ...]  # the source of the inputs, and what else changes verdicts
     isolation: str = ""  # what confines compiler and kernel
 
-    @cached_property
+    @computed_once
     def _preparer(self) -> Preparer:
         return Preparer()
 

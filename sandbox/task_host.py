@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from records.computed_once import computed_once
 from records.errors import LedgerError, SettingsError, ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.toolchain import find_toolchain
@@ -29,7 +29,7 @@ class TaskHost:
         self._cache, self._note, self._is_trusted, self._limits = cache, note, is_trusted, limits
         self._children: dict[str, tuple[TaskChild, Mapping[str, Any]]] = {}
 
-    @cached_property
+    @computed_once
     def cage(self) -> Cage:
         """The strongest confinement that holds here; without the compiler package the one that needs no launcher."""
         try:

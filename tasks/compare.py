@@ -15,7 +15,7 @@ coarsely as the output, and four units are eight correctly rounded operations in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,9 @@ def compare(
         if count * SPARSE < keep.size:  # the answer is the same without the others, but for the places of what is wrong
             values = (candidate[keep], reference[keep], baseline[keep])
             near = None if slack is None else np.broadcast_to(slack, keep.shape)[keep]
-            found = _judge(*values, tolerance, near, np.ones(count, bool), beside, explain=False)
+            found = _judge(
+                *values, replace(tolerance, row_units=0.0), near, np.ones(count, bool), beside, explain=False
+            )
             if found.correct:
                 return found
         return _judge(candidate, reference, baseline, tolerance, slack, keep, beside, explain=explain)
@@ -111,7 +113,11 @@ def _judge(
     floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
     own, floor = _beside(own, floor, candidate.dtype, tolerance, beside)
     score = _over(mine, own, floor, ratio)
-    wrong, excess = finite & (error > ratio * own.largest + floor.largest), None
+    counted = error
+    if tolerance.row_units and want.ndim and not score <= ratio:
+        counted = np.where(error <= _lost_in_rows(want, finite, tolerance.row_units), 0.0, error)
+        score = _over(measures_of(_at(counted, finite)), own, floor, ratio)
+    wrong, excess = finite & (counted > ratio * own.largest + floor.largest), None
     if rtol is not None and slack is not None:
         limit = slack + rtol * np.abs(want)
         beyond = finite & (error > limit)
@@ -181,6 +187,12 @@ def _beside(
         own.at_least(measures_of(np.abs(theirs - others)[known]).alike),
         floor.at_least(floor_of(most, dtype, tolerance)),
     )
+
+
+def _lost_in_rows(want: Array, finite: Array, units: float) -> Array:
+    """So many units of the last place of each row's largest value as float32; a row lies along the last axis."""
+    largest = np.max(np.abs(want), axis=-1, keepdims=True, where=finite, initial=0.0)
+    return np.asarray(units * np.spacing(np.minimum(largest, np.finfo(np.float32).max).astype(np.float32)))
 
 
 def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:

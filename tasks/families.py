@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from records.computed_once import computed_once
 from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, NEAR, Make, planted
 from tasks.family_measures import ONE_WAY, FamilyMeasures, small_cases
 from tasks.kept_facts import KeptFacts
@@ -28,6 +29,7 @@ ALIKE = frozenset(  # neighbours in a sum
     {"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced", "sparse"}
 )
 EXACT_UNITS = 8.0  # of a float32 output on the task's own families, on which the standard may be exact: exp(-log(n))
+ROW_UNITS = 4.0  # of a row's largest value, where a row of the output is as long as one of an input that has peaks
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
 
 
@@ -49,12 +51,12 @@ class InputFamilies:
         self._measures = FamilyMeasures(task)
         self._facts = KeptFacts(task, lambda: small_cases(task), facts)
 
-    @cached_property
+    @computed_once
     def names(self) -> tuple[str, ...]:
         """All families: the task's own first."""
         return (*self.task.variant_names, *self._changes)
 
-    @cached_property
+    @computed_once
     def together(self) -> Mapping[str, str]:
         """For each family that changes some of several inputs, the one that changes all of them in the same way."""
         return {name: name + TOGETHER for name in self._changes if name + TOGETHER in self._changes}
@@ -77,6 +79,8 @@ class InputFamilies:
         own = self.task.tolerance_of(output)
         if self.moves_values:
             return own
+        if any(spec.name in self.task.plant and spec.shape == output.shape for spec in self.task.inputs):
+            own = replace(own, row_units=ROW_UNITS)
         if family is None:
             return replace(own, least=max(own.least, FLUSHED))
         if family in self.task.wide:
@@ -100,12 +104,12 @@ class InputFamilies:
             units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
         )
 
-    @cached_property
+    @computed_once
     def _alike(self) -> frozenset[str]:
         """The task's own families with lines whose values hardly differ: their roundings go one way, too."""
         return frozenset(self._facts.get("alike", self._measures.alike))
 
-    @cached_property
+    @computed_once
     def _units(self) -> Mapping[str, float]:
         """A few units of each output's type at the size that its values usually have: a family may leave zeros only."""
         return self._facts.get("units", self._measures.units)
@@ -117,11 +121,11 @@ class InputFamilies:
         change = self._changes[family]
         return self._facts.get(f"strays: {family}", lambda: self._measures.strays(partial(_made, change)))
 
-    @cached_property
+    @computed_once
     def _planted(self) -> tuple[str, ...]:
         return tuple(self._facts.get("planted", lambda: self._measures.borne_out(planted)))
 
-    @cached_property
+    @computed_once
     def _changes(self) -> Mapping[str, InputChange]:
         """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
@@ -132,7 +136,7 @@ class InputFamilies:
         scaled = {name: InputChange(one.scale, one.inputs, True) for name, one in self.scalings.items()}
         return {**some, **several, **scaled}
 
-    @cached_property
+    @computed_once
     def scalings(self) -> Mapping[str, Scaling]:
         """By name the families that scale inputs by a power of two, where something is computed with these."""
         if self.moves_values:
@@ -140,7 +144,7 @@ class InputFamilies:
         found = self._facts.get("scalings", self._measures.scalings)
         return {name: Scaling(exponent, tuple(inputs), degrees) for name, (exponent, inputs, degrees) in found.items()}
 
-    @cached_property
+    @computed_once
     def moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         return self._facts.get("moves values", self._measures.moves_values)

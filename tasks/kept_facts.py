@@ -13,13 +13,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from records.computed_once import computed_once
 from records.errors import TaskError
 from tasks.loader import TASK_FAULTS
 from tasks.task import Case, Task, Tensors
@@ -38,15 +39,16 @@ class KeptFacts:
 
     def get(self, name: str, measure: Callable[[], Fact]) -> Fact:
         """A fact by its name, measured where it is not known; lists come back as lists."""
-        if name not in self._known:
-            made = measure()
-            with self._lock:
-                self._known[name] = made
-                self._write()
-        known: Fact = self._known[name]
+        with self._lock:  # whoever measures does without it: two threads may measure the same
+            if name in self._known:
+                return cast(Fact, self._known[name])
+        made = measure()
+        with self._lock:
+            known = cast(Fact, self._known.setdefault(name, made))
+            self._write()
         return known
 
-    @cached_property
+    @computed_once
     def _known(self) -> dict[str, Any]:
         if self._path is not None:
             with suppress(OSError, ValueError):
@@ -63,7 +65,7 @@ class KeptFacts:
             part.write_text(json.dumps(self._known), encoding="utf-8")
             part.replace(self._path)
 
-    @cached_property
+    @computed_once
     def _path(self) -> Path | None:
         if self._folder is None:
             return None

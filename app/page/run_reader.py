@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from app.coverage import coverage_text
 from app.page.leaders import Yardsticks, leaders, yardsticks
@@ -20,6 +19,7 @@ from app.page.run_lines import (
 )
 from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
 from records.artefacts import ArtefactStore
+from records.computed_once import computed_once
 from records.errors import LedgerError, UsageError
 from records.evaluation import CODES, Evaluation, Verdict
 from records.experiment import Attempt, Event, ModelCall
@@ -228,23 +228,23 @@ class _Whole:
         self._ledger = ledger
         self._run_id = run_id
 
-    @cached_property
+    @computed_once
     def attempts(self) -> tuple[Attempt, ...]:
         """All of them, in the order of the book's lines."""
         return self._ledger.attempts(self._run_id)
 
-    @cached_property
+    @computed_once
     def seed_id(self) -> str:
         """The best seed as tuned; "" where none was verified."""
         best = yardsticks(self._ledger.attempts(self._run_id, 0), self._ledger).best
         return best.id if best else ""
 
-    @cached_property
+    @computed_once
     def names(self) -> Mapping[str, str]:
         """The first verified attempt of each evaluation."""
         return {a.evaluation_key: a.id for a in reversed(self.attempts) if a.status == "accepted"}
 
-    @cached_property
+    @computed_once
     def paid_by(self) -> Mapping[str, tuple[PaidBy, ...]]:
         """The verdicts of other runs that this one found, by the evaluation's key."""
         found: dict[str, tuple[PaidBy, ...]] = {}
@@ -253,7 +253,7 @@ class _Whole:
             found[key] = (*found.get(key, ()), PaidBy(purpose, run, who, at))
         return found
 
-    @cached_property
+    @computed_once
     def _places(self) -> Mapping[tuple[int | None, str], list[int]]:
         found: dict[tuple[int | None, str], list[int]] = {}
         for number, call in enumerate(self._ledger.calls(self._run_id)):

@@ -17,11 +17,11 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from records import scratch_folder
 from records.codec import dumps, loads
+from records.computed_once import computed_once
 from records.errors import NoAnswer, ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
@@ -240,7 +240,7 @@ class Compiler:
         write_whole(known, digest.encode())
         return replace(made, code_object=digest)
 
-    @cached_property
+    @computed_once
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: flags, headers, compiler, target."""
         headers = [list(row) for row in header_digests() if "ks_lab" not in row[0]]

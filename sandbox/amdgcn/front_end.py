@@ -17,10 +17,11 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from records.codec import dumps
+from records.computed_once import computed_once
 from records.errors import ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.build_budget import BuildBudget, unaffordable
@@ -125,7 +126,7 @@ class FrontEnd:
         }
         (work / "files.json").write_text(json.dumps(files), encoding="utf-8")
 
-    @cached_property
+    @computed_once
     def _prefix(self) -> Path:
         """The folder with the precompiled header; made now if there is none."""
         parts = [header_digests(), self.flags, _PRECOMPILE, self.closing, self.tools.toolchain.version, str(self.cache)]
@@ -149,7 +150,7 @@ class FrontEnd:
         write_whole(known / _PLACE, folder.name.encode())
         return folder
 
-    @cached_property
+    @computed_once
     def _clang_headers(self) -> Path:
         folder = self.tools.toolchain.zig.parent / "lib" / "include"
         if not (folder / "stddef.h").is_file():

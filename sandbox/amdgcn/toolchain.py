@@ -8,9 +8,9 @@ import platform
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
+from records.computed_once import computed_once
 from records.errors import MachineError, ToolchainError
 from sandbox.cage.confinement import Cage
 from sandbox.isolation import choose_cage
@@ -37,12 +37,12 @@ class Toolchain:
     zig: Path
     cache: Path
 
-    @cached_property
+    @computed_once
     def cage(self) -> Cage:
         """The strongest confinement that holds here, tried once; builds the launcher if the cache has none."""
         return choose_cage(build_launcher(self))
 
-    @cached_property
+    @computed_once
     def version(self) -> str:
         """Zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
         self.environment()  # a cache that cannot be written is said, whoever has asked before

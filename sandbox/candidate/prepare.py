@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from records.computed_once import computed_once
 from records.errors import PlanError
 from records.evaluation import Code, Finding, Verdict
 from sandbox.candidate.codes import rejected
@@ -75,7 +75,7 @@ class Prepared:
         """The normalised text."""
         return self.candidate.source
 
-    @cached_property
+    @computed_once
     def choices(self) -> tuple[Mapping[str, int], ...]:
         """Every combination of tunables that the constraints allow on every case, the default first."""
         return choices(self.candidate, self.task)

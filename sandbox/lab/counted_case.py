@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from records.computed_once import computed_once
 from records.evaluation import Finding
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.counters import LaunchCounters
@@ -55,19 +55,19 @@ class CountedCase:
     seed: int
     is_rough: bool = False
 
-    @cached_property
+    @computed_once
     def plan(self) -> ResolvedPlan:
         """Its launches."""
         return self.built.prepared.plan(self.case)
 
-    @cached_property
+    @computed_once
     def _written(self) -> tuple[Buffer, ...]:
         task, case = self.built.prepared.task, self.case
         updated = ((s.name, np.empty(task.length_of(s, case), numpy_dtype(s.dtype))) for s in task.outputs if s.initial)
         filled = tuple(Buffer(name, data, "inout") for name, data in updated)
         return *filled, *written_buffers(task, case, self.plan)
 
-    @cached_property
+    @computed_once
     def _totals(self) -> tuple[int, ...]:
         return tuple(math.prod(launch.grid) for launch in self.plan.launches)
 

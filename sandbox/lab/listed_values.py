@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
 
+from records.computed_once import computed_once
 from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
 from tasks.task import Array, Case, Task, Tensors
@@ -33,17 +33,17 @@ class Values:
         """The inputs; copies, as a task's own code may write to what it gets."""
         return {name: values.copy() for name, values in self._inputs.items()}
 
-    @cached_property
+    @computed_once
     def _inputs(self) -> Tensors:
         return self.families.draw(self.case, self.variant)
 
-    @cached_property
+    @computed_once
     def reference(self) -> dict[str, Array]:
         """The float64 outputs."""
         with np.errstate(all="ignore"):  # what overflows is compared like any other value
             return self.task.reference(self.inputs, self.case)
 
-    @cached_property
+    @computed_once
     def baseline(self) -> dict[str, Array]:
         """The outputs of the standard implementation."""
         with np.errstate(all="ignore"):

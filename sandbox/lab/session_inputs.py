@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from records.computed_once import computed_once
 from sandbox.lab.input_files import InputFiles
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
@@ -37,38 +37,38 @@ class SessionInputs:
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
         self._lock = threading.Lock()
 
-    @cached_property
+    @computed_once
     def dims(self) -> tuple[Independent, ...]:
         """The independent dims of the task."""
         return independent_dims(self.task)
 
-    @cached_property
+    @computed_once
     def gaps(self) -> tuple[Case, ...]:
         """Shapes between the listed ones, which no seed that is known gives."""
         return gap_cases(self.task, self.rng)
 
-    @cached_property
+    @computed_once
     def equal(self) -> tuple[Case, ...]:
         """Shapes in which two dims are equal."""
         return equal_cases(self.task, self.rng)
 
-    @cached_property
+    @computed_once
     def narrow(self) -> tuple[Case, ...]:
         """Shapes with dims next to their least lengths."""
         return narrow_cases(self.task, self.rng)
 
-    @cached_property
+    @computed_once
     def remainders(self) -> tuple[Case, ...]:
         """Short lines of the lengths modulo a vector's that none of these have."""
         known = (*self.task.tests, *self.gaps, *self.equal, *self.narrow)
         return remainder_shapes(self.task, known, self.rng)
 
-    @cached_property
+    @computed_once
     def long(self) -> tuple[Case, ...]:
         """Shapes with one long dim, for the families of inputs."""
         return long_cases(self.task, self.rng)
 
-    @cached_property
+    @computed_once
     def with_long_lines(self) -> Case | None:
         """Of these the one in which what may be changed has the longest lines; none where the first test's are."""
         longest = max(self.long, key=lambda case: longest_line(self.task, case), default=None)

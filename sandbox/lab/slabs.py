@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from records.computed_once import computed_once
 from sandbox.lab.pieces import Piece
 from sandbox.lab.timed_inputs import Expected, TimedInputs
 from tasks.distinct import distinct
@@ -57,7 +57,7 @@ class Slab:
         found = self.inputs.expected((*self.granules[:-1], others))
         return found.reference[self.spec.name], found.baseline[self.spec.name]
 
-    @cached_property
+    @computed_once
     def _expected(self) -> Expected:
         return self.inputs.expected(self.granules)
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from records.computed_once import computed_once
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.arguments import BufferArg, StructArg
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
@@ -60,7 +60,7 @@ class TimedCase:
         """The candidate."""
         return self.judge.built
 
-    @cached_property
+    @computed_once
     def plan(self) -> ResolvedPlan:
         """Its launches on this case."""
         return self.built.prepared.plan(self.case)

@@ -9,11 +9,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from records.codec import dumps, from_plain
+from records.computed_once import computed_once
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, Rival
 from sandbox.candidate.prepare import Prepared
@@ -58,7 +59,7 @@ class Request:
 
     edges: tuple[Mapping[str, int], ...] = ()  # held-out shapes beside the thresholds of a table of kernels
 
-    @cached_property
+    @computed_once
     def hash(self) -> str:
         """SHA-256 over everything above: equal questions have one name."""
         return hashlib.sha256(dumps(self).encode()).hexdigest()

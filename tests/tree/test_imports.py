@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     *("kernel_scientist", "app", "cluster", "graph", "agents"),
     *("documents", "knowledge", "sandbox", "tasks", "records"),
@@ -33,3 +35,10 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 @pytest.mark.parametrize(("last", "length"), [("a", 4), ("d", 0)])
 def test_a_circle_is_found(last: str, length: int) -> None:
     assert len(circle({"a": {"b"}, "b": {"c"}, "c": {last}})) == length
+
+
+def test_what_threads_share_is_computed_once() -> None:
+    """From Python 3.12 on two threads may compute a `cached_property`, and go on with two values."""
+    shared = [path for room in ("sandbox", "tasks", "graph", "knowledge") for path in (ROOT / room).rglob("*.py")]
+    assert shared
+    assert [str(p) for p in shared if "import cached_property" in p.read_text(encoding="utf-8")] == []

@@ -13,10 +13,10 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 from records.codec import dumps, loads
+from records.computed_once import computed_once
 from records.errors import ToolchainError
 from records.evaluation import Finding
 from records.files import write_whole
@@ -140,7 +140,7 @@ class GpuCompiler:
         """Such as "nvrtc 13.0". ToolchainError when there is no compiler."""
         return self.description.version
 
-    @cached_property
+    @computed_once
     def description(self) -> Description:
         """The compiler, its kind, and whether the kernel fences its files."""
         return self._pool.describe()
@@ -166,7 +166,7 @@ class GpuCompiler:
         self._threads.shutdown(cancel_futures=True)
         self._pool.close()
 
-    @cached_property
+    @computed_once
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: compiler, headers, options, target."""
         about, dialect = self.description, dialect_of(self.description.kind)

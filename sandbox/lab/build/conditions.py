@@ -13,13 +13,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 
 from records.codec import dumps, loads
+from records.computed_once import computed_once
 from records.evaluation import OneSided
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE
@@ -219,7 +219,7 @@ class _DataFlow:
                 fresh += [(value, depth + 1) for value in computed.groups()]
         return tuple(found)
 
-    @cached_property
+    @computed_once
     def values(self) -> frozenset[str]:
         users = dict[str, list[str]]()
         fresh = list(self._parameters())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+
+from records.computed_once import computed_once
 
 VALUE = r"(?:[%@](?:\"[^\"]*\"|[-\w$.]+)|-?\d+|null|true|false|poison|undef)"
 DEBUG = re.compile(r"!dbg !\d+")
@@ -29,28 +30,28 @@ class Body:
     has_lines: bool  # it has debug information, so every call needs a place
     head: str = ""  # the line that begins it
 
-    @cached_property
+    @computed_once
     def places(self) -> dict[str, int]:
         """The line that defines each value."""
         return {found[1]: number for number, line in enumerate(self.lines) if (found := DEFINITION.match(line))}
 
-    @cached_property
+    @computed_once
     def definitions(self) -> dict[str, str]:
         """The text that defines a value."""
         return {name: self.lines[number] for name, number in self.places.items()}
 
-    @cached_property
+    @computed_once
     def variables(self) -> frozenset[str]:
         """The variables on the stack."""
         return frozenset(name for name, text in self.definitions.items() if " = alloca " in text)
 
-    @cached_property
+    @computed_once
     def conditions(self) -> dict[str, str]:
         """On which value it depends whether a block is reached."""
         found = (_BRANCH.match(line) for line in self.lines)
         return {label: branch[1] for branch in found if branch for label in branch.groups()[1:]}
 
-    @cached_property
+    @computed_once
     def labels(self) -> dict[str, int]:
         """The line at which each block starts."""
         return {found[1]: number for number, line in enumerate(self.lines) if (found := _LABEL.match(line))}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+
+from records.computed_once import computed_once
 
 _OPEN, _CLOSE = "([{<", ")]}>"
 _BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "i1": 1, "x86_fp80": 16, "fp128": 16}
@@ -74,7 +75,7 @@ class Types:
 
     named: Mapping[str, str]
 
-    @cached_property
+    @computed_once
     def _known(self) -> dict[str, tuple[int, int]]:
         return {}
 

@@ -13,11 +13,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from records import scratch_folder
 from records.codec import dumps, loads
+from records.computed_once import computed_once
 from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.build_budget import BuildBudget
@@ -148,7 +148,7 @@ class Builder:
         except OSError as error:
             raise LabError(f"the lab's cache {self.cache} cannot be used ({error.strerror})") from None
 
-    @cached_property
+    @computed_once
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         headers = [list(row) for row in header_digests()]
@@ -226,16 +226,16 @@ class Builder:
         write_marked(work, sealed)
         return self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", "sealed.ll", "-o", "candidate.o")
 
-    @cached_property
+    @computed_once
     def _tools(self) -> Tools:
         return Tools(self.toolchain, self.evidence, budget=self.budget)
 
-    @cached_property
+    @computed_once
     def _checked(self) -> FrontEnd:
         flags = (*FLAGS, *CHECKS, *wave_macros(self.wave))
         return FrontEnd(self._tools, self.cache, flags, CLOSING)
 
-    @cached_property
+    @computed_once
     def _plain(self) -> FrontEnd:
         flags = (*FLAGS, *PLAIN, *wave_macros(self.wave))
         return FrontEnd(self._tools, self.cache, flags, CLOSING)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
+from records.computed_once import computed_once
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import FLAGS as DEVICE_FLAGS
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
@@ -145,11 +145,11 @@ class Reader:
             return (refusal("the code is too large to be compared: its syntax tree has more than 64 MiB"),)
         return read_tree(done.stdout)
 
-    @cached_property
+    @computed_once
     def _device(self) -> FrontEnd:
         return FrontEnd(self.tools, self.cache, (*DEVICE_FLAGS, "--offload-arch=gfx942", *wave_macros(self.wave)))
 
-    @cached_property
+    @computed_once
     def _preprocessor(self) -> FrontEnd:
         return FrontEnd(self.tools, self.cache, (*PREPROCESS, *wave_macros(self.wave)))
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
+from records.computed_once import computed_once
 from records.evaluation import Code
 from sandbox.lab.build.entries import ENTRIES, NEXT, belongs_to_the_lab
 from sandbox.lab.build.ir_types import Types, UnknownText, closing, leading, signature, split
@@ -281,6 +281,6 @@ class SealedModule:
     def _fields(self, number: str) -> dict[str, str]:
         return dict(_FIELD.findall(self._nodes.get(number, "")))
 
-    @cached_property
+    @computed_once
     def _nodes(self) -> dict[str, str]:
         return dict(re.findall(r"^!(\d+) = (.*)$", self.text, re.M))

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -92,3 +93,22 @@ def test_a_task_whose_reference_fails_keeps_nothing(tmp_path: Path) -> None:
     facts = KeptFacts(replace(load_task("transpose"), reference=broken), lambda: load_task("transpose").tests, tmp_path)
     assert facts.get("size", lambda: 3) == 3 and facts.get("size", lambda: 4) == 3
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_thread_that_is_slow_to_begin_loses_no_fact_of_another() -> None:
+    begun, measured, told = threading.Event(), threading.Event(), list[int]()
+
+    def slow() -> Any:
+        begun.set()
+        measured.wait(0.5)
+        raise ValueError("told apart by nothing")
+
+    facts = KeptFacts(load_task("transpose"), slow, Path("not written"))
+    other = threading.Thread(target=lambda: told.append(facts.get("other", lambda: 1)))
+    other.start()
+    begun.wait(60)
+    told.append(facts.get("size", lambda: 3))
+    measured.set()
+    other.join(60)
+    assert sorted(told) == [1, 3]
+    assert facts.get("size", lambda: 4) == 3 and facts.get("other", lambda: 4) == 1
