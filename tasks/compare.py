@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
-from tasks.dtypes import largest_finite, to_float64
+from tasks.dtypes import is_float, largest_finite, to_float64
 from tasks.error_measures import WORST, Measures, floor_of, measures_of, over
 from tasks.slack import Slack
 from tasks.task import Array
@@ -115,7 +115,7 @@ def _judge(
     score = _over(mine, own, floor, ratio)
     counted = error
     if tolerance.row_units and want.ndim and not score <= ratio:
-        counted = np.where(error <= _lost_in_rows(want, finite, tolerance.row_units), 0.0, error)
+        counted = np.where(error <= _lost_in_rows(want, finite, candidate.dtype, tolerance), 0.0, error)
         score = _over(measures_of(_at(counted, finite)), own, floor, ratio)
     wrong, excess = finite & (counted > ratio * own.largest + floor.largest), None
     if rtol is not None and slack is not None:
@@ -189,10 +189,16 @@ def _beside(
     )
 
 
-def _lost_in_rows(want: Array, finite: Array, units: float) -> Array:
-    """So many units of the last place of each row's largest value as float32; a row lies along the last axis."""
+def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
+    """So many units of the last place of each row's largest value, as float32 or wider; a row lies along the last axis.
+
+    Integers lose nothing. What is narrower than float32 is summed in it.
+    """
+    if not is_float(dtype):
+        return np.zeros(())
+    wide = np.float64 if dtype.itemsize > 4 else np.float32
     largest = np.max(np.abs(want), axis=-1, keepdims=True, where=finite, initial=0.0)
-    return np.asarray(units * np.spacing(np.minimum(largest, np.finfo(np.float32).max).astype(np.float32)))
+    return np.asarray(tolerance.row_units * np.spacing(np.minimum(largest, np.finfo(wide).max).astype(wide)))
 
 
 def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:

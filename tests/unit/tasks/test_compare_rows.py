@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tasks.compare import compare
 from tasks.tolerance import Tolerance
@@ -52,3 +53,21 @@ def test_rows_with_infinities_and_without_a_finite_value_lose_nothing() -> None:
     wrong = base.copy()
     wrong[0, 1] = 1.001
     assert not compare(wrong, want, base, allowed).correct
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32])
+def test_integers_lose_nothing_beside_a_peak(dtype: type) -> None:
+    want = np.array([[1 << 30, 5, 6]], np.float64)
+    right, allowed = want.astype(dtype), Tolerance(4.0, row_units=4.0)
+    assert compare(right, want, right, allowed).correct
+    assert not compare(right + np.asarray([[0, 1, 0]], dtype), want, right, allowed).correct
+
+
+def test_float64_is_not_summed_in_float32() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((4, 512))
+    x[:, -1] = 80_000
+    want = np.cumsum(x.astype(np.longdouble), axis=1).astype(np.float64)
+    base, allowed = np.cumsum(x, axis=1), Tolerance(4.0, row_units=4.0)
+    assert compare(base, want, base, allowed).correct
+    assert not compare(np.cumsum(x, axis=1, dtype=np.float32).astype(np.float64), want, base, allowed).correct
