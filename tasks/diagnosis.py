@@ -132,6 +132,8 @@ def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | N
             return Diagnosis("transposed", "the output is transposed: its memory has the order of the other layout")
         if rows == columns and _near(got.T, want):
             return Diagnosis("transposed", "the output is transposed")
+    if wrong.any() and not wrong[~_emptied(got, want)].any():
+        return _zero_rows(got, want)
     return _moved(got, want, wrong, "row") or _moved(got.T, want.T, wrong.T, "column")
 
 
@@ -144,13 +146,8 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosi
     if float(np.abs(got - factors[:, None] * want).max()) > 0.05 * float(error.max()):
         return None
     row = int(np.argmax(np.abs(factors - 1)))
-    empty = np.flatnonzero(~got.any(axis=1) & want.any(axis=1))
-    if row in empty:
-        return Diagnosis(
-            "zero_rows",
-            f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
-            "computed or stored there, or zeros were stored over it",
-        )
+    if _emptied(got, want)[row]:
+        return _zero_rows(got, want)
     return Diagnosis(
         "row_factors",
         f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
@@ -158,14 +155,34 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosi
     )
 
 
+def _emptied(got: Array, want: Array) -> Array:
+    """True for each row that is zero and should not be."""
+    return np.asarray(~got.any(axis=1) & want.any(axis=1))
+
+
+def _zero_rows(got: Array, want: Array) -> Diagnosis:
+    empty = np.flatnonzero(_emptied(got, want))
+    return Diagnosis(
+        "zero_rows",
+        f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
+        "computed or stored there, or zeros were stored over it",
+    )
+
+
 def _moved(got: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None:
-    """Lines of the matrix, rows as given here, most of whose wrong ones hold another one's values."""
+    """Lines of the matrix, rows as given here, most of whose wrong ones hold another one's values.
+
+    A line of one value, as of zeros, does not say where it comes from.
+    """
     bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
     if bad.size < 2 or got.shape[1] < 4:
         return None
     g, w = got[bad, :COLUMNS], want[: ROWS * 4, :COLUMNS]
     nearest = np.array([int(np.argmin(np.abs(w - row).max(axis=1))) for row in g])
-    hits = [(int(b), int(n)) for b, n, row in zip(bad, nearest, g, strict=True) if n != b and _near(row, w[n])]
+    known = (nearest != bad) & (w[nearest] != w[nearest, :1]).any(axis=1)
+    hits = [
+        (int(b), int(n)) for b, n, row in zip(bad[known], nearest[known], g[known], strict=True) if _near(row, w[n])
+    ]
     if len(hits) < SHARE * bad.size:
         return None
     at, source = hits[0]

@@ -29,7 +29,7 @@ ALIKE = frozenset(  # neighbours in a sum
     {"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced", "sparse"}
 )
 EXACT_UNITS = 8.0  # of a float32 output on the task's own families, on which the standard may be exact: exp(-log(n))
-ROW_UNITS = 4.0  # of a row's largest value, where a row of the output is as long as one of an input that has peaks
+ROW_UNITS = 4.0  # of a row's largest value, where an output has the shape of an input that may have peaks
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
 
 
