@@ -8,35 +8,27 @@ namespace ks {
 // Least recently used, 16 sets. A line is filled part by part, by what is asked for.
 struct LineCache {
     static constexpr uint32_t kSets = 16, kMaxWays = 128;
-    uint64_t tag[kSets][kMaxWays];
-    uint64_t used[kSets][kMaxWays];
+    uint64_t tag[kSets][kMaxWays];  // the last one used comes first
     uint32_t parts[kSets][kMaxWays];
-    uint64_t clock;
     uint32_t ways;
 
     void clear(uint64_t lines) {
         ways = lines / kSets < 1 ? 1 : lines / kSets > kMaxWays ? kMaxWays : (uint32_t)(lines / kSets);
         memset(tag, 0xFF, sizeof tag);
-        memset(used, 0, sizeof used);
-        clock = 0;
     }
     // How many of the wanted parts were not there; now they are.
     uint32_t touch(uint64_t line, uint32_t wanted) {
-        uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets, oldest = 0;
-        clock++;
-        for (uint32_t way = 0; way < ways; way++) {
-            if (tag[set][way] == line) {
-                used[set][way] = clock;
-                uint32_t missing = wanted & ~parts[set][way];
-                parts[set][way] |= wanted;
-                return (uint32_t)__builtin_popcount(missing);
-            }
-            if (used[set][way] < used[set][oldest]) oldest = way;
-        }
-        tag[set][oldest] = line;
-        used[set][oldest] = clock;
-        parts[set][oldest] = wanted;
-        return (uint32_t)__builtin_popcount(wanted);
+        const uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets;
+        uint64_t* const tags = tag[set];
+        uint32_t* const filled = parts[set];
+        uint32_t way = 0;
+        while (way < ways && tags[way] != line) way++;
+        const uint32_t had = way < ways ? filled[way] : 0;
+        for (way = way < ways ? way : ways - 1; way > 0; way--)
+            tags[way] = tags[way - 1], filled[way] = filled[way - 1];
+        tags[0] = line;
+        filled[0] = had | wanted;
+        return (uint32_t)__builtin_popcount(wanted & ~had);
     }
 };
 

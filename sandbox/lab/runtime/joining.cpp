@@ -4,7 +4,6 @@
 
 namespace ks {
 
-constexpr uint32_t kWindow = 24;  // how far apart in program order the parts may stand
 constexpr uint32_t kWidest = 16;  // bytes a lane
 
 // True when every lane of `part` stands `distance` bytes behind the same lane of `first`.
@@ -46,8 +45,8 @@ static uint32_t find_parts(Instance* list, uint32_t at, uint32_t count, const ui
     return found == wanted ? found : 0;
 }
 
-void join_neighbours(Instance* list, uint32_t count, const uint32_t* access, bool global) {
-    for (uint32_t at = 0; at < count; at++) {
+void join_neighbours(Instance* list, uint32_t ready, uint32_t count, const uint32_t* access, bool global) {
+    for (uint32_t at = 0; at < ready; at++) {
         Instance& first = list[at];
         uint32_t kind = first.mask ? access[first.site] : kAtomic;
         bool known = kind == kLdsLoad || kind == kLdsStore || (global && (kind == kLoad || kind == kStore));

@@ -6,12 +6,12 @@
 
 #include "cache.h"
 #include "coalescing.h"
-#include "joining.h"
 #include "ks_lab/calls.h"
+#include "open_instances.h"
 
 namespace ks {
 
-constexpr uint32_t kSites = 2048, kInstances = 1 << 17;
+constexpr uint32_t kSites = 2048;
 constexpr uint32_t kReserve = 1 << 14, kFewOfASite = 64;  // what comes late is recorded too, some of each place
 
 struct Site {
@@ -30,7 +30,7 @@ struct Moved {
 
 // What one workgroup needs while it is recorded: a worker has one at a time, whatever launch it is of.
 struct Scratch {
-    Instance* instance;  // in the order of their first lane
+    OpenInstances open;
     LineCache l1;
     KeySet read_lines, written_lines;
 };
@@ -39,7 +39,6 @@ struct Recorder {
     Site site[kSites];  // open addressing by place and access
     uint32_t used[kSites], used_count, access[kSites];
     Scratch* scratch;
-    uint32_t instance_count;
     Wave* wave;  // whose instances are open
     uint64_t blocks, waves, barriers, accesses, accesses_before, done, dropped, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions + 2];  // loads, then stores and atomics, by buffer
@@ -76,7 +75,8 @@ static void* scattered(uint64_t bytes) {
 
 static Scratch* new_scratch() {
     Scratch* s = (Scratch*)zeroed(sizeof(Scratch));
-    s->instance = (Instance*)scattered(sizeof(Instance) * kInstances);  // a lane's next one is in another page
+    s->open.head = (InstanceHead*)scattered(OpenInstances::kHeadBytes);
+    s->open.address = (uint64_t*)scattered(OpenInstances::kAddressBytes);
     KeySet* const sets[] = {&s->read_lines, &s->written_lines};
     for (KeySet* set : sets) {
         set->slot = (uint64_t*)scattered(8 * KeySet::kSlots);
@@ -147,16 +147,13 @@ static void settle(Recorder& r, const Instance& instance) {
 }
 
 static void flush(Recorder& r) {
-    if (!r.instance_count) return;
-    join_neighbours(r.scratch->instance, r.instance_count, r.access, g_request->head.joins_global);
-    for (uint32_t i = 0; i < r.instance_count; i++) {
-        if (r.scratch->instance[i].mask) settle(r, r.scratch->instance[i]);
-        Site& site = r.site[r.scratch->instance[i].site];
-        if (!site.count) continue;
+    r.scratch->open.close(r.access, g_request->head.joins_global, [&r](const Instance& instance) {
+        if (instance.mask) settle(r, instance);
+        Site& site = r.site[instance.site];
+        if (!site.count) return;
         site.count = 0;
         memset(site.next, 0, sizeof site.next);
-    }
-    r.instance_count = 0;
+    });
 }
 
 // An access for which there is no room: what it moves is known all the same.
@@ -183,9 +180,10 @@ static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t acc
     r.accesses++;
     Site& site = site_of(r, place, access, (uint32_t)size);
     uint32_t n = site.next[lane.number]++;
+    OpenInstances& open = r.scratch->open;
     if (n >= site.count) {
-        const bool is_full = r.instance_count >= kInstances - kReserve && site.count >= kFewOfASite;
-        if (is_full || r.instance_count == kInstances) {
+        const bool is_full = open.count >= kInstances - kReserve && site.count >= kFewOfASite;
+        if (is_full || open.count == kInstances) {
             drop(r, site, address, size, access);
             return;
         }
@@ -193,17 +191,12 @@ static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t acc
             site.room = site.room ? 2 * site.room : 16;
             site.instances = (uint32_t*)realloc(site.instances, site.room * sizeof(uint32_t));
         }
-        site.instances[site.count++] = r.instance_count;
-        Instance& fresh = r.scratch->instance[r.instance_count++];
-        fresh.mask = 0;
-        fresh.site = (uint32_t)(&site - r.site);
-        fresh.size = (uint32_t)size;
-        n = site.count - 1;
+        n = site.count++;
+        site.instances[n] = open.count;
+        open.head[open.count++] = {0, (uint32_t)(&site - r.site), (uint32_t)size};
     }
     site.kept++;
-    Instance& instance = r.scratch->instance[site.instances[n]];
-    instance.mask |= 1ull << lane.number;
-    instance.address[lane.number] = address;
+    open.add(site.instances[n], lane.number, address);
 }
 
 void record_global(Worker& worker, uint32_t region, uint64_t offset, uint64_t size, bool write, bool atomic,

@@ -37,6 +37,18 @@ def copy_of(kind: str, index: str = "blockIdx.x * 64 + threadIdx.x") -> str:
     return f"__global__ void k(const {kind}* x, {kind}* y) {{ int i = {index}; y[i] = x[i]; }}"
 
 
+def turns(loop: str, read: str) -> str:
+    """A kernel that adds up what a loop reads of `v`, the input."""
+    return f"""
+__global__ void k(const float* x, float* y) {{
+    const volatile float* v = x;
+    float s = 0;
+    #pragma unroll 1
+    for ({loop}) s += {read};
+    y[threadIdx.x] = s;
+}}"""
+
+
 def test_sixteen_contiguous_bytes_a_lane_are_8_lines_and_16_segments() -> None:
     c = count(copy_of("float4"), launch("k", ["x", "y"], [256]))
     load = next(s for s in c.sites if s.kind == "load")
@@ -72,6 +84,11 @@ def test_the_second_read_of_a_line_hits_the_l1_until_it_is_pushed_out() -> None:
     assert small.counters["TCC_READ"] == 128 and large.counters["TCC_READ"] == 2 * 1024
 
 
+def test_a_line_that_is_read_again_and_again_stays_in_the_l1() -> None:
+    c = count(turns("int j = 1; j <= 1024; ++j", "v[0] + v[j * 32]"), launch("k", ["x", "y"]))
+    assert c.counters["TCC_READ"] == 1 + 1024
+
+
 def test_column_reads_conflict_31_ways_in_each_half_wave_and_padding_cures_it() -> None:
     flat = lds("t[i] = x[i]; __syncthreads(); y[i] = t[(i * 32) % 4096];")
     padded = lds("t[i] = x[i]; __syncthreads(); y[i] = t[i * 33];")
@@ -102,6 +119,20 @@ def test_vector_members_read_one_by_one_count_as_one_wide_load() -> None:
     )
     load = next(s for s in c.sites if s.kind == "load")
     assert (load.instructions, load.size, load.segments) == (64, 16, 64 * 16)
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_neighbours_among_many_accesses_join_wherever_they_stand(before: int) -> None:
+    reads = "for (int j = 0; j < 200; ++j) { s += v[(2 * i + 128 * j) % 4096]; s += v[(2 * i + 128 * j) % 4096 + 1]; }"
+    c = lds(f"volatile float* v = t; float s = {'v[5]' if before else '0'}; {reads} y[i] = s;")
+    loads = [s for s in c.sites if s.kind == "lds load"]
+    assert sum(s.instructions for s in loads) == 200 + before
+
+
+def test_lanes_that_turn_a_loop_more_or_less_often_are_joined_turn_by_turn() -> None:
+    c = count(turns("int j = 0; j < 3 * threadIdx.x; ++j", "v[threadIdx.x * 1024 + 5 * j]"), launch("k", ["x", "y"]))
+    sums = [sum(getattr(s, n) for s in c.sites if s.kind == "load") for n in ("instructions", "lanes", "segments")]
+    assert sums == [3 * 63, 3 * sum(range(64)), 3 * sum(range(64))]
 
 
 def test_the_read_phases_of_16_bytes_are_not_consecutive_lanes() -> None:
