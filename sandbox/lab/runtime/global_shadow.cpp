@@ -20,6 +20,9 @@ struct RegionShadow {
     Record* beside;                   // the last reader of other bytes of the word, in another workgroup than reader's
     uint32_t *writer_place, *reader_place, *plain_place;
     uint8_t* written;
+    // Whether anybody has read it so far, or changed it atomically: else nobody looks for records of that. Outputs are
+    // mostly written and no more.
+    bool is_read, is_changed_atomically;
 };
 static RegionShadow g_shadow[kMaxRegions + 2];
 
@@ -108,15 +111,23 @@ static void meet_reader(Record reader, Record self, uint64_t first_group, const 
     meet(reader, self, first_group, kWriteAfterRead, touch, place, early);
 }
 
+// Notes that it is so, before any record that is due to it.
+static void set_once(bool& flag) {
+    if (!__atomic_load_n(&flag, __ATOMIC_RELAXED)) __atomic_store_n(&flag, true, __ATOMIC_SEQ_CST);
+}
+static bool is_set(const bool& flag) { return __atomic_load_n(&flag, __ATOMIC_RELAXED); }
+
 static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch,
                        bool early) {
     Record old = __atomic_exchange_n(&shadow.writer[word], self, __ATOMIC_RELAXED);
-    meet_plain(shadow, word, self, first_group, touch);
-    if (!(self & kAtomicBit)) {
-        if (group_of(shadow.plain[word]) >= first_group) __atomic_store_n(&shadow.plain[word], 0, __ATOMIC_RELAXED);
-    } else if (group_of(old) >= first_group && !(old & kAtomicBit)) {
-        shadow.plain_place[word] = shadow.writer_place[word];
-        __atomic_store_n(&shadow.plain[word], old, __ATOMIC_RELAXED);
+    if (is_set(shadow.is_changed_atomically)) {
+        meet_plain(shadow, word, self, first_group, touch);
+        if (!(self & kAtomicBit)) {
+            if (group_of(shadow.plain[word]) >= first_group) __atomic_store_n(&shadow.plain[word], 0, __ATOMIC_RELAXED);
+        } else if (group_of(old) >= first_group && !(old & kAtomicBit)) {
+            shadow.plain_place[word] = shadow.writer_place[word];
+            __atomic_store_n(&shadow.plain[word], old, __ATOMIC_RELAXED);
+        }
     }
     if (group_of(old) >= first_group) {
         meet(old, self, first_group, touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite, touch,
@@ -126,6 +137,7 @@ static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_
             __atomic_fetch_or(&shadow.writer[word], old & 0xF000, __ATOMIC_RELAXED);
     }
     shadow.writer_place[word] = (uint32_t)touch.place;
+    if (!is_set(shadow.is_read)) return;
     const Record reader = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED);
     if (group_of(reader) >= first_group && (reader & 0xF000) != 0xF000)
         meet_reader(__atomic_load_n(&shadow.beside[word], __ATOMIC_RELAXED), self, first_group, touch, 0, early);
@@ -145,7 +157,7 @@ static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t
     }
     __atomic_store_n(&shadow.reader[word], mine, __ATOMIC_RELAXED);
     shadow.reader_place[word] = (uint32_t)touch.place;
-    meet_plain(shadow, word, self, first_group, touch);
+    if (is_set(shadow.is_changed_atomically)) meet_plain(shadow, word, self, first_group, touch);
     Record writer = __atomic_load_n(&shadow.writer[word], __ATOMIC_RELAXED);
     if (group_of(writer) >= first_group)
         meet(writer, self, first_group, kReadAfterWrite, touch, shadow.writer_place[word], false);
@@ -157,12 +169,18 @@ void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
     RegionShadow& shadow = g_shadow[region];
     if (!shadow.writer) return;
     Worker& worker = *t_worker;
-    if ((touch.flags & kAtomically) && !t_hot.narrow)
+    const bool atomic = touch.flags & kAtomically;
+    if (atomic && !t_hot.narrow)
         release_and_acquire(worker, touch.address, touch.flags & kReads, touch.flags & kWrites);
+    if (touch.flags & kWrites) {
+        if (atomic) set_once(shadow.is_changed_atomically);
+    } else {
+        set_once(shadow.is_read);
+    }
     bool early = !all_written(shadow.written + offset, touch.size, touch.flags);
     if ((touch.flags & kReads) && early) suspect_unwritten(touch);
     Record self = (worker.group & kGroups) << (16 + kClockBits) | since_start(worker.clock) << 16 | t_lane->flat |
-                  (touch.flags & kAtomically ? kAtomicBit | (t_hot.narrow ? kNarrow : 0) : 0);
+                  (atomic ? kAtomicBit | (t_hot.narrow ? kNarrow : 0) : 0);
     uint64_t first_group = (worker.launch_group + 1) & kGroups, end = offset + touch.size;
     for (uint64_t word = offset / 4; word * 4 < end; word++) {
         uint64_t low = word * 4 < offset ? offset - word * 4 : 0, high = end - word * 4 < 4 ? end - word * 4 : 4;

@@ -11,6 +11,13 @@ __global__ void k(const float* x, float* y) {
     y[threadIdx.x] += v; // BUG: race //-
     atomicAdd(&y[threadIdx.x], v); //+
 }
+//== a sum is set where others add to it | grid=4 kernels=zero:y;k:x,y
+__global__ void zero(float* y) { if (blockIdx.x == 0) y[threadIdx.x] = 0; }
+__global__ void k(const float* x, float* y) {
+    float v = x[blockIdx.x * 64 + threadIdx.x];
+    if (blockIdx.x == 0) y[threadIdx.x] = 0; //-
+    atomicAdd(&y[threadIdx.x], v); // BUG: race ~2
+}
 //== tiles that overlap by one | grid=4
 __global__ void k(const float* x, float* y) {
     int at = blockIdx.x * 63 + threadIdx.x; //-
