@@ -61,3 +61,28 @@ def test_a_family_of_the_tasks_own_with_alike_lines_lets_roundings_go_one_way() 
     families, (output,) = InputFamilies(task), task.outputs
     assert families.tolerance(output, "equal_rows").units == ONE_WAY
     assert families.tolerance(output, "spread").units == EXACT_UNITS
+
+
+def sigmoid_gradients(inputs: dict[str, Array], places: int) -> Array:
+    """`dw1` as plain loops add it, each sigmoid off by so many last places, as a reciprocal of the hardware may be."""
+    h = 1 / (1 + np.exp(-sums(inputs["x"][:, None, :] * inputs["w1"], 1)))
+    h = (h.view(np.int32) + np.int32(places)).view(np.float32)
+    below = sums(inputs["dy"][:, None, :] * inputs["w2"].T, 1) * h * (1 - h)
+    return sums(below.T[:, None, :] * inputs["x"].T, 1)
+
+
+@pytest.mark.parametrize("family", ["", "closed"])
+@pytest.mark.parametrize("places", [-1, 0, 1])
+def test_gradients_are_as_far_off_as_loops_with_a_reciprocal_of_the_hardware_leave_them(
+    places: int, family: str
+) -> None:
+    """A library's product adds a large first term to few others; a sigmoid near one has a derivative of few bits."""
+    task = load_task("mlp_backward")
+    case = replace(task.tests[0], dims={"batch": 9, "inputs": 784, "hidden": 11, "outputs": 9}, role="held_out", seed=9)
+    inputs = dict(InputFamilies(task).draw(case, family) if family else task.draw(case))
+    if not family:
+        inputs["w1"] = inputs["w1"] * np.float32(12 / np.abs(inputs["x"] @ inputs["w1"].T).max())
+    want = task.reference(inputs, case)["dw1"]
+    mine = np.abs(sigmoid_gradients(inputs, places) - want)
+    own = np.abs(task.baseline(inputs, case)["dw1"] - want)
+    assert np.sqrt(np.square(mine).mean()) <= 2 * np.sqrt(np.square(own).mean())
