@@ -8,8 +8,9 @@ Ranges without a case get one: nearly all beside unusual numbers, a few beside o
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,7 +25,8 @@ from tasks.task import Case, Task
 
 COST = 2.0**21  # operations plus bytes of a case, or as much as the cheapest test where that is more
 UNUSUAL = 12  # cases for numbers that few kernels have
-MADE = 12  # for what these make with others of their line, between two before at one
+ASKED = 12  # for what comparisons ask by a step of arithmetic, between two before at one, as for all that follow
+MADE = 12  # for what unusual numbers make with any others of their line
 MULTIPLES = 6  # for odd multiples of any: what a path for multiples of it leaves over
 USUAL = 3  # for all: powers of two and small numbers
 ROUND = 64  # a path for multiples seldom asks for more of the dims beside
@@ -32,6 +34,16 @@ LEAST_FACTOR = 16  # whose multiples are meant
 MOST_NUMBERS = 512  # of a file; further ones are not read
 SMALL = 16  # numbers below it are usual
 LITTLE = 24  # steps that the other dims lie above their least length at most
+SHIFTS = 32  # bits at most by which a length is moved
+_COMPARES = frozenset({"<", ">", "<=", ">=", "==", "!="})
+_UNDONE: Mapping[str, Callable[[int, int], int]] = {
+    "/": operator.mul,
+    "*": lambda bound, by: bound // max(1, by),
+    "+": operator.sub,
+    "-": operator.add,
+    ">>": lambda bound, by: bound << min(by, SHIFTS),
+    "<<": lambda bound, by: bound >> min(by, SHIFTS),
+}
 _PLAN = re.compile(r"/\*\+\+\+(.*?)\+\+\+\*/", re.S)
 _IN_PLAN = re.compile(r"(?<![\w.])\d{1,12}(?![\w.])")
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)[uUlLzZ]*")
@@ -46,7 +58,13 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 3])
     unusual, made_of, written = written_numbers(prepared.source, prepared.tunables)
-    wants = ((unusual, UNUSUAL, ranges_between), (made_of, MADE, ranges_between), (written, MULTIPLES, _multiples))
+    asked = sorted({*unusual, *asked_for(prepared.source, prepared.tunables)})
+    wants = (
+        (unusual, UNUSUAL, ranges_between),
+        (asked, ASKED, ranges_between),
+        (made_of, MADE, ranges_between),
+        (written, MULTIPLES, _multiples),
+    )
     limit = max(COST, min(cost(task, case.dims) for case in task.tests))
     names = {case.name for case in known}
     lengths = {name: {case.dims[name] for case in known} for name in task.tests[0].dims}
@@ -83,6 +101,28 @@ def written_numbers(source: str, tunables: Mapping[str, int]) -> tuple[list[int]
     unusual = [number for number in written if number > SMALL and number & (number - 1)]
     made = {value for line in lines for value in _made(line, set(unusual))}
     return unusual, sorted({*unusual, *made}), written
+
+
+def asked_for(source: str, tunables: Mapping[str, int]) -> set[int]:
+    """Lengths that comparisons ask for: 7200 and 7208 in `n / 8 > 900` and `900 < n / 8`, 150 in `n - 100 < 50`."""
+    text, values = numbered(source, tunables)
+    found = set[int]()
+    for row in text:
+        plain = [token for token in row if token.text not in ("(", ")")]
+        for at, token in enumerate(plain):
+            if token.text in _COMPARES:
+                before, after = plain[max(0, at - 3) : at], plain[at + 1 : at + 4]
+                found |= _undone(before, after[:1], values) | _undone(after, before[-1:], values)
+    return found
+
+
+def _undone(side: list[Token], other: list[Token], values: Mapping[int, int]) -> set[int]:
+    """The lengths for which this side of a comparison, one step of arithmetic, comes to the number on the other one."""
+    if len(side) < 3 or not other or (bound := values.get(other[0].start)) is None:
+        return set()
+    first, last, step = values.get(side[0].start), values.get(side[2].start), side[1].text
+    by = first if last is None and step in ("*", "+") else last
+    return set() if by is None or step not in _UNDONE else {_UNDONE[step](each, by) for each in (bound, bound + 1)}
 
 
 def numbered(source: str, tunables: Mapping[str, int]) -> tuple[list[list[Token]], dict[int, int]]:

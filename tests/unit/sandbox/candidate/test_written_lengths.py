@@ -4,7 +4,16 @@ import pytest
 
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import Prepared, prepare
-from sandbox.candidate.written_lengths import MADE, MULTIPLES, UNUSUAL, USUAL, written_cases, written_numbers
+from sandbox.candidate.written_lengths import (
+    ASKED,
+    MADE,
+    MULTIPLES,
+    UNUSUAL,
+    USUAL,
+    asked_for,
+    written_cases,
+    written_numbers,
+)
 from tasks.held_out import held_out_cases
 from tasks.loader import load_task, task_names
 from tasks.task import Case
@@ -48,6 +57,37 @@ def test_a_length_lies_in_the_range_that_a_condition_names(condition: str, low: 
         assert any(low <= length <= high for length in lengths), (seed, lengths)
 
 
+@pytest.mark.parametrize(
+    ("condition", "low", "high"),
+    [
+        ("n / 8 > 900 && n / 8 < 930", 7208, 7439),
+        ("901 <= n / 8 && 930 > (n / 8)", 7208, 7439),
+        ("n >> 3 == 901", 7208, 7215),
+        ("3 * n > 27000 && n * 3 < 27200", 9001, 9066),
+        ("n - 9000 > 50 && n - 9000 < 120", 9051, 9119),
+        ("n + 77 >= 9000 && n + 77 < 9100", 8923, 9022),
+    ],
+)
+def test_a_range_that_arithmetic_leads_to_is_always_met(condition: str, low: int, high: int) -> None:
+    source = f"{HEAD}bool wrong(int n, int i) {{ return {condition} && i == 7; }}"
+    prepared = prepare(source, SCALE)
+    for seed in range(40):
+        lengths = [case.dims["n"] for case in written_cases(prepared, seed, prepared.task.tests)]
+        assert any(low <= length <= high for length in lengths), (seed, lengths)
+
+
+def test_what_comparisons_ask_of_a_length() -> None:
+    asked = {
+        "if (n / 8 > 900 && n / 8 < 930) x();": {7200, 7208, 7440, 7448},
+        "#define L 900\nif (n/8>L)": {7200, 7208},
+        "if (2 * n >= 777)": {388, 389},
+        "if (n / 0 > 9)": {0},
+        "if (n << 99999 < 7)": {0},
+        "if (n % 96 == 5) y(); if (n > 5) z(); if (n / m > 5)": set(),
+    }
+    assert {text: asked_for(text, {}) for text in asked} == asked
+
+
 def test_the_numbers_of_text_plan_and_tunables_are_read_and_no_others() -> None:
     source = f'{HEAD}// 1111\nconst char* t = "2222"; int a1333 = 0x10FF, b = 1\'500u, c = 0b10001; float f = 4.75e2f;'
     unusual, made, written = written_numbers(source, {"TILE": 192})
@@ -65,7 +105,7 @@ def test_what_every_derivation_keeps(name: str) -> None:
         others = known(prepared)
         cases = written_cases(prepared, 3, others)
         assert cases == written_cases(prepared, 3, others)
-        assert len(cases) <= UNUSUAL + MADE + MULTIPLES + USUAL
+        assert len(cases) <= UNUSUAL + ASKED + MADE + MULTIPLES + USUAL
         assert not {case.name for case in cases} & {case.name for case in others}
         for case in cases:
             assert case.role == "held_out" and tuple(case.dims) == tuple(task.tests[0].dims)
