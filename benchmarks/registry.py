@@ -76,6 +76,14 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "verdict_rate",
+        "The rate of verdicts",
+        "`check` of the softmax seed, and the demo, in turns with the last state whose judge compared nothing of what "
+        "is timed: what is covered since may cost a fifth.",
+        4,
+        needs=("git",),
+    ),
+    Benchmark(
         "one_way",
         "One candidate's way",
         "Parses, resolutions and files between a node of the graph and the compiler, counted for one candidate.",
