@@ -80,7 +80,7 @@ BENCHMARKS = (
         "The rate of verdicts",
         "`check` of the softmax seed, and the demo, in turns with the last state whose judge compared nothing of what "
         "is timed: what is covered since may cost a fifth.",
-        4,
+        8,
         needs=("git",),
     ),
     Benchmark(
