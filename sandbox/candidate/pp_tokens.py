@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple, cast
 Kind = Literal["name", "number", "string", "raw", "character", "header", "mark", "end", "open"]
 
 _UCN = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]{1,8}\}|N\{[^}\n]{1,100}\})"
-_NO_NAME = r"\x00-#%-/:-@\[-^`{-\x7f"  # what ASCII has beside letters, digits, _ and $; a set up to U+10FFFF takes
-# twenty times as long to compile
+# What ASCII has beside letters, digits, _ and $: a set that goes up to U+10FFFF takes twenty times as long to compile.
+_NO_NAME = r"\x00-#%-/:-@\[-^`{-\x7f"
 _WORD = rf"(?:[^0-9{_NO_NAME}]|{_UCN})(?:[^{_NO_NAME}]|{_UCN})*+"
 _TOKEN = re.compile(
     rf"""(?:[ \t\f\v\r]++|//[^\n]*+)*+

@@ -31,7 +31,7 @@ MULTIPLES = 6  # for odd multiples of any: what a path for multiples of it leave
 USUAL = 3  # for all: powers of two and small numbers
 ROUND = 64  # a path for multiples seldom asks for more of the dims beside
 LEAST_FACTOR = 16  # whose multiples are meant
-MOST_NUMBERS = 512  # of a file; further ones are not read
+MOST_NUMBERS = 512  # of a file; further ones are not read, and of those that comparisons ask for as many are drawn
 SMALL = 16  # numbers below it are usual
 LITTLE = 24  # steps that the other dims lie above their least length at most
 SHIFTS = 32  # bits at most by which a length is moved
@@ -58,7 +58,7 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 3])
     unusual, made_of, written = written_numbers(prepared.source, prepared.tunables)
-    asked = sorted({*unusual, *asked_for(prepared.source, prepared.tunables)})
+    asked = [*unusual, *few_of(asked_for(prepared.source, prepared.tunables), rng)]
     wants = (
         (unusual, UNUSUAL, ranges_between),
         (asked, ASKED, ranges_between),
@@ -114,6 +114,11 @@ def asked_for(source: str, tunables: Mapping[str, int]) -> set[int]:
                 before, after = plain[max(0, at - 3) : at], plain[at + 1 : at + 4]
                 found |= _undone(before, after[:1], values) | _undone(after, before[-1:], values)
     return found
+
+
+def few_of(numbers: Collection[int], rng: np.random.Generator) -> list[int]:
+    """As many of them as are read of a file, drawn; a file may hold ten thousand comparisons."""
+    return [int(number) for number in rng.permutation(sorted(numbers))[:MOST_NUMBERS]]
 
 
 def _undone(side: list[Token], other: list[Token], values: Mapping[int, int]) -> set[int]:

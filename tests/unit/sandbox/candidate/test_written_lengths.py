@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from sandbox.candidate.growth import plan_cases
@@ -7,10 +8,12 @@ from sandbox.candidate.prepare import Prepared, prepare
 from sandbox.candidate.written_lengths import (
     ASKED,
     MADE,
+    MOST_NUMBERS,
     MULTIPLES,
     UNUSUAL,
     USUAL,
     asked_for,
+    few_of,
     written_cases,
     written_numbers,
 )
@@ -86,6 +89,15 @@ def test_what_comparisons_ask_of_a_length() -> None:
         "if (n % 96 == 5) y(); if (n > 5) z(); if (n / m > 5)": set(),
     }
     assert {text: asked_for(text, {}) for text in asked} == asked
+
+
+def test_of_thousands_of_comparisons_no_more_numbers_are_drawn_than_are_read_of_a_file() -> None:
+    asked = asked_for("\n".join(f"a = n / 2 > {n};" for n in range(1000, 9000, 2)), {})
+    drawn = few_of(asked, np.random.default_rng(1))
+    assert len(asked) == 8000 and len(drawn) == len(set(drawn)) == MOST_NUMBERS and set(drawn) < asked
+    assert max(drawn) > 16000 and few_of({2**70, 3}, np.random.default_rng(1)) != few_of(
+        set(), np.random.default_rng(1)
+    )
 
 
 def test_the_numbers_of_text_plan_and_tunables_are_read_and_no_others() -> None:
