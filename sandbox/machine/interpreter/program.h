@@ -83,7 +83,7 @@ struct Instruction {
     uint8_t vmcnt, lgkmcnt, expcnt;  // s_waitcnt; 255: not waited for
 };
 
-static_assert(sizeof(Operand) == 16 && sizeof(Instruction) == 144);
+static_assert(sizeof(Operand) == 16 && sizeof(Instruction) == 136);
 
 // What the kernel's descriptor and metadata say.
 struct Kernel {

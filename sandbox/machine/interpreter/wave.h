@@ -1,0 +1,74 @@
+// The state of one wave: 64 lanes, its registers, and for each register which of its bytes or bits are defined.
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+#include "program.h"
+
+namespace machine {
+
+constexpr int kLanes = 64;
+constexpr int kVectors = 512;  // v0 to v255, then a0 to a255
+constexpr uint64_t kAll = ~0ull;
+
+struct alignas(64) Vector {
+    uint32_t lane[kLanes];
+};
+
+struct alignas(64) Vector64 {
+    uint64_t lane[kLanes];
+};
+
+// Bit l of byte[b]: byte b of lane l is defined.
+struct alignas(32) Defined {
+    uint64_t byte[4];
+
+    uint64_t whole() const { return byte[0] & byte[1] & byte[2] & byte[3]; }
+    static Defined of(uint64_t lanes) { return {{lanes, lanes, lanes, lanes}}; }
+};
+
+inline Defined operator&(const Defined& a, const Defined& b) {
+    return {{a.byte[0] & b.byte[0], a.byte[1] & b.byte[1], a.byte[2] & b.byte[2], a.byte[3] & b.byte[3]}};
+}
+
+inline Defined operator|(const Defined& a, const Defined& b) {
+    return {{a.byte[0] | b.byte[0], a.byte[1] | b.byte[1], a.byte[2] | b.byte[2], a.byte[3] | b.byte[3]}};
+}
+
+struct Workgroup;
+struct Program;
+
+// What MODE holds. Rounding: 0 nearest, 1 up, 2 down, 3 to zero. Denormals: bit 0 of inputs, bit 1 of results are kept.
+struct Mode {
+    uint8_t round_single, round_double;  // double stands for half as well
+    uint8_t denormal_single, denormal_double;
+    uint8_t dx10_clamp, ieee;
+};
+
+struct Wave {
+    Vector v[kVectors];
+    Defined defined[kVectors];
+    uint32_t origin[kVectors];  // the instruction that gave the first undefined byte of the register
+    uint32_t s[kScalars + 3];   // ScalarIndex; scc is 0 or 1
+    uint32_t scalar_defined[kScalars + 3];  // one bit a bit
+    uint32_t scalar_origin[kScalars + 3];
+    uint32_t at;             // the instruction that runs
+    uint32_t next;           // the one after it, unless it branches
+    uint64_t write_mask;     // lanes that a vector instruction writes: EXEC, or fewer under DPP
+    Mode mode;
+    uint32_t hardware[64];  // what s_getreg reads beside MODE
+    uint64_t index_mode;     // s_set_gpr_idx_on: bits 0 to 3 as its operand; 0: off
+    Workgroup* group;
+    const Program* program;
+    uint32_t number;  // in its workgroup
+    uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
+
+    uint64_t exec() const { return s[kExec] | (uint64_t)s[kExec + 1] << 32; }
+    uint64_t scalar64(uint32_t index) const { return s[index] | (uint64_t)s[index + 1] << 32; }
+    void set_scalar64(uint32_t index, uint64_t value) {
+        s[index] = (uint32_t)value;
+        s[index + 1] = (uint32_t)(value >> 32);
+    }
+};
+
+}  // namespace machine
