@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pending.h"
 #include "program.h"
 
 namespace machine {
@@ -45,6 +46,8 @@ struct Mode {
     uint8_t dx10_clamp, ieee;
 };
 
+enum WaveState : uint8_t { kRunning, kAtBarrier, kAsleep, kEnded };
+
 struct Wave {
     Vector v[kVectors];
     Defined defined[kVectors];
@@ -62,6 +65,13 @@ struct Wave {
     const Program* program;
     uint32_t number;  // in its workgroup
     uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
+    WaveState state;
+    Pending pending;
+    uint32_t barrier;         // the instruction at which it waits
+    uint64_t executed;        // instructions
+    uint64_t changes;         // writes to memory that others see
+    uint8_t* scratch;         // private memory, lane after lane
+    uint8_t* scratch_written;  // one byte a byte
 
     uint64_t exec() const { return s[kExec] | (uint64_t)s[kExec + 1] << 32; }
     uint64_t scalar64(uint32_t index) const { return s[index] | (uint64_t)s[index + 1] << 32; }
