@@ -14,7 +14,6 @@ Recorder* open_recorder(Worker& worker, uint32_t launch);
 void close_recorder(Worker& worker, const Workgroup& group);
 void count_access(Recorder& recorder, const Wave& wave, Segment segment, const Place& place, Access access,
                   uint32_t bytes);
-void count_matrix(Recorder& recorder, const Wave& wave);
 void write_counters(FILE* out, uint32_t launch);
 
 }  // namespace machine

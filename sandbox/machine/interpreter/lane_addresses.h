@@ -6,11 +6,9 @@
 
 namespace machine {
 
-// global, flat and scratch: address, scalar base, data. LDS: address, data, second data. Buffers: address, descriptor,
-// scalar offset, data. Scalar loads: base, offset.
-constexpr int kAddressSource = 0, kBaseSource = 1, kDataSource = 2;
-constexpr int kLdsData = 1, kLdsSecond = 2;
-constexpr int kDescriptorSource = 1, kOffsetSource = 2, kBufferData = 3;
+// Address, data, scalar base; LDS: address, data, second data; buffers: address, data, descriptor, scalar offset.
+constexpr int kAddressSource = 0, kDataSource = 1, kBaseSource = 2, kSecondData = 2;
+constexpr int kDescriptorSource = 2, kOffsetSource = 3;
 
 enum class Segment : uint8_t { global, lds, scratch };
 
@@ -26,6 +24,8 @@ bool global_addresses(Wave& wave, const Instruction& in, LaneAddresses& to);
 bool flat_addresses(Wave& wave, const Instruction& in, LaneAddresses& global, LaneAddresses& lds,
                     LaneAddresses& scratch);
 bool scratch_addresses(Wave& wave, const Instruction& in, LaneAddresses& to);
-bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to);
+bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to);  // without the instruction's offset
+// Through a descriptor; lanes out of its range are left out of `to.lanes`: loads give zeros there, the rest does nothing.
+bool buffer_addresses(Wave& wave, const Instruction& in, uint32_t bytes, LaneAddresses& to);
 
 }  // namespace machine

@@ -47,12 +47,12 @@ void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data) {
     data.defined[0].byte[1] = data.defined[0].byte[3];
 }
 
-void give(Wave& wave, const Instruction& in, LaneData& data, uint64_t lanes, Form form, uint32_t skipped) {
-    const uint32_t index = in.result[0].index + skipped, dwords = (in.bytes + 3u) / 4;
+void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form, uint32_t skipped) {
+    const uint32_t index = in.result[0].index + skipped, dwords = (bytes + 3) / 4;
     if (skipped + dwords > in.result[0].dwords) return;
-    if (in.bytes < 4) {  // what the load leaves out is zeros, so it is defined
-        for (uint32_t b = in.bytes; b < 4; b++) data.defined[0].byte[b] |= lanes;
-        if (is_signed(form)) extend(data, in.bytes);
+    if (bytes < 4) {  // what the load leaves out is zeros, so it is defined
+        for (uint32_t b = bytes; b < 4; b++) data.defined[0].byte[b] |= lanes;
+        if (is_signed(form)) extend(data, bytes);
         const bool is_high = form == Form::high_half || form == Form::high_half_sign;
         if (form != Form::zeros && form != Form::sign) merge_half(wave, index, data, is_high);
     }

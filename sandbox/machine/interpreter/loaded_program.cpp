@@ -50,7 +50,7 @@ bool is_operand(const Operand& operand) {
 }
 
 void check_instruction(const Program& program, const Instruction& in) {
-    bool is_good = in.semantics < program.head.names && in.results <= 2 && in.sources <= 4 && in.bytes <= 16;
+    bool is_good = in.semantics < program.head.names && in.results <= 2 && in.sources <= 4 && in.bytes <= 64;
     for (const Operand& operand : in.result) is_good &= is_operand(operand) && operand.kind != kConstant;
     for (const Operand& operand : in.source) is_good &= is_operand(operand);
     is_good &= in.target == kNowhere || in.target < program.head.instructions;

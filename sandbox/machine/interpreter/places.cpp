@@ -3,6 +3,7 @@
 #include "counters.h"
 #include "memory_model.h"
 #include "report.h"
+#include "variables.h"
 
 namespace machine {
 
@@ -51,6 +52,7 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
         return;
     }
     if (!asked.checks || !place.region->is_writable) return;
+    touch_variable(wave, place, bytes, access != Access::store);
     WaveAccess told = described(in, place, access, data, bytes);
     told.region = place.region->index();
     group.model.note_global(wave, told, place.offset);

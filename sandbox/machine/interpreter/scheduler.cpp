@@ -31,7 +31,32 @@ Wave* wave_in_turn(Workgroup& group) {
 
 void wake(Workgroup& group) {
     for (uint32_t i = 0; i < group.waves; i++)
-        if (group.wave[i]->state == kAsleep) group.wave[i]->state = kRunning;
+        if (group.wave[i]->state == kAsleep && !group.wave[i]->is_stuck) group.wave[i]->state = kRunning;
+}
+
+// Memory has changed: what the other waves were found to repeat may end now.
+void rouse_others(Workgroup& group, const Wave& wave) {
+    for (uint32_t i = 0; i < group.waves; i++) {
+        if (group.wave[i] == &wave) continue;
+        group.wave[i]->is_stuck = false;
+        group.wave[i]->watched = kNowhere;
+    }
+    wake(group);
+}
+
+struct States {
+    uint32_t asleep, stuck, waiting;
+};
+
+States states_of(const Workgroup& group) {
+    States states = {};
+    for (uint32_t i = 0; i < group.waves; i++) {
+        const Wave& wave = *group.wave[i];
+        states.asleep += wave.state == kAsleep && !wave.is_stuck;
+        states.stuck += wave.state == kAsleep && wave.is_stuck;
+        states.waiting += wave.state == kAtBarrier;
+    }
+    return states;
 }
 
 // All waves have come to a barrier or have ended: the barrier opens, unless some never come.
@@ -57,6 +82,41 @@ bool pass_barrier(Workgroup& group) {
     return true;
 }
 
+uint64_t mix(uint64_t digest, const void* data, uint64_t bytes) {
+    for (uint64_t offset = 0; offset + 8 <= bytes; offset += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t*)data + offset, 8);
+        digest = (digest ^ word) * 0x9e3779b97f4a7c15ull;
+        digest ^= digest >> 29;
+    }
+    return digest;
+}
+
+uint64_t digest_of(const Wave& wave) {
+    uint64_t digest = mix(wave.next, wave.v, sizeof wave.v);
+    digest = mix(digest, wave.s, sizeof wave.s / 8 * 8);
+    return wave.scratch ? mix(digest, wave.scratch, wave.group->scratch_bytes * kLanes) : digest;
+}
+
+// True where the wave is as it was when its state was noted, here.
+bool has_come_back(Wave& wave) {
+    if (digest_of(wave) == wave.digest) {
+        wave.is_stuck = true;
+        wave.state = kAsleep;
+        return true;
+    }
+    if (++wave.visits >= wave.patience) wave.watched = kNowhere;  // a longer period: note another state
+    return false;
+}
+
+void watch(Wave& wave) {
+    if (wave.watched != kNowhere || wave.is_stuck) return;
+    wave.watched = wave.next;
+    wave.digest = digest_of(wave);
+    wave.visits = 0;
+    wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
+}
+
 // How many instructions it executed.
 uint64_t run_wave(Wave& wave, uint64_t budget) {
     const Program& program = *wave.program;
@@ -68,6 +128,7 @@ uint64_t run_wave(Wave& wave, uint64_t budget) {
             report(wave, kOutOfBounds, wave.exec(), kCodeBase, kNowhere);
             break;
         }
+        if (__builtin_expect(wave.next == wave.watched, 0) && has_come_back(wave)) break;
         wave.at = wave.next++;
         const Instruction& in = program.code[wave.at];
         wave.write_mask = wave.exec();
@@ -104,27 +165,39 @@ void jump(Wave& wave, uint64_t address) {
         wave.next = (uint32_t)(offset / 8);
 }
 
-bool run_workgroup(Workgroup& group, uint64_t budget) {
-    for (uint64_t spent = 0; spent < budget && !group.failed;) {
+void rouse(Workgroup& group) {
+    for (uint32_t i = 0; i < group.waves; i++) {
+        group.wave[i]->is_stuck = false;
+        group.wave[i]->watched = kNowhere;
+    }
+    wake(group);
+}
+
+Progress run_workgroup(Workgroup& group, uint64_t budget) {
+    const uint64_t changes = group.changes;
+    for (uint64_t spent = 0; spent < budget;) {
+        if (group.failed) return Progress::ended;
         Wave* wave = wave_in_turn(group);
-        if (!wave) {
-            bool is_ended = true;
-            for (uint32_t i = 0; i < group.waves; i++) is_ended &= group.wave[i]->state == kEnded;
-            if (is_ended) return true;
-            bool sleeps = false;
-            for (uint32_t i = 0; i < group.waves; i++) sleeps |= group.wave[i]->state == kAsleep;
-            if (sleeps) {
-                wake(group);
-                spent += kTurn / 16;  // others must get their turn
-            } else if (!pass_barrier(group)) {
-                return true;
-            }
+        if (wave) {
+            const uint64_t before = group.changes;
+            spent += kTurn / 64 + run_wave(*wave, kTurn);
+            if (group.changes != before) rouse_others(group, *wave);
+            if (group.changes == changes && wave->state == kRunning) watch(*wave);
+            group.turn++;
             continue;
         }
-        spent += kTurn / 64 + run_wave(*wave, kTurn);
-        group.turn++;
+        const States states = states_of(group);
+        if (!states.asleep && !states.stuck && !states.waiting) return Progress::ended;
+        if (states.asleep) {
+            wake(group);
+            spent += kTurn / 16;  // others must get their turn
+        } else if (states.stuck) {
+            return Progress::stuck;
+        } else if (!pass_barrier(group)) {
+            return Progress::ended;
+        }
     }
-    return group.failed;
+    return group.changes != changes ? Progress::changed : Progress::running;
 }
 
 }  // namespace machine

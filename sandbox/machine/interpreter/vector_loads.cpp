@@ -53,7 +53,7 @@ template <Form kForm> void global_load(Wave& wave, const Instruction& in) {
     LaneData data;
     clear(data);
     if (!global_addresses(wave, in, from) || !visit<Segment::global>(wave, in, from, Access::load, data)) return;
-    give(wave, in, data, from.lanes, kForm);
+    give(wave, in, data, in.bytes, from.lanes, kForm);
     issue(wave, in, kCountsVector);
 }
 
@@ -62,7 +62,7 @@ template <Form kForm> void scratch_load(Wave& wave, const Instruction& in) {
     LaneData data;
     clear(data);
     if (!scratch_addresses(wave, in, from) || !visit<Segment::scratch>(wave, in, from, Access::load, data)) return;
-    give(wave, in, data, from.lanes, kForm);
+    give(wave, in, data, in.bytes, from.lanes, kForm);
     issue(wave, in, kCountsVector);
 }
 
@@ -75,7 +75,7 @@ template <Form kForm> void flat_load(Wave& wave, const Instruction& in) {
         !visit<Segment::lds>(wave, in, lds, Access::load, data) ||
         !visit<Segment::scratch>(wave, in, scratch, Access::load, data))
         return;
-    give(wave, in, data, global.lanes | lds.lanes | scratch.lanes, kForm);
+    give(wave, in, data, in.bytes, global.lanes | lds.lanes | scratch.lanes, kForm);
     issue(wave, in, kCountsVector | kCountsScalar, kFlat | (lds.lanes ? kTouchesLds : 0));
 }
 
@@ -112,29 +112,16 @@ template <bool kHalf> void flat_store(Wave& wave, const Instruction& in) {
 
 }  // namespace
 
-#define LOADS(PREFIX)                                                  \
-    {#PREFIX "_load_ubyte", PREFIX##_load<Form::zeros>},               \
-    {#PREFIX "_load_sbyte", PREFIX##_load<Form::sign>},                \
-    {#PREFIX "_load_ushort", PREFIX##_load<Form::zeros>},              \
-    {#PREFIX "_load_sshort", PREFIX##_load<Form::sign>},               \
-    {#PREFIX "_load_dword", PREFIX##_load<Form::zeros>},               \
-    {#PREFIX "_load_dwordx2", PREFIX##_load<Form::zeros>},             \
-    {#PREFIX "_load_dwordx3", PREFIX##_load<Form::zeros>},             \
-    {#PREFIX "_load_dwordx4", PREFIX##_load<Form::zeros>},             \
-    {#PREFIX "_load_ubyte_d16", PREFIX##_load<Form::low_half>},        \
-    {#PREFIX "_load_ubyte_d16_hi", PREFIX##_load<Form::high_half>},    \
-    {#PREFIX "_load_sbyte_d16", PREFIX##_load<Form::low_half_sign>},   \
-    {#PREFIX "_load_sbyte_d16_hi", PREFIX##_load<Form::high_half_sign>}, \
-    {#PREFIX "_load_short_d16", PREFIX##_load<Form::low_half>},        \
-    {#PREFIX "_load_short_d16_hi", PREFIX##_load<Form::high_half>},    \
-    {#PREFIX "_store_byte", PREFIX##_store<false>},                    \
-    {#PREFIX "_store_byte_d16_hi", PREFIX##_store<true>},              \
-    {#PREFIX "_store_short", PREFIX##_store<false>},                   \
-    {#PREFIX "_store_short_d16_hi", PREFIX##_store<true>},             \
-    {#PREFIX "_store_dword", PREFIX##_store<false>},                   \
-    {#PREFIX "_store_dwordx2", PREFIX##_store<false>},                 \
-    {#PREFIX "_store_dwordx3", PREFIX##_store<false>},                 \
-    {#PREFIX "_store_dwordx4", PREFIX##_store<false>}
+#define LOADS(PREFIX)                                                     \
+    {#PREFIX "_load", PREFIX##_load<Form::zeros>},                        \
+    {#PREFIX "_load_unsigned", PREFIX##_load<Form::zeros>},               \
+    {#PREFIX "_load_signed", PREFIX##_load<Form::sign>},                  \
+    {#PREFIX "_load_low_unsigned", PREFIX##_load<Form::low_half>},        \
+    {#PREFIX "_load_high_unsigned", PREFIX##_load<Form::high_half>},      \
+    {#PREFIX "_load_low_signed", PREFIX##_load<Form::low_half_sign>},     \
+    {#PREFIX "_load_high_signed", PREFIX##_load<Form::high_half_sign>},   \
+    {#PREFIX "_store", PREFIX##_store<false>},                            \
+    {#PREFIX "_store_high", PREFIX##_store<true>}
 
 MACHINE_SEMANTICS(kGlobal, LOADS(global), LOADS(flat), LOADS(scratch))
 

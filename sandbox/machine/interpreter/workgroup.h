@@ -51,7 +51,14 @@ struct Worker {
 
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
 void close_workgroup(Worker& worker, Workgroup* group);
-// Runs waves until the workgroup has ended (true) or comes no further alone (false).
-bool run_workgroup(Workgroup& group, uint64_t budget);
+enum class Progress : uint8_t {
+    ended,    // or failed
+    changed,  // memory that others see
+    running,
+    stuck,  // every wave that has not ended waits at a barrier or repeats itself: only others can change that
+};
+Progress run_workgroup(Workgroup& group, uint64_t budget);
+// Lets waves that repeat themselves look again.
+void rouse(Workgroup& group);
 
 }  // namespace machine
