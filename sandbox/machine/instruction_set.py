@@ -1,0 +1,162 @@
+"""The instruction table of gfx942: what each instruction reads, writes, costs and means.
+
+`instructions.tsv` has a line for each mnemonic, without the suffix of its encoding. Its operands stand in the order of
+assembly text, each as `role:type@files`. Roles: `d0` and `d1` are results, `s0` to `s3` are the sources that the
+function named under `semantics` takes, in its order; a question mark behind a role means that it may be missing.
+`s2=d0` is a source that is no operand of the text: the old value of that result, and `d1=exec` a result that is none.
+A type is a count and an element, such as `f32`, `2xf16` or `16xf32`; `m32` is a float or a half, as op_sel_hi says.
+Files: v vector, a accumulation, s scalar registers, c inline constants, k literals. A role without a type is a field.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+TABLE = Path(__file__).parent / "instructions.tsv"
+SUFFIXES = ("_e32", "_e64_dpp", "_e64", "_dpp", "_sdwa")
+_ALIASES = {"v_accvgpr_read": "v_accvgpr_read_b32", "v_accvgpr_write": "v_accvgpr_write_b32"}
+_TYPE = re.compile(r"(?:(\d+)x)?(fp8|bf8|[a-z]+)(\d*)")
+_SCALAR_CLASSES = ("salu", "branch", "smem", "message")
+_VECTOR_CLASSES = ("valu", "trans", "mfma")
+
+
+@dataclass(frozen=True)
+class OperandType:
+    """`count` elements of `bits` each; `element` is f, bf, i, u, b (no arithmetic), m (float or half), fp8 or bf8."""
+
+    element: str
+    bits: int
+    count: int = 1
+
+    @property
+    def dwords(self) -> int:
+        """Registers that it spans."""
+        return max(1, self.bits * self.count // 32)
+
+    @property
+    def is_packed(self) -> bool:
+        """True where op_sel_hi chooses what the upper result takes."""
+        return self.count == 2 and self.bits <= 32
+
+    @property
+    def is_float(self) -> bool:
+        """True where neg and abs mean the sign bit of each element."""
+        return self.element in ("f", "bf", "m")
+
+
+@dataclass(frozen=True)
+class OperandSpec:
+    """One operand of the text, in the order of the text."""
+
+    role: str  # d0, d1, s0 to s3, or a field: label, imm16, waitcnt, hwreg, sendmsg, gpridx, format
+    name: str = ""  # the type's name; vaddr, saddr, soffset, simm16 and uimm16 are none
+    type: OperandType = field(default=OperandType("b", 32))
+    files: str = ""
+    is_optional: bool = False
+
+    @property
+    def is_result(self) -> bool:
+        """True of what the instruction writes."""
+        return self.role[0] == "d" and self.role[1:].isdigit()
+
+    @property
+    def is_source(self) -> bool:
+        """True of what the instruction reads."""
+        return self.role[0] == "s" and self.role[1:].isdigit()
+
+    @property
+    def place(self) -> int:
+        """Index among the results or the sources."""
+        return int(self.role[1:])
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One instruction of the table."""
+
+    name: str
+    operands: tuple[OperandSpec, ...]
+    tied: tuple[tuple[str, str], ...]  # a source that is a result's old value, a result that is a named register
+    reads: frozenset[str]  # beside its operands: exec, vcc, scc, m0, mode, flat_scratch
+    writes: frozenset[str]
+    group: str  # valu, trans, mfma, salu, smem, vmem, flat, scratch, lds, branch, barrier, wait, nop, message, pseudo
+    latency: str
+    semantics: str
+    memory_bytes: int  # that a lane moves, 0 of what is no load, store or atomic
+
+    @property
+    def is_packed(self) -> bool:
+        """True where op_sel_hi is all ones unless the text says otherwise."""
+        return any(o.type.is_packed for o in self.operands if o.is_source) and self.group == "valu"
+
+    @property
+    def is_atomic(self) -> bool:
+        """True of read-modify-write accesses."""
+        return "atomic" in self.semantics
+
+
+@cache
+def instruction_table() -> dict[str, TableRow]:
+    """Every row, by mnemonic."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return {row.name: row for row in (_row(line.split("\t")) for line in lines[1:] if line)}
+
+
+def find_row(mnemonic: str) -> tuple[TableRow, str] | None:
+    """The row of a mnemonic as it stands in a listing, and the suffix of its encoding; None where there is none."""
+    table = instruction_table()
+    mnemonic = _ALIASES.get(mnemonic, mnemonic)
+    if mnemonic in table:
+        return table[mnemonic], ""
+    for suffix in SUFFIXES:
+        if mnemonic.endswith(suffix) and (row := table.get(mnemonic.removesuffix(suffix))):
+            return row, suffix
+    return None
+
+
+def operand_type(name: str) -> OperandType:
+    """The type of this name, such as f32 or 2xf16."""
+    match = _TYPE.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name} is no type of an operand")
+    bits = int(match[3]) if match[3] else 8
+    return OperandType(match[2], bits, int(match[1] or 1))
+
+
+def _row(cells: list[str]) -> TableRow:
+    name, operands, reads, writes, group, latency, semantics, size = cells
+    tokens = [] if operands == "-" else operands.split()
+    return TableRow(
+        name,
+        tuple(_spec(token, group) for token in tokens if "=" not in token),
+        tuple((left, right) for left, _, right in (token.partition("=") for token in tokens if "=" in token)),
+        frozenset() if reads == "-" else frozenset(reads.split()),
+        frozenset() if writes == "-" else frozenset(writes.split()),
+        group,
+        latency,
+        semantics,
+        int(size),
+    )
+
+
+def _spec(token: str, group: str) -> OperandSpec:
+    role, _, rest = token.partition(":")
+    is_optional = role.endswith("?")
+    role = role.removesuffix("?")
+    if not rest:
+        return OperandSpec(role, is_optional=is_optional)
+    name, _, files = rest.partition("@")
+    if name in ("vaddr", "saddr", "soffset", "simm16", "uimm16"):
+        return OperandSpec(role, name, files="v" if name == "vaddr" else "s" if name == "saddr" else "sck")
+    return OperandSpec(role, name, operand_type(name), files or _default_files(role, group), is_optional)
+
+
+def _default_files(role: str, group: str) -> str:
+    if group in _SCALAR_CLASSES:
+        return "s" if role[0] == "d" else "sck"
+    if group in _VECTOR_CLASSES:
+        return "v" if role[0] == "d" else "vsck"
+    return "sc"

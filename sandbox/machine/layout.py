@@ -1,0 +1,73 @@
+"""The binary layout of a decoded program, as interpreter/program.h declares it."""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum, IntFlag
+
+MAGIC = 0x4B534D4143303031
+NAME_BYTES = 48
+NOWHERE = 0xFFFFFFFF
+CODE_BASE = 3 << 48
+CODE_STRIDE = 8  # guest bytes from one instruction to the next
+DATA_BASE = 4 << 48
+LDS_BASE = 1 << 48
+PRIVATE_BASE = 2 << 48
+
+OPERAND = struct.Struct("<BBBBIQ")
+HEAD = struct.Struct("<IBBBB")  # semantics, results, sources, bytes, wait
+TAIL = struct.Struct("<qIIIHBBBBBBBBBB")  # from offset on; see tail()
+KERNEL = struct.Struct("<15Q")
+SECTION = struct.Struct("<3Q")
+HEADER = struct.Struct("<6Q")
+RESULTS, SOURCES = 2, 4
+INSTRUCTION_BYTES = HEAD.size + (RESULTS + SOURCES) * OPERAND.size + TAIL.size
+TARGET_OFFSET = HEAD.size + (RESULTS + SOURCES) * OPERAND.size + 12
+ABSENT = bytes(OPERAND.size)
+
+
+class OperandKind(IntEnum):
+    """Where an operand is."""
+
+    NONE = 0
+    VECTOR = 1
+    SCALAR = 2
+    CONSTANT = 3
+
+
+class Modifier(IntFlag):
+    """What is done to an operand; see program.h."""
+
+    NEGATE = 1
+    ABSOLUTE = 2
+    SIGN_EXTEND = 4
+    HIGH = 8
+    HIGH_OF_HIGH = 16
+    NEGATE_HIGH = 32
+
+
+class Flag(IntFlag):
+    """Properties of an instruction; see program.h."""
+
+    CLAMP = 1 << 0
+    DPP = 1 << 1
+    SDWA = 1 << 2
+    BOUND_CONTROL = 1 << 3
+    RETURNS = 1 << 4
+    SYSTEM_SCOPE = 1 << 5
+    NON_TEMPORAL = 1 << 6
+    OFFSET_ENABLED = 1 << 7
+    INDEX_ENABLED = 1 << 8
+    TO_LDS = 1 << 9
+    STRIDE_64 = 1 << 10
+    PRESERVES_UNUSED = 1 << 11
+    SIGN_EXTENDS_UNUSED = 1 << 12
+    GDS = 1 << 13
+    HAS_ADDRESS = 1 << 14
+    HAS_BASE = 1 << 15
+    DPP_ON_SECOND = 1 << 16
+
+
+FLAT_SCRATCH, XNACK_MASK, VCC, TRAP_TEMPORARIES, M0, EXEC, SCC = 102, 104, 106, 108, 124, 126, 128
+ACCUMULATION = 256  # index of a0
+LAST_VECTOR, LAST_SCALAR = 255, 101

@@ -1,0 +1,249 @@
+"""Reads an assembly listing in one pass: instructions with their places, labels, symbols, data, kernels.
+
+The text is clang's for gfx942, Triton's, or written by hand. A directive that is not known is refused: it might change
+what the program is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sandbox.machine.data_sections import DIRECTIVES, MAX_BYTES, DataSection
+from sandbox.machine.places import Place, PlaceReader
+from sandbox.machine.unreadable import UnreadableListing
+
+MAX_LISTING = 16 << 20
+MAX_INSTRUCTIONS = 1 << 20
+WAVE_BARRIER = "wave_barrier"
+_LABEL = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*:(?!:)')
+_STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*)\s*")
+_SET = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*=(?!=)\s*(.*)')
+_BLOCK_COMMENT = re.compile(r"/\*.*?\*/")
+_SECTION = re.compile(r'("[^"]*"|[^\s,]+)\s*(?:,\s*"([^"]*)")?\s*(?:,\s*[@%](\w+))?')
+_DEBUG = ("\t.byte", "\t.short", "\t.long", "\t.quad", "\t.uleb128", "\t.sleb128", "\t.asci")
+_DATA_PREFIXES = {".rodata": "a", ".data": "aw", ".bss": "aw", ".tdata": "aw"}
+_IDLE = (["4", "3212836864"], ["4", "0xbf800000"])  # s_nop 0
+_IGNORED = frozenset(
+    ".globl .global .protected .hidden .internal .local .weak .type .size .ident .addrsig .addrsig_sym .amdgcn_target "
+    ".amdhsa_code_object_version .cfi_sections .cfi_startproc .cfi_endproc .p2alignl .p2alignw .loc_mark_labels "
+    ".cfi_escape .cfi_undefined .cfi_offset .cfi_def_cfa .cfi_register .cfi_llvm_def_aspace_cfa .cfi_remember_state "
+    ".cfi_restore_state .cfi_def_cfa_register .cfi_def_cfa_offset .cfi_restore .cfi_same_value .cfi_lsda "
+    ".cfi_personality .cfi_return_column .cfi_signal_frame .cfi_adjust_cfa_offset .cfi_rel_offset .cfi_val_offset".split()
+)
+
+
+@dataclass
+class ListedInstruction:
+    """A line that is an instruction: its text single-spaced, its row in the listing, its chain of places."""
+
+    text: str
+    row: int
+    places: tuple[Place, ...]
+
+
+@dataclass
+class ReadListing:
+    """All that the listing says, before symbols are resolved."""
+
+    instructions: list[ListedInstruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)  # in code: the instruction that follows
+    data_labels: dict[str, tuple[str, int]] = field(default_factory=dict)  # section and offset
+    assignments: dict[str, str] = field(default_factory=dict)  # .set: the expression's text
+    weak: set[str] = field(default_factory=set)
+    sections: dict[str, DataSection] = field(default_factory=dict)
+    kernels: dict[str, dict[str, str]] = field(default_factory=dict)  # directives by kernel
+    metadata: str = ""
+
+
+def read_listing(text: str) -> ReadListing:
+    """Read a listing; UnreadableListing names what is not known and its line."""
+    if len(text) > MAX_LISTING:
+        raise UnreadableListing("the listing is larger than 16 MiB", "")
+    reader = _Reader()
+    for row, line in enumerate(text.split("\n"), 1):
+        try:
+            reader.line(line, row)
+        except UnreadableListing as refused:
+            raise refused.placed(row, line.strip()[:200], reader.places[0] if reader.places else ("", 0)) from None
+    if reader.kernel is not None or reader.block is not None:
+        raise UnreadableListing("the listing ends inside of a block", reader.kernel or ".amdgpu_metadata")
+    return reader.read
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.read = ReadListing()
+        self.chains = PlaceReader()
+        self.places: tuple[Place, ...] = ()
+        self.is_code = True
+        self.data: DataSection | None = None
+        self.data_bytes = 0
+        self.kernel: str | None = None
+        self.block: list[str] | None = None  # lines of a metadata block that is open
+
+    def line(self, line: str, row: int) -> None:
+        """One line of the text."""
+        if self.block is not None:
+            self._metadata(line)
+            return
+        head = line[:2]
+        if self.is_code and len(head) == 2 and head[0] == "\t" and "a" <= head[1] <= "z" and "/" not in line:
+            self._instruction(line, row)
+            return
+        if head == "\t.":
+            if line.startswith("\t.loc\t"):
+                self.places = self.chains.chain(line[1:])
+                return
+            if not self.is_code and self.data is None and line.startswith(_DEBUG):
+                return
+        if "/" in line and ('"' not in line or "//" in line):
+            line = _without_comments(line)
+        if (bare := line.strip()) and bare[0] == ";" or not bare:
+            if self.is_code and bare == "; wave barrier":
+                self._instruction(WAVE_BARRIER, row)
+            return
+        if bare[0] == "#":
+            return
+        while match := _LABEL.match(line):
+            self._label(match[1].strip('"'))
+            line = line[match.end() :]
+        if (line := line.strip()) and line[0] != ";":
+            self._statement(line, row)
+
+    def _instruction(self, line: str, row: int) -> None:
+        text = line.partition(";")[0].strip() if ";" in line else line.strip()
+        if "\t" in text or "  " in text:
+            text = " ".join(text.split())
+        if len(self.read.instructions) >= MAX_INSTRUCTIONS:
+            raise UnreadableListing("the listing has more than a million instructions", "")
+        if "=" in text and (match := _SET.fullmatch(text)):
+            self._set(match[1], match[2])
+            return
+        self.read.instructions.append(ListedInstruction(text, row, self.places))
+
+    def _label(self, name: str) -> None:
+        read = self.read
+        if not (self.is_code or self.data):
+            return
+        if name in read.labels or name in read.data_labels:
+            raise UnreadableListing("this label stands twice", name[:80])
+        if self.is_code:
+            read.labels[name] = len(read.instructions)
+        elif self.data:
+            read.data_labels[name] = self.data.name, len(self.data.content)
+
+    def _statement(self, line: str, row: int) -> None:
+        match = _STATEMENT.match(line)
+        if match is None:
+            if not (self.is_code or self.data):
+                return
+            raise UnreadableListing("this line is not understood", line[:80])
+        word, rest = match[1], line[match.end() :]
+        if word[0] != ".":
+            if "=" in line and (assigned := _SET.fullmatch(_plain(line))):
+                self._set(assigned[1], assigned[2])
+            elif self.is_code:
+                self._instruction(line, row)
+            elif self.data:
+                raise UnreadableListing("an instruction stands among data", line[:80])
+            return
+        self._directive(word, rest, row)
+
+    def _directive(self, word: str, rest: str, row: int) -> None:
+        if word == ".loc":
+            self.places = self.chains.chain(f"{word} {rest}")
+        elif word == ".file":
+            self.chains.add_file(f"{word} {rest}")
+        elif word == ".weak":
+            self.read.weak.update(name.strip() for name in _plain(rest).split(","))
+        elif word in _IGNORED:
+            return
+        elif word in (".text", ".section", ".data", ".bss", ".rodata"):
+            self._section(word, _plain(rest))
+        elif word in (".set", ".equ", ".equiv"):
+            name, _, value = _plain(rest).partition(",")
+            self._set(name.strip().strip('"'), value.strip())
+        elif word == ".amdhsa_kernel":
+            self._open_kernel(_plain(rest).strip('"'))
+        elif word == ".end_amdhsa_kernel":
+            self.kernel = None
+        elif word.startswith(".amdhsa_") and self.kernel is not None:
+            self.read.kernels[self.kernel][word.removeprefix(".amdhsa_")] = _plain(rest)
+        elif word == ".amdgpu_metadata":
+            self.block = []
+        elif word == ".comm":
+            self._common([part.strip() for part in _plain(rest).split(",")], row)
+        elif self.is_code:
+            self._filler(word, _plain(rest))
+        elif self.data:
+            self._datum(word, rest, row)
+
+    def _datum(self, word: str, rest: str, row: int) -> None:
+        if word not in DIRECTIVES or self.data is None:
+            raise UnreadableListing("this directive is not known", word[:80])
+        before = len(self.data.content)
+        self.data.add(word, rest if '"' in rest else _plain(rest), row, MAX_BYTES - self.data_bytes)
+        self.data_bytes += len(self.data.content) - before
+        if self.data_bytes > MAX_BYTES:
+            raise UnreadableListing(f"the data are larger than {MAX_BYTES >> 20} MiB", self.data.name)
+
+    def _filler(self, word: str, rest: str) -> None:
+        """What may stand in code without being executed: alignment and the s_nop that end a program."""
+        parts = [part.strip() for part in rest.split(",")]
+        if word in (".p2align", ".align", ".balign") or (word == ".fill" and parts[1:] in _IDLE):
+            return
+        raise UnreadableListing("this directive cannot stand in code", f"{word} {rest}"[:80])
+
+    def _section(self, word: str, rest: str) -> None:
+        name, flags = (word, _DATA_PREFIXES.get(word, "ax")) if word != ".section" else ("", "")
+        if not name:
+            match = _SECTION.match(rest)
+            if match is None:
+                raise UnreadableListing("this section is not understood", rest[:80])
+            name = match[1].strip('"')
+            prefix = next((p for p in (*_DATA_PREFIXES, ".text") if name == p or name.startswith(p + ".")), "")
+            flags = match[2] if match[2] is not None else _DATA_PREFIXES.get(prefix, "ax" if prefix else "")
+        self.is_code, self.data = "x" in flags, None
+        if "a" in flags and not self.is_code:
+            self.data = self.read.sections.setdefault(name, DataSection(name, "w" in flags))
+
+    def _set(self, name: str, value: str) -> None:
+        if not value:
+            raise UnreadableListing("this assignment has no value", name[:80])
+        self.read.assignments[name] = value
+
+    def _open_kernel(self, name: str) -> None:
+        if name in self.read.kernels or self.kernel is not None:
+            raise UnreadableListing("this kernel has two descriptors", name[:80])
+        self.kernel = name
+        self.read.kernels[name] = {}
+
+    def _metadata(self, line: str) -> None:
+        assert self.block is not None
+        if line.strip() == ".end_amdgpu_metadata":
+            self.read.metadata, self.block = "\n".join(self.block), None
+        else:
+            self.block.append(line)
+
+    def _common(self, parts: list[str], row: int) -> None:
+        """A variable without a value: name, bytes, alignment."""
+        held = self.is_code, self.data
+        self._section(".bss", "")
+        if len(parts) > 2:
+            self._datum(".balign", parts[2], row)
+        self._label(parts[0].strip('"'))
+        self._datum(".zero", parts[1] if len(parts) > 1 else "", row)
+        self.is_code, self.data = held
+
+
+def _plain(text: str) -> str:
+    """Without the comment behind it."""
+    return text.partition(";")[0].strip()
+
+
+def _without_comments(line: str) -> str:
+    line = _BLOCK_COMMENT.sub(" ", line)
+    if "/*" in line:
+        raise UnreadableListing("a comment goes on behind its line", line.strip()[:80])
+    return line.partition("//")[0] if '"' not in line else line

@@ -1,0 +1,20 @@
+"""The refusal of a listing: what stands where, and why it cannot be executed."""
+
+from __future__ import annotations
+
+from records.errors import ScientistError
+
+
+class UnreadableListing(ScientistError):
+    """A listing holds something that the decoder does not know; `name` is that something.
+
+    `row` is the line of the listing (from 1, 0 where it is none), `place` the source's file and line, if it has one.
+    """
+
+    def __init__(self, reason: str, name: str, row: int = 0, text: str = "", place: tuple[str, int] = ("", 0)) -> None:
+        super().__init__(f"{reason}: {name}" + (f" (line {row} of the listing: {text})" if row else ""))
+        self.reason, self.name, self.row, self.text, self.place = reason, name, row, text, place
+
+    def placed(self, row: int, text: str, place: tuple[str, int]) -> UnreadableListing:
+        """The same with its place, where none is known yet."""
+        return self if self.row else UnreadableListing(self.reason, self.name, row, text, place)
