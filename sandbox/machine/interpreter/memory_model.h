@@ -53,6 +53,7 @@ struct Conflict {
     Relation relation;
     bool is_global, is_write;
     bool is_relaxed;  // atomics order the two accesses, but the earlier one was not waited for before its release
+    bool is_stale;    // it is ordered, but no buffer_inv stands between: what the workgroup read before may be cached
     bool is_lost;     // more places were used as flags than are followed: an order may be one that is not known
     uint32_t region, bytes;
     uint64_t offset;            // of the first byte in the region or in LDS
@@ -66,7 +67,8 @@ struct Conflict {
 struct MemoryRules {
     bool lanes_meet;       // lanes of one wave are ordered by barriers, wave_barrier and cross-lane operations only
     bool global_needs_fence;  // raw barriers publish global accesses up to the wave's last note_fence() only
-    bool whole;            // every workgroup is executed: global memory that nobody wrote is a finding
+    bool needs_acquire;  // who looks at a flag needs buffer_inv; else only where its workgroup has read the place before
+    bool whole;          // every workgroup is executed: global memory that nobody wrote is a finding
 };
 
 // Global memory, for all workers. Regions that are not prepared are not watched (inputs).
