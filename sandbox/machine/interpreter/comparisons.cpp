@@ -1,4 +1,4 @@
-// v_cmp and v_cmpx of all types: masks of lanes, zero outside EXEC. v_cmpx writes EXEC as well.
+// v_cmp and v_cmpx of all types: masks of lanes, zero outside EXEC. v_cmpx has EXEC as its second result.
 #include "lanes.h"
 #include "scalars.h"
 
@@ -43,16 +43,12 @@ template <class T> KM_HOT u32 flushed(u32 bits) {
     return bits & exponent ? bits : bits & sign;
 }
 
-static void write_compared(Wave& w, const Instruction& in, u64 lanes, u64 known, u32 origin, bool writes_exec) {
+static void write_compared(Wave& w, const Instruction& in, u64 lanes, u64 known, u32 origin) {
     const u64 mask = w.write_mask;
-    const Operand& to = in.result[0];
-    const bool to_exec = writes_exec || (to.kind == kScalar && to.index == kExec);
-    if (to_exec && (mask & ~known)) report_undefined(w, mask & ~known, origin);
-    if (to.kind == kScalar && to.dwords == 2) write_mask(w, to, lanes & mask, known | ~mask, origin);
-    if (to_exec) w.set_scalar64(kExec, lanes & mask);
+    for (u32 k = 0; k < in.results; k++) put_scalar(w, in.result[k], lanes & mask, known | ~mask, origin);
 }
 
-template <class T, auto F, bool kWritesExec> static void compare(Wave& w, const Instruction& in) {
+template <class T, auto F> static void compare(Wave& w, const Instruction& in) {
     alignas(64) uint8_t flags[kLanes];
     u64 known;
     u32 origin = kNowhere;
@@ -82,12 +78,12 @@ template <class T, auto F, bool kWritesExec> static void compare(Wave& w, const 
             known &= is_half ? s[k].defined.byte[0] & s[k].defined.byte[1] : s[k].defined.whole();
         if (w.write_mask & ~known) origin = first_origin<2>(w, s);
     }
-    write_compared(w, in, mask_of(flags), known, origin, kWritesExec);
+    write_compared(w, in, mask_of(flags), known, origin);
 }
 
 // cmp_f and cmp_t: whatever the sources are.
-template <bool kResult, bool kWritesExec> static void decided(Wave& w, const Instruction& in) {
-    write_compared(w, in, kResult ? kAll : 0, kAll, kNowhere, kWritesExec);
+template <bool kResult> static void decided(Wave& w, const Instruction& in) {
+    write_compared(w, in, kResult ? kAll : 0, kAll, kNowhere);
 }
 
 // Whether a number of `exponent_bits` is in one of the classes that `mask` has set: signalling and quiet NaN, then from
@@ -102,7 +98,7 @@ template <int kExponentBits, int kFractionBits> static constexpr bool is_of_clas
     return mask >> (is_special && fraction ? is_quiet : place) & 1;
 }
 
-template <class T, bool kWritesExec> static void classify(Wave& w, const Instruction& in) {
+template <class T> static void classify(Wave& w, const Instruction& in) {
     alignas(64) uint8_t flags[kLanes];
     Vector room[2];
     const Source mask = read32(w, in, 1, room[1]);
@@ -123,27 +119,21 @@ template <class T, bool kWritesExec> static void classify(Wave& w, const Instruc
         take([&](int l, u32 m) { return is_of_class<is_half ? 5 : 8, is_half ? 10 : 23>(a.lane[l], m); },
              is_half ? a.defined.byte[0] & a.defined.byte[1] : a.defined.whole(), a.origin);
     }
-    write_compared(w, in, mask_of(flags), known, origin, kWritesExec);
+    write_compared(w, in, mask_of(flags), known, origin);
 }
 
-#define COMPARISON(X, NAME, TYPE, T, RELATION)                                                                \
-    {"cmp" X "_" NAME "_" TYPE, compare<T, [](auto a, auto b) { return RELATION; }, sizeof X != 1>},
-#define EITHER(M, NAME, TYPE, T, RELATION) M("", NAME, TYPE, T, RELATION) M("x", NAME, TYPE, T, RELATION)
-#define DECIDED(NAME, TYPE, RESULT)                                                                           \
-    {"cmp_" NAME "_" TYPE, decided<RESULT, false>}, {"cmpx_" NAME "_" TYPE, decided<RESULT, true>},
-#define BOTH_EXEC(NAME, TYPE, T, RELATION) EITHER(COMPARISON, NAME, TYPE, T, RELATION)
-#define ORDERED(TYPE, T)                                                                                      \
-    BOTH_EXEC("lt", TYPE, T, a < b) BOTH_EXEC("eq", TYPE, T, a == b) BOTH_EXEC("le", TYPE, T, a <= b)         \
-    BOTH_EXEC("gt", TYPE, T, a > b) BOTH_EXEC("ge", TYPE, T, a >= b)
-#define INTEGERS(TYPE, T)                                                                                     \
-    ORDERED(TYPE, T) BOTH_EXEC("ne", TYPE, T, a != b) DECIDED("f", TYPE, false) DECIDED("t", TYPE, true)
-#define FLOATS(TYPE, T)                                                                                       \
-    ORDERED(TYPE, T) BOTH_EXEC("lg", TYPE, T, (a < b) | (a > b)) BOTH_EXEC("o", TYPE, T, (a == a) & (b == b)) \
-    BOTH_EXEC("u", TYPE, T, (a != a) | (b != b)) BOTH_EXEC("nge", TYPE, T, !(a >= b))                         \
-    BOTH_EXEC("nlg", TYPE, T, !((a < b) | (a > b))) BOTH_EXEC("ngt", TYPE, T, !(a > b))                       \
-    BOTH_EXEC("nle", TYPE, T, !(a <= b)) BOTH_EXEC("neq", TYPE, T, a != b) BOTH_EXEC("nlt", TYPE, T, !(a < b)) \
-    DECIDED("f", TYPE, false) DECIDED("tru", TYPE, true)                                                      \
-    {"cmp_class_" TYPE, classify<T, false>}, {"cmpx_class_" TYPE, classify<T, true>},
+#define RELATION(NAME, TYPE, T, F) {"cmp_" NAME "_" TYPE, compare<T, [](auto a, auto b) { return F; }>},
+#define DECIDED(TYPE) {"cmp_f_" TYPE, decided<false>}, {"cmp_t_" TYPE, decided<true>},
+#define ORDERED(TYPE, T)                                                                                  \
+    DECIDED(TYPE) RELATION("lt", TYPE, T, a < b) RELATION("eq", TYPE, T, a == b)                          \
+    RELATION("le", TYPE, T, a <= b) RELATION("gt", TYPE, T, a > b) RELATION("ge", TYPE, T, a >= b)
+#define INTEGERS(TYPE, T) ORDERED(TYPE, T) RELATION("ne", TYPE, T, a != b)
+#define FLOATS(TYPE, T)                                                                                   \
+    ORDERED(TYPE, T) RELATION("lg", TYPE, T, (a < b) | (a > b)) RELATION("o", TYPE, T, (a == a) & (b == b)) \
+    RELATION("u", TYPE, T, (a != a) | (b != b)) RELATION("nge", TYPE, T, !(a >= b))                       \
+    RELATION("nlg", TYPE, T, !((a < b) | (a > b))) RELATION("ngt", TYPE, T, !(a > b))                     \
+    RELATION("nle", TYPE, T, !(a <= b)) RELATION("neq", TYPE, T, a != b) RELATION("nlt", TYPE, T, !(a < b)) \
+    {"cmp_class_" TYPE, classify<T>},
 
 MACHINE_SEMANTICS(kComparisons, INTEGERS("i16", int16_t) INTEGERS("u16", uint16_t) INTEGERS("i32", int32_t)
                   INTEGERS("u32", uint32_t) INTEGERS("i64", int64_t) INTEGERS("u64", uint64_t)

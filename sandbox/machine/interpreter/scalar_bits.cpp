@@ -75,18 +75,14 @@ template <class T> static constexpr auto kFieldMask = [](Known<T> a, Known<T> b)
     return unknown_unless<T>(is_known, shl((T)(shl((T)1, a.value) - 1), b.value));
 };
 
-// Sets or clears bit `source` of the result's register.
+// Source 1, the old value, with the bit that source 0 names set or cleared.
 template <class T, bool kSets> static void set_bit(Wave& w, const Instruction& in) {
-    const Scalar place = scalar_source(w, in, 0);
-    Instruction reads = in;
-    reads.source[0] = in.result[0];
-    const Scalar before = scalar_source(w, reads, 0);
+    const Scalar place = scalar_source(w, in, 0), before = scalar_source(w, in, 1);
     const u64 bit = 1ull << (place.value & (8 * sizeof(T) - 1));
     const bool is_known = !(~place.defined & (8 * sizeof(T) - 1));
     const u64 same = kSets ? before.value : ~before.value;  // bits that stay what they are, wherever it falls
     put_scalar(w, in.result[0], kSets ? before.value | bit : before.value & ~bit,
-               is_known ? before.defined | bit : before.defined & same,
-               is_known ? before.origin : place.origin);
+               is_known ? before.defined | bit : before.defined & same, is_known ? before.origin : place.origin);
 }
 
 // D = EXEC; EXEC = F(source, EXEC). kBoth: D becomes the new EXEC as well.

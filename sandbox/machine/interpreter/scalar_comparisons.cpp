@@ -9,22 +9,12 @@ using u64 = uint64_t;
 // An equality is decided by one known bit that differs; an order needs the whole of both.
 enum class Needs { whole, difference };
 
-template <class T, auto F, Needs needs> static void decide(Wave& w, Scalar a, Scalar b) {
-    const u64 mask = sizeof(T) == 8 ? kAll : 0xffffffff;
-    const u64 known = a.defined & b.defined & mask;
+template <class T, auto F, Needs needs = Needs::whole> static void compare(Wave& w, const Instruction& in) {
+    const Scalar a = scalar_source(w, in, 0), b = scalar_source(w, in, 1);
+    const u64 mask = sizeof(T) == 8 ? kAll : 0xffffffff, known = a.defined & b.defined & mask;
     const bool differs = needs == Needs::difference && (a.value ^ b.value) & known;
     const u32 origin = ~a.defined & mask ? a.origin : ~b.defined & mask ? b.origin : kNowhere;
     write_scc(w, F((T)a.value, (T)b.value), known == mask || differs, origin);
-}
-
-template <class T, auto F, Needs needs = Needs::whole> static void compare(Wave& w, const Instruction& in) {
-    decide<T, F, needs>(w, scalar_source(w, in, 0), scalar_source(w, in, 1));
-}
-
-// With the immediate of SOPK, extended by its sign or with zeros.
-template <class T, auto F, Needs needs = Needs::whole> static void compare_immediate(Wave& w, const Instruction& in) {
-    const T value = T(-1) < T(0) ? (T)(int16_t)in.offset : (T)(uint16_t)in.offset;
-    decide<T, F, needs>(w, scalar_source(w, in, 0), {(u32)value, kAll, kNowhere});
 }
 
 // SCC: bit `source 1` of source 0 is kWanted.
@@ -35,12 +25,11 @@ template <int kBits, bool kWanted> static void test_bit(Wave& w, const Instructi
     write_scc(w, (value.value >> bit & 1) == kWanted, is_known, place_is_known ? value.origin : place.origin);
 }
 
-#define COMPARISON(NAME, TYPE, T, RELATION, NEEDS)                                              \
-    {"s_cmp_" NAME "_" TYPE, compare<T, [](T a, T b) { return RELATION; }, Needs::NEEDS>},      \
-    {"s_cmpk_" NAME "_" TYPE, compare_immediate<T, [](T a, T b) { return RELATION; }, Needs::NEEDS>}
-#define COMPARISONS(TYPE, T)                                                                    \
+#define COMPARISON(NAME, TYPE, T, RELATION, NEEDS) \
+    {"s_cmp_" NAME "_" TYPE, compare<T, [](T a, T b) { return RELATION; }, Needs::NEEDS>}
+#define COMPARISONS(TYPE, T)                                                                      \
     COMPARISON("eq", TYPE, T, a == b, difference), COMPARISON("lg", TYPE, T, a != b, difference), \
-    COMPARISON("gt", TYPE, T, a > b, whole), COMPARISON("ge", TYPE, T, a >= b, whole),          \
+    COMPARISON("gt", TYPE, T, a > b, whole), COMPARISON("ge", TYPE, T, a >= b, whole),            \
     COMPARISON("lt", TYPE, T, a < b, whole), COMPARISON("le", TYPE, T, a <= b, whole)
 
 MACHINE_SEMANTICS(kScalarComparisons, COMPARISONS("i32", int32_t), COMPARISONS("u32", u32),

@@ -9,14 +9,6 @@ using i32 = int32_t;
 using i64 = int64_t;
 using Bits = Known<u32>;
 
-// The immediate of SOPK: 16 bits.
-static i32 immediate(const Instruction& in) { return (int16_t)in.offset; }
-
-static Bits result_register(const Wave& w, const Instruction& in) {
-    const u32 index = in.result[0].kind == kScalar ? in.result[0].index : 0;
-    return {w.s[index], w.scalar_defined[index]};
-}
-
 static Flagged<u32> flagged(Bits result, bool flag, bool is_known) { return {result, flag, is_known}; }
 
 static constexpr auto add_unsigned = [](Bits a, Bits b) {
@@ -77,44 +69,12 @@ static u32 chosen_origin(const Wave& w, const Scalar& taken) {
     return taken.origin != kNowhere ? taken.origin : w.at;
 }
 
-static void choose_scalar(Wave& w, const Instruction& in, const Scalar& yes, const Scalar& no) {
+// Source 0 where SCC is 1, else source 1, which of a conditional move is the old value.
+static void select(Wave& w, const Instruction& in) {
+    const Scalar yes = scalar_source(w, in, 0), no = scalar_source(w, in, 1);
     const Known<u64> condition = {w.s[kScc] & 1, w.scalar_defined[kScc] ? kAll : 0};
     const Known<u64> value = choose(condition, Known<u64>(yes.value, yes.defined), Known<u64>(no.value, no.defined));
     put_scalar(w, in.result[0], value.value, value.known, chosen_origin(w, condition.value ? yes : no));
-}
-
-static void select(Wave& w, const Instruction& in) {
-    choose_scalar(w, in, scalar_source(w, in, 0), scalar_source(w, in, 1));
-}
-
-static Scalar old_result(const Wave& w, const Instruction& in) {
-    Instruction reads = in;
-    reads.source[0] = in.result[0];
-    return scalar_source(w, reads, 0);
-}
-
-static void move_if(Wave& w, const Instruction& in) {
-    choose_scalar(w, in, scalar_source(w, in, 0), old_result(w, in));
-}
-
-static void move_immediate_if(Wave& w, const Instruction& in) {
-    choose_scalar(w, in, {(u32)immediate(in), kAll, kNowhere}, old_result(w, in));
-}
-
-static void move_immediate(Wave& w, const Instruction& in) {
-    put_scalar(w, in.result[0], (u32)immediate(in), kAll, kNowhere);
-}
-
-static void add_immediate(Wave& w, const Instruction& in) {
-    const Flagged<u32> sum = add_signed(result_register(w, in), Bits((u32)immediate(in)));
-    const u32 origin = old_result(w, in).origin;
-    put_scalar(w, in.result[0], sum.result.value, sum.result.known, origin);
-    write_scc(w, sum.flag, sum.is_known, origin);
-}
-
-static void multiply_immediate(Wave& w, const Instruction& in) {
-    const Bits product = result_register(w, in) * Bits((u32)immediate(in));
-    put_scalar(w, in.result[0], product.value, product.known, old_result(w, in).origin);
 }
 
 static constexpr auto kFlag = Condition::flag;
@@ -135,8 +95,6 @@ MACHINE_SEMANTICS(kScalarIntegers,
     {"s_lshl2_add_u32", scalar<u32, kShiftedSum<2>, 2, kFlag>},
     {"s_lshl3_add_u32", scalar<u32, kShiftedSum<3>, 2, kFlag>},
     {"s_lshl4_add_u32", scalar<u32, kShiftedSum<4>, 2, kFlag>},
-    {"s_cselect_b32", select}, {"s_cselect_b64", select}, {"s_cmov_b32", move_if}, {"s_cmov_b64", move_if},
-    {"s_movk_i32", move_immediate}, {"s_cmovk_i32", move_immediate_if}, {"s_addk_i32", add_immediate},
-    {"s_mulk_i32", multiply_immediate})
+    {"s_cselect_b32", select}, {"s_cselect_b64", select}, {"s_cmov_b32", select}, {"s_cmov_b64", select})
 
 }  // namespace machine
