@@ -61,9 +61,21 @@ static void multiply_floats(Wave& w, const Instruction& in, const Shape& s) {
 
 template <int M> using DoubleRow = double __attribute__((ext_vector_type(M)));
 
-static double double_at(const Vector* pair, int lane, bool negated) {
-    const uint64_t bits = pair[0].lane[lane] | (uint64_t)pair[1].lane[lane] << 32;
-    return __builtin_bit_cast(double, bits ^ (uint64_t)negated << 63);
+// Pairs of registers as doubles, in the order of lanes.
+static void join_pairs(const Vector* pairs, int count, bool is_negated, double* to) {
+    const uint64_t sign = (uint64_t)is_negated << 63;
+    for (int p = 0; p < count; p++, pairs += 2, to += kLanes)
+        for (int l = 0; l < kLanes; l++)
+            to[l] = __builtin_bit_cast(double, (pairs[0].lane[l] | (uint64_t)pairs[1].lane[l] << 32) ^ sign);
+}
+
+static void split_pairs(const double* from, int count, Vector* pairs) {
+    for (int p = 0; p < count; p++, pairs += 2, from += kLanes)
+        for (int l = 0; l < kLanes; l++) {
+            const uint64_t bits = __builtin_bit_cast(uint64_t, from[l]);
+            pairs[0].lane[l] = (uint32_t)bits;
+            pairs[1].lane[l] = (uint32_t)(bits >> 32);
+        }
 }
 
 // NEG's bits negate A, B and C, be they written as BLGP or as modifiers of the sources.
@@ -71,34 +83,28 @@ static bool is_negated(const Instruction& in, int source) {
     return (in.blgp >> source & 1) != (in.source[source].modifiers & kNegate);
 }
 
+// Lanes 16 k to 16 k + 15 hold step k of A and B, and one row of D, of all blocks.
 template <int M> static void multiply_doubles(Wave& w, const Instruction& in, const Shape& s) {
     MatrixOperands o;
     if (!begin_matrix(w, in, s, o)) return;
-    alignas(128) double a[kLanes], b[kLanes];  // [block][k][row or column]
-    for (int l = 0; l < kLanes; l++) {
-        const int to = (lane_block(s, l) * s.k + l / 16) * M + l % M;
-        a[to] = double_at(o.a.value, l, is_negated(in, 0));
-        b[to] = double_at(o.b.value, l, is_negated(in, 1));
-    }
+    alignas(128) double a[kLanes], b[kLanes], d[4 * kLanes];
+    join_pairs(o.a.value, 1, is_negated(in, 0), a);
+    join_pairs(o.b.value, 1, is_negated(in, 1), b);
+    const double constant = __builtin_bit_cast(double, o.constant);
+    if (o.c) join_pairs(o.c, s.lane_d(), is_negated(in, 2), d);
+    else
+        for (double& each : d) each = is_negated(in, 2) ? -constant : constant;
     define_results(w, in, s, o, nullptr);
-    const bool negates_c = is_negated(in, 2);
-    Vector* to = &w.v[in.result[0].index];
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < M; i++) {
             const Place place = row_place(s, block, i);
-            DoubleRow<M> sum = __builtin_bit_cast(double, o.constant ^ (uint64_t)negates_c << 63);
-            if (o.c)
-                for (int j = 0; j < M; j++) sum[j] = double_at(o.c + 2 * place.at, place.lane + j, negates_c);
+            DoubleRow<M>& sum = *(DoubleRow<M>*)(d + place.at * kLanes + place.lane);
             for (int k = 0; k < s.k; k++) {
-                const DoubleRow<M> y = *(const DoubleRow<M>*)(b + (block * s.k + k) * M);
-                sum = __builtin_elementwise_fma(DoubleRow<M>(a[(block * s.k + k) * M + i]), y, sum);
-            }
-            for (int j = 0; j < M; j++) {
-                const uint64_t bits = __builtin_bit_cast(uint64_t, (double)sum[j]);
-                to[2 * place.at].lane[place.lane + j] = (uint32_t)bits;
-                to[2 * place.at + 1].lane[place.lane + j] = (uint32_t)(bits >> 32);
+                const DoubleRow<M> y = *(const DoubleRow<M>*)(b + 16 * k + M * block);
+                sum = __builtin_elementwise_fma(DoubleRow<M>(a[16 * k + M * block + i]), y, sum);
             }
         }
+    split_pairs(d, s.lane_d(), &w.v[in.result[0].index]);
 }
 
 template <Element A, Element B, int M, int K, int Blocks> static void mfma(Wave& w, const Instruction& in) {

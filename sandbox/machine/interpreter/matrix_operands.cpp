@@ -162,14 +162,22 @@ void define_results(Wave& w, const Instruction& in, const Shape& s, const Matrix
 }
 
 // Registers of A or B as floats. Every layout but f64's is one: a lane's group gives its place along k, or its block.
+template <Element E, int M, int kShift>
+static void gather_elements(const uint32_t* lane, int lane_elements, float* to) {
+    alignas(64) float values[kLanes];
+    for (int l = 0; l < kLanes; l++) values[l] = element_value<E, kShift>(lane[l]);
+    for (int group = 0; group < kLanes / M; group++)
+        memcpy(to + lane_elements * group * M, values + group * M, sizeof(float) * M);
+}
+
 template <Element E, int M> static void gather_lanes(int lane_elements, const Vector* from, float* to) {
-    constexpr int kEach = 4 / element_bytes(E) > 0 ? 4 / element_bytes(E) : 1;
-    for (int e = 0; e < lane_elements; e++) {
-        const uint32_t* lane = from[e / kEach].lane;
-        const int shift = e % kEach * (32 / kEach);
-        for (int group = 0; group < kLanes / M; group++) {
-            float* row = to + (lane_elements * group + e) * M;
-            for (int j = 0; j < M; j++) row[j] = element_value<E>(lane[group * M + j] >> shift);
+    constexpr int kBits = 8 * element_bytes(E);
+    for (int e = 0; e < lane_elements; from++) {
+        gather_elements<E, M, 0>(from->lane, lane_elements, to + e++ * M);
+        if constexpr (kBits <= 16) gather_elements<E, M, kBits>(from->lane, lane_elements, to + e++ * M);
+        if constexpr (kBits == 8) {
+            gather_elements<E, M, 16>(from->lane, lane_elements, to + e++ * M);
+            gather_elements<E, M, 24>(from->lane, lane_elements, to + e++ * M);
         }
     }
 }
@@ -203,11 +211,14 @@ void gather(const Shape& s, Element e, int lane_elements, const Vector* from, fl
 
 void choose(const Shape& s, const Instruction& in, const Vector& index, uint8_t* chosen) {
     const int lane_a = s.lane_a(), shift = set_of_index(s, in) * 2 * lane_a;
-    for (int l = 0; l < kLanes; l++)
-        for (int e = 0; e < lane_a; e++) {
-            const int k = lane_a * (l / s.m) + e;
-            chosen[k * s.m + l % s.m] = (uint8_t)(k / 2 * 4 + (index.lane[l] >> (shift + 2 * e) & 3));
+    for (int e = 0; e < lane_a; e++) {
+        uint8_t values[kLanes];
+        for (int l = 0; l < kLanes; l++) values[l] = (uint8_t)(index.lane[l] >> (shift + 2 * e) & 3);
+        for (int group = 0; group < kLanes / s.m; group++) {
+            const int k = lane_a * group + e;
+            for (int i = 0; i < s.m; i++) chosen[k * s.m + i] = (uint8_t)(values[group * s.m + i] + k / 2 * 4);
         }
+    }
 }
 
 void read_rows(const Shape& s, const MatrixOperands& o, float* d) {

@@ -6,11 +6,15 @@ namespace machine {
 template <Adding A, int M>
 static void multiply(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const float* a,
                      const float* b, const uint8_t* chosen) {
-    for (int i = 0; i < M; i++) {
-        Row<M> sum = 0.0f;
+    constexpr int kRows = M == 32 ? 2 : 4;  // at once: each sum waits for its own additions
+    for (int i = 0; i < M; i += kRows) {
+        Row<M> sum[kRows] = {};
         for (int k = 0; k < s.stored(); k++)
-            add_product<A, M>(sum, a[k * M + i], *(const Row<M>*)(b + chosen[k * M + i] * M));
-        write_row<A, M>(w, in, s, o, row_place(s, 0, i), sum);
+            for (int r = 0; r < kRows; r++) {
+                const int at = k * M + i + r;
+                add_product<A, M>(sum[r], a[at], *(const Row<M>*)(b + chosen[at] * M));
+            }
+        for (int r = 0; r < kRows; r++) write_row<A, M>(w, in, s, o, row_place(s, 0, i + r), sum[r]);
     }
 }
 
