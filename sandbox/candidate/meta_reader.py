@@ -7,7 +7,7 @@ args        = ["y", "x", "rows", "cols"]                # the other parameters, 
 constants   = {BLOCK = "1 << log2(2 * cols - 1)", ACT = "'gelu'", OUT = "tl.float16", EVEN = "cols % 64 == 0"}
 num_warps   = "WARPS"                                   # 4 where left out
 num_stages  = 2                                         # 2; further: waves_per_eu, matrix_instr_nonkdim, kpack
-specialise  = ["cols"]                                  # whole numbers whose value may choose the code; true: all
+specialise  = ["cols"]                                  # of args, those whose value may choose the code; true: all
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_meta(table: Mapping[str, Any], place: str, line: int) -> MetaParameters
     if isinstance(specialised, bool):
         specialised = [ALL] if specialised else []
     if not isinstance(specialised, list) or not all(isinstance(x, str) for x in specialised):
-        raise PlanError(f"{place}: specialise lists parameters that are whole numbers, or is true or false", line)
+        raise PlanError(f"{place}: specialise lists arguments that are whole numbers, or is true or false", line)
     return MetaParameters(
         tuple((name, _constant(value, name, place, line)) for name, value in constants.items()),
         tuple((name, _option(table[name], name, place, line)) for name in OPTIONS if name in table),

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from records.errors import PlanError
-from sandbox.candidate.arguments import ScalarArg, Scope, parsed, split_type, words_of
-from sandbox.candidate.meta_reader import OPTIONS
-from sandbox.candidate.plan import MetaParameters
+from sandbox.candidate.arguments import REAL_TYPES, ScalarArg, Scope, parsed, split_type, words_of
+from sandbox.candidate.meta_reader import ALL, OPTIONS
+from sandbox.candidate.plan import Argument, MetaParameters
 from tasks.expressions import evaluate
 
 _TYPE = re.compile(r"tl\.((?:u?int(?:8|16|32|64)|int1|b?float16|float32|float64|float8e\w{1,6}))", re.A)
@@ -44,20 +44,27 @@ class ResolvedMeta:
 
     constants: tuple[tuple[str, ConstantValue], ...]
     options: tuple[tuple[str, int], ...]  # every one
-    specialised: tuple[str, ...]
+    specialised: tuple[int, ...]  # numbers of arguments that are whole numbers and may choose the code
 
 
-def resolve_meta(meta: MetaParameters, scope: Scope) -> ResolvedMeta:
-    """The values of one turn; PlanError where one has none."""
+def resolve_meta(
+    meta: MetaParameters, scope: Scope, args: Sequence[Argument], values: Sequence[object]
+) -> ResolvedMeta:
+    """The values of one turn; `args` as in the plan, `values` resolved. PlanError where one has none."""
     given = dict(meta.options)
     options = tuple((name, evaluate(given.get(name, str(value)), scope.names)) for name, value in OPTIONS.items())
     for name, value in options:
         if not 0 <= value <= 1024 or (name == "num_warps" and value.bit_count() != 1):
             wanted = "a power of two" if name == "num_warps" else "a small whole number"
             raise PlanError(f"{name} is {value}; it must be {wanted}")
-    return ResolvedMeta(
-        tuple((name, _value(name, text, scope)) for name, text in meta.constants), options, meta.specialised
-    )
+    constants = tuple((name, _value(name, text, scope)) for name, text in meta.constants)
+    whole = {i for i, value in enumerate(values) if isinstance(value, ScalarArg) and value.dtype not in REAL_TYPES}
+    named = {i for i in whole if ALL in meta.specialised or args[i] in meta.specialised}
+    if unknown := set(meta.specialised) - {ALL} - {args[i] for i in named}:
+        raise PlanError(
+            f"specialise names {min(unknown)!r}, which is no argument that is a whole number, as args has it"
+        )
+    return ResolvedMeta(constants, options, tuple(sorted(named)))
 
 
 def words_of_meta(meta: MetaParameters) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,7 @@ class MetaParameters:
 
     constants: tuple[tuple[str, str], ...] = ()  # values by parameter; those declared `tl.constexpr`, or any other
     options: tuple[tuple[str, str], ...] = ()  # expressions by option: num_warps, num_stages, ...
-    specialised: tuple[str, ...] = ()  # integer parameters whose value may choose the code, as at Triton's launch
+    specialised: tuple[str, ...] = ()  # arguments, as written, whose value may choose the code as in Triton's launch
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ class _Resolver:
                 args,
                 launch.line,
                 launch.cooperative,
-                resolve_meta(launch.meta, scope) if launch.meta else None,
+                resolve_meta(launch.meta, scope, launch.args, args) if launch.meta else None,
             )
         except PlanError as error:
             if error.line is not None:
