@@ -49,30 +49,38 @@ template <auto F> static void multiply_add64(Wave& w, const Instruction& in) {
 // part of source 2, of 16 or 32 bits. kMasked: only where source 1's byte is not 0.
 template <int kBytes, bool kMasked> static void quadruple_distances(Wave& w, const Instruction& in) {
     constexpr u32 kDwords = kBytes;  // of the sums together: 4 parts of kBytes
-    Wide a;
-    Vector room;
+    constexpr u64 kLimit = (1ull << 8 * kBytes) - 1;
+    const Operand& sums = in.source[2];
+    if (sums.dwords != kDwords || (kDwords == 4 && sums.kind != kVector) || in.result[0].dwords != kDwords) return;
+    Wide a, c;
+    Vector room, result[kDwords];
     a.read(w, in, 0);
     const Source b = read32(w, in, 1, room);
-    const Operand& sums = in.source[2];
-    if (sums.kind != kVector || sums.dwords != kDwords || in.result[0].dwords != kDwords) return;
-    const u64 limit = (1ull << 8 * kBytes) - 1;
-    Vector result[kDwords];
     u64 known = a.whole() & b.defined.whole();
-    for (u32 d = 0; d < kDwords; d++) {
-        result[d] = w.v[sums.index + d];
-        known &= w.defined[sums.index + d].whole();
+    if constexpr (kDwords == 2) {
+        c.read(w, in, 2);
+        known &= c.whole();
+        for (int l = 0; l < kLanes; l++) {
+            result[0].lane[l] = (u32)c.lane[l];
+            result[1].lane[l] = (u32)(c.lane[l] >> 32);
+        }
+    } else {
+        for (u32 d = 0; d < kDwords; d++) {
+            result[d] = w.v[sums.index + d];
+            known &= w.defined[sums.index + d].whole();
+        }
     }
     for (int l = 0; l < kLanes; l++)
         for (int k = 0; k < 4; k++) {
             const int shift = kBytes == 2 ? 16 * (k & 1) : 0;
             u32& part = result[kBytes == 2 ? k / 2 : k].lane[l];
-            u64 sum = part >> shift & limit;
+            u64 sum = part >> shift & kLimit;
             for (int byte = 0; byte < 4; byte++) {
                 const int x = a.lane[l] >> 8 * (k + byte) & 255, y = b.lane[l] >> 8 * byte & 255;
                 if (!kMasked || y) sum += x > y ? x - y : y - x;
             }
-            if (sum > limit && in.flags & kClamp) sum = limit;
-            part = (u32)((part & ~(limit << shift)) | (sum & limit) << shift);
+            if (sum > kLimit && in.flags & kClamp) sum = kLimit;
+            part = (u32)((part & ~(kLimit << shift)) | (sum & kLimit) << shift);
         }
     for (u32 d = 0; d < kDwords; d++) {
         blend(w.v[in.result[0].index + d].lane, result[d].lane, w.write_mask);
