@@ -9,7 +9,7 @@ using i64 = int64_t;
 
 struct Product {
     u64 value;
-    bool overflows;
+    bool carry;  // bit 64 of the exact sum
 };
 
 static Product unsigned_product(u32 a, u32 b, u64 c, bool saturates) {
@@ -17,12 +17,11 @@ static Product unsigned_product(u32 a, u32 b, u64 c, bool saturates) {
     return {saturates && sum < c ? ~0ull : sum, sum < c};
 }
 
-// The carry out of the signed one is that of the unsigned sum of 64 bits.
 static Product signed_product(u32 a, u32 b, u64 c, bool saturates) {
     const u64 product = (u64)((i64)(int32_t)a * (int32_t)b), sum = product + c;
     const bool overflows = ~(product ^ c) & (product ^ sum) & 1ull << 63;
     const u64 limit = (u64)((i64)c >> 63) ^ 0x7fffffffffffffffull;
-    return {saturates && overflows ? limit : sum, overflows};
+    return {saturates && overflows ? limit : sum, (sum >> 63 & 1) != overflows};
 }
 
 // a * b + c of 32, 32 and 64 bits. The lower half does not depend on c's upper one.
@@ -37,7 +36,7 @@ template <auto F> static void multiply_add64(Wave& w, const Instruction& in) {
     for (int l = 0; l < kLanes; l++) {
         const Product p = F(s[0].lane[l], s[1].lane[l], c.lane[l], saturates);
         result.lane[l] = p.value;
-        flags[l] = p.overflows;
+        flags[l] = p.carry;
     }
     const u64 factors = whole_lanes<2>(s), low = factors & c.low.whole(), both = low & c.high.whole();
     const u32 origin = w.write_mask & ~factors ? first_origin<2>(w, s) : c.origin;
