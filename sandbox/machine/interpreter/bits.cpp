@@ -121,11 +121,8 @@ static void swap(Wave& w, const Instruction& in) {
 
 static void nothing(Wave&, const Instruction&) {}
 
-static constexpr Handler kMove = lanes<u32, [](auto a) { return a; }, 1>;
-
 MACHINE_SEMANTICS(kBits,
-    {"mov_b32", kMove}, {"accvgpr_read_b32", kMove}, {"accvgpr_write_b32", kMove}, {"accvgpr_mov_b32", kMove},
-    {"mov_b64", move64}, {"swap_b32", swap}, {"nop", nothing}, {"clrexcp", nothing},
+    {"mov_b32", lanes<u32, [](auto a) { return a; }, 1>}, {"mov_b64", move64}, {"swap_b32", swap}, {"nop", nothing}, {"clrexcp", nothing},
     {"not_b32", lanes<u32, [](auto a) { return ~a; }, 1>},
     {"and_b32", lanes<u32, [](auto a, auto b) { return a & b; }, 2>},
     {"or_b32", lanes<u32, [](auto a, auto b) { return a | b; }, 2>},

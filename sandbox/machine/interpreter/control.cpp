@@ -11,6 +11,9 @@ using u64 = uint64_t;
 
 static void nothing(Wave&, const Instruction&) {}
 
+// What the assembler knows and no kernel of gfx942 can use.
+static void refuse(Wave& w, const Instruction&) { report(w, kIllegal, w.exec()); }
+
 static void branch(Wave& w, const Instruction& in) { w.next = in.target; }
 
 template <bool kWanted> static void branch_on_scc(Wave& w, const Instruction& in) {
@@ -163,12 +166,14 @@ MACHINE_SEMANTICS(kControl,
     {"s_cbranch_execz", branch_on_exec<false>}, {"s_cbranch_execnz", branch_on_exec<true>},
     {"s_cbranch_cdbgsys", nothing}, {"s_cbranch_cdbguser", nothing}, {"s_cbranch_cdbgsys_or_user", nothing},
     {"s_cbranch_cdbgsys_and_user", nothing},
+    {"s_cbranch_g_fork", refuse}, {"s_cbranch_i_fork", refuse}, {"s_cbranch_join", refuse}, {"s_rfe_b64", refuse},
+    {"s_rfe_restore_b64", refuse}, {"s_setvskip", refuse}, {"screen_partition_4se_b32", refuse},
     {"s_getpc_b64", get_address}, {"s_setpc_b64", set_address}, {"s_swappc_b64", swap_address}, {"s_call_b64", call},
-    {"s_endpgm", end}, {"s_endpgm_saved", end}, {"s_sleep", sleep}, {"s_trap", trap}, {"s_sethalt", halt},
+    {"s_endpgm", end}, {"s_endpgm_saved", end}, {"s_endpgm_ordered_ps_done", end}, {"s_sleep", sleep}, {"s_trap", trap}, {"s_sethalt", halt},
     {"s_nop", nothing}, {"s_setprio", nothing}, {"s_sendmsg", nothing}, {"s_sendmsghalt", halt},
     {"s_icache_inv", nothing}, {"s_ttracedata", nothing}, {"s_incperflevel", nothing}, {"s_decperflevel", nothing},
     {"s_wakeup", nothing}, {"s_setkill", nothing}, {"wave_barrier", nothing},
-    {"s_getreg_b32", get_register}, {"s_setreg_b32", set_register}, {"s_setreg_imm32_b32", set_register},
+    {"s_getreg_b32", get_register}, {"s_setreg_b32", set_register},
     {"s_set_gpr_idx_on", index_on}, {"s_set_gpr_idx_off", index_off}, {"s_set_gpr_idx_mode", set_index_mode},
     {"s_set_gpr_idx_idx", set_index},
     {"s_movrels_b32", move_relative<true>}, {"s_movrels_b64", move_relative<true>},
