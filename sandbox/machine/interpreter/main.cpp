@@ -26,8 +26,7 @@ Program g_program;
 Grid g_grid;
 
 void* work(void* raw) {
-    work_off((Worker*)raw, g_grid);
-    return nullptr;
+    work_off(*(Worker*)raw, g_grid);
 }
 
 void start_threads() {
@@ -53,7 +52,7 @@ int execute(const char* program, const char* folder, const char* inputs) {
         if (g_request.launches[i].kernel >= g_program.head.kernels) die("the request names a kernel that is not there");
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request, g_program);
-    g_matrix_rules.is_exact = g_request.head.exact;
+    g_matrix_settings.is_exact = g_request.head.exact;
     prepare_counters(g_request, g_program);
     prepare_variables(g_request, g_program);
     FILE* out = fdopen(g_request.result_file, "w");

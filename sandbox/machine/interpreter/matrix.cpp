@@ -97,7 +97,7 @@ template <int M> static void multiply_doubles(Wave& w, const Instruction& in, co
     define_results(w, in, s, o, nullptr);
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < M; i++) {
-            const Place place = row_place(s, block, i);
+            const ElementPlace place = row_place(s, block, i);
             DoubleRow<M>& sum = *(DoubleRow<M>*)(d + place.at * kLanes + place.lane);
             for (int k = 0; k < s.k; k++) {
                 const DoubleRow<M> y = *(const DoubleRow<M>*)(b + 16 * k + M * block);

@@ -31,11 +31,11 @@ struct Shape {
 };
 
 // Where row i of a block of C and D stands: m lanes of a register (f64: of a pair of registers).
-struct Place {
+struct ElementPlace {
     int at, lane;  // register, or pair
 };
-constexpr Place row_place(const Shape& s, int block, int i) {
-    if (s.a == Element::f64) return s.m == 4 ? Place{0, 16 * i + 4 * block} : Place{i / 4, 16 * (i % 4)};
+constexpr ElementPlace row_place(const Shape& s, int block, int i) {
+    if (s.a == Element::f64) return s.m == 4 ? ElementPlace{0, 16 * i + 4 * block} : ElementPlace{i / 4, 16 * (i % 4)};
     if (s.m == 32) return {16 * block + 4 * (i / 8) + i % 4, 32 * (i / 4 % 2)};
     if (s.m == 16) return {4 * block + i % 4, 16 * (i / 4)};
     return {i, 4 * block};

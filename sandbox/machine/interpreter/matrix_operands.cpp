@@ -116,7 +116,7 @@ struct Results {
     uint32_t origin[32];
 };
 
-static void define_row(Wave& w, const Instruction& in, const Shape& s, Place place, const uint64_t* of_c,
+static void define_row(Wave& w, const Instruction& in, const Shape& s, ElementPlace place, const uint64_t* of_c,
                        uint32_t columns, uint32_t from, Results& results) {
     const uint64_t row = (s.m == 32 ? ~0u : (1u << s.m) - 1), wide = row << place.lane;
     const uint64_t defined = (columns & row) << place.lane & of_c[place.at];
@@ -224,7 +224,7 @@ void choose(const Shape& s, const Instruction& in, const Vector& index, uint8_t*
 void read_rows(const Shape& s, const MatrixOperands& o, float* d) {
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < s.m; i++) {
-            const Place place = row_place(s, block, i);
+            const ElementPlace place = row_place(s, block, i);
             float* row = d + (block * s.m + i) * s.m;
             if (o.c) memcpy(row, o.c[place.at].lane + place.lane, sizeof(float) * s.m);
             else
@@ -235,7 +235,7 @@ void read_rows(const Shape& s, const MatrixOperands& o, float* d) {
 void write_rows(Wave& w, const Instruction& in, const Shape& s, const float* d) {
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < s.m; i++) {
-            const Place place = row_place(s, block, i);
+            const ElementPlace place = row_place(s, block, i);
             memcpy(w.v[in.result[0].index + place.at].lane + place.lane, d + (block * s.m + i) * s.m,
                    sizeof(float) * s.m);
         }

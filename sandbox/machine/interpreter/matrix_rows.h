@@ -28,7 +28,7 @@ template <Adding A, int M> KM_HOT void add_product(Row<M>& sum, float x, Row<M> 
     }
 }
 
-template <class T> KM_HOT T row_of_c(const MatrixOperands& o, Place place) {
+template <class T> KM_HOT T row_of_c(const MatrixOperands& o, ElementPlace place) {
     T c;
     if (o.c) {
         memcpy(&c, o.c[place.at].lane + place.lane, sizeof c);
@@ -41,7 +41,7 @@ template <class T> KM_HOT T row_of_c(const MatrixOperands& o, Place place) {
 }
 
 template <Adding A, int M>
-KM_HOT void write_row(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, Place place,
+KM_HOT void write_row(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, ElementPlace place,
                       Row<M> sum) {
     uint32_t* to = w.v[in.result[0].index + place.at].lane + place.lane;
     if (A == Adding::exact && s.a == Element::i8) {

@@ -91,10 +91,10 @@ Workgroup* one_wave(Worker& worker, Request& request, Launch& launch, const Prog
 
 int run_steps(const char* path, const char* states_path, const char* results) {
     Program program;
-    static Request request;
-    static Launch launch;
-    static Kernel kernel;
-    static Worker worker;
+    Request request = {};
+    Launch launch = {};
+    Kernel kernel = {};
+    Worker worker = {};
     read_program(path, program);
     program.kernels = &kernel;
     program.head.kernels = 1;
