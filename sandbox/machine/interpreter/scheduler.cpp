@@ -100,12 +100,13 @@ uint64_t digest_of(const Wave& wave) {
 
 // True where the wave is as it was when its state was noted, here.
 bool has_come_back(Wave& wave) {
+    if (!wave.visits++) return false;  // it goes on from there
     if (digest_of(wave) == wave.digest) {
         wave.is_stuck = true;
         wave.state = kAsleep;
         return true;
     }
-    if (++wave.visits >= wave.patience) wave.watched = kNowhere;  // a longer period: note another state
+    if (wave.visits > wave.patience) wave.watched = kNowhere;  // a longer period: note another state
     return false;
 }
 
