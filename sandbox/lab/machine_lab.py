@@ -161,7 +161,7 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
         int(work.exact),
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
         int(work.backwards),
-        0,
+        1,
     ]
 
 

@@ -41,6 +41,7 @@ _EXEC = OPERAND.pack(OperandKind.SCALAR, 2, 0, 0, EXEC, 0)
 _ADDRESS = OperandType("u", 64)
 _HALF, _WORD = OperandType("f", 16), OperandType("i", 32)
 _NO_SETTINGS: Settings = {"flags": 0}
+_MEMORY = {"flat": Flag.GENERIC, "lds": Flag.LOCAL}  # where an address leads
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _decode(text: str) -> DecodedInstruction:
         draft = _Draft(row, _NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, _packed(draft), "", (rest,))
     words, settings = _split(rest, row)
-    draft = _Draft(row, settings, flags=int(settings["flags"]))  # type: ignore[arg-type]
+    draft = _Draft(row, settings, flags=int(settings["flags"]) | _MEMORY.get(row.group, 0))  # type: ignore[arg-type]
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)

@@ -66,6 +66,8 @@ class Flag(IntFlag):
     HAS_ADDRESS = 1 << 14
     HAS_BASE = 1 << 15
     DPP_ON_SECOND = 1 << 16
+    GENERIC = 1 << 17
+    LOCAL = 1 << 18
 
 
 FLAT_SCRATCH, XNACK_MASK, VCC, TRAP_TEMPORARIES, M0, EXEC, SCC = 102, 104, 106, 108, 124, 126, 128

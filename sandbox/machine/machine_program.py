@@ -6,11 +6,14 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
 from sandbox.machine.program import DecodedProgram, decode_listing
+
+_FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class MachineProgram:
 def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
     """Decode a listing and keep its image in the folder; UnreadableListing where it holds what is not known."""
     decoded = decode_listing(listing)
-    digest = hashlib.sha256(listing.encode()).hexdigest()
+    digest = hashlib.sha256(f"{_decoder()}\0{listing}".encode()).hexdigest()
     path = folder / f"{digest[:32]}.image"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,6 +69,15 @@ def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int 
         _lines(decoded, source_name),
         {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
     )
+
+
+@cache
+def _decoder() -> str:
+    """Digest what decides how a listing is read."""
+    digest = hashlib.sha256()
+    for path in sorted((*_FOLDER.glob("*.py"), _FOLDER / "instructions.tsv")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:

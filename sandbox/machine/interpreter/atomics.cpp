@@ -111,7 +111,7 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     }
     if (!is_good || !visit_global(wave, to, sizeof(T), Access::atomic, move)) return;
     if (kind == Kind::lds)
-        for (uint64_t& offset : lds.offset) offset += (uint64_t)in.offset;
+        for (uint64_t& offset : lds.offset) offset = (uint32_t)(offset + (uint64_t)in.offset);
     segment = Segment::lds;
     if (!visit_lds(wave, lds, sizeof(T), Access::atomic, move)) return;
     segment = Segment::scratch;

@@ -21,28 +21,28 @@ void gather(Wave& wave, const Instruction& in, const Source& data, const int* fr
     Vector values = {};
     Defined defined = Defined::of(~uses & wave.exec());
     const uint64_t lanes = wave.exec();
+    bool takes_none = false;
     for (int l = 0; l < kLanes; l++) {
-        if (!(uses >> l & 1)) continue;
+        if (!(uses & lanes & 1ull << l)) continue;
         const int k = from[l] & 63;
         const bool is_active = lanes >> k & 1;
+        takes_none |= !is_active;
         values.lane[l] = is_active ? data.lane[k] : 0;
         for (int b = 0; b < 4 && is_active; b++) defined.byte[b] |= (data.defined.byte[b] >> k & 1) << l;
     }
-    finish(wave, in, values, defined, data.origin == kNowhere ? wave.at : data.origin);
+    finish(wave, in, values, defined, takes_none || data.origin == kNowhere ? wave.at : data.origin);
 }
 
-bool is_known(Wave& wave, const Source& address) {
+void check_known(Wave& wave, const Source& address) {
     const uint64_t undefined = wave.exec() & ~address.defined.whole();
-    if (!undefined) return true;
-    report_undefined(wave, undefined, address.origin);
-    return false;
+    if (undefined) report_undefined(wave, undefined, address.origin);
 }
 
 // Pull: each lane names the lane it takes from, times 4.
 void bpermute(Wave& wave, const Instruction& in) {
     Vector room_a, room_b;
     const Source address = read32(wave, in, 0, room_a), data = read32(wave, in, 1, room_b);
-    if (!is_known(wave, address)) return;
+    check_known(wave, address);
     int from[kLanes];
     for (int l = 0; l < kLanes; l++) from[l] = (int)((address.lane[l] + (uint32_t)in.offset) >> 2 & 63);
     gather(wave, in, data, from, wave.exec());
@@ -52,7 +52,7 @@ void bpermute(Wave& wave, const Instruction& in) {
 void permute(Wave& wave, const Instruction& in) {
     Vector room_a, room_b;
     const Source address = read32(wave, in, 0, room_a), data = read32(wave, in, 1, room_b);
-    if (!is_known(wave, address)) return;
+    check_known(wave, address);
     int from[kLanes] = {};
     uint64_t uses = 0;
     for (int l = 0; l < kLanes; l++) {

@@ -59,7 +59,10 @@ struct Share {  // a worker's part of one launch
         if (group->accesses > most) most = group->accesses;
         if (worker.request->head.checks && !group->failed) {
             const Conflict* late = group->model.end_workgroup();
-            if (late) report_conflict(*group, *late);
+            if (late)
+                report_conflict(*group, *late);
+            else if (group->uses_undefined)
+                add_finding(group->undefined);
         }
         close_workgroup(worker, group);
         grid.progress.add(1);

@@ -9,17 +9,13 @@ namespace {
 constexpr uint64_t kApertureMask = 0xffffull << 48;
 
 // Undefined bits in an address are a fault wherever the lane takes part.
-bool is_defined(Wave& wave, uint64_t lanes, uint64_t defined, uint32_t origin) {
-    if (__builtin_expect((lanes & ~defined) == 0, 1)) return true;
-    report_undefined(wave, lanes & ~defined, origin);
-    return false;
+void check_defined(Wave& wave, uint64_t lanes, uint64_t defined, uint32_t origin) {
+    if (__builtin_expect((lanes & ~defined) != 0, 0)) report_undefined(wave, lanes & ~defined, origin);
 }
 
-bool is_defined(Wave& wave, const Scalar& scalar, int bits) {
+void check_defined(Wave& wave, const Scalar& scalar, int bits) {
     const uint64_t wanted = bits == 64 ? kAll : 0xffffffffull;
-    if (__builtin_expect((scalar.defined & wanted) == wanted, 1)) return true;
-    report_undefined(wave, wave.exec(), scalar.origin);
-    return false;
+    if (__builtin_expect((scalar.defined & wanted) != wanted, 0)) report_undefined(wave, wave.exec(), scalar.origin);
 }
 
 }  // namespace
@@ -30,12 +26,12 @@ bool global_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     if (base.kind == kNone) {
         Vector64 room;
         const Source64 address = read64(wave, in, kAddressSource, room);
-        if (!is_defined(wave, to.lanes, address.defined, address.origin)) return false;
+        check_defined(wave, to.lanes, address.defined, address.origin);
         for (int l = 0; l < kLanes; l++) to.offset[l] = address.lane[l] + (uint64_t)in.offset;
         return true;
     }
     const Scalar start = read_scalar(wave, in, kBaseSource);
-    if (!is_defined(wave, start, 64)) return false;
+    check_defined(wave, start, 64);
     const uint64_t first = start.value + (uint64_t)in.offset;
     if (in.source[kAddressSource].kind == kNone) {
         for (int l = 0; l < kLanes; l++) to.offset[l] = first;
@@ -43,7 +39,7 @@ bool global_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     }
     Vector room;
     const Source offset = read32(wave, in, kAddressSource, room);
-    if (!is_defined(wave, to.lanes, offset.defined.whole(), offset.origin)) return false;
+    check_defined(wave, to.lanes, offset.defined.whole(), offset.origin);
     for (int l = 0; l < kLanes; l++) to.offset[l] = first + offset.lane[l];
     return true;
 }
@@ -54,7 +50,7 @@ bool flat_addresses(Wave& wave, const Instruction& in, LaneAddresses& global, La
     const uint64_t lanes = wave.exec();
     const Source64 address = read64(wave, in, kAddressSource, room);
     global.lanes = lds.lanes = scratch.lanes = 0;
-    if (!is_defined(wave, lanes, address.defined, address.origin)) return false;
+    check_defined(wave, lanes, address.defined, address.origin);
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         const int l = __builtin_ctzll(rest);
         const uint64_t at = address.lane[l];
@@ -74,7 +70,7 @@ bool scratch_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     uint64_t first = (uint64_t)in.offset;
     if (in.source[kBaseSource].kind != kNone) {
         const Scalar start = read_scalar(wave, in, kBaseSource);
-        if (!is_defined(wave, start, 32)) return false;
+        check_defined(wave, start, 32);
         first += (uint32_t)start.value;
     }
     if (in.source[kAddressSource].kind == kNone) {
@@ -83,7 +79,7 @@ bool scratch_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     }
     Vector room;
     const Source offset = read32(wave, in, kAddressSource, room);
-    if (!is_defined(wave, to.lanes, offset.defined.whole(), offset.origin)) return false;
+    check_defined(wave, to.lanes, offset.defined.whole(), offset.origin);
     for (int l = 0; l < kLanes; l++) to.offset[l] = first + offset.lane[l];
     return true;
 }
@@ -92,7 +88,7 @@ bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     to.lanes = wave.exec();
     Vector room;
     const Source address = read32(wave, in, kAddressSource, room);
-    if (!is_defined(wave, to.lanes, address.defined.whole(), address.origin)) return false;
+    check_defined(wave, to.lanes, address.defined.whole(), address.origin);
     for (int l = 0; l < kLanes; l++) to.offset[l] = address.lane[l];  // the offset fields are added by the reader
     return true;
 }

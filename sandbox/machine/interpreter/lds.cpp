@@ -11,8 +11,9 @@ uint64_t element_offset(const Instruction& in, uint64_t offset) {
     return offset * (in.bytes / 2u) * (in.flags & kStride64 ? 64 : 1);
 }
 
+// Addresses of LDS have 32 bits and wrap around.
 void shift_by(LaneAddresses& addresses, uint64_t offset) {
-    for (int l = 0; l < kLanes; l++) addresses.offset[l] += offset;
+    for (int l = 0; l < kLanes; l++) addresses.offset[l] = (uint32_t)(addresses.offset[l] + offset);
 }
 
 bool move(Wave& wave, const Instruction& in, const LaneAddresses& to, uint32_t bytes, Access access, LaneData& data) {

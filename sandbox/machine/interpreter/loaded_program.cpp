@@ -57,6 +57,14 @@ void check_instruction(const Program& program, const Instruction& in) {
     if (!is_good) die("the program has an instruction that is none");
 }
 
+bool is_exchange_named(const char* name) {
+    static const char* const kNames[] = {"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32", "readlane_b32",
+                                         "readfirstlane_b32"};
+    for (const char* known : kNames)
+        if (!strcmp(name, known)) return true;
+    return false;
+}
+
 void check_sections(const Program& program) {
     uint64_t end = 0;
     for (uint64_t i = 0; i < program.head.sections; i++) {
@@ -93,10 +101,12 @@ void read_program(const char* path, Program& program) {
     check_sections(program);
     for (uint64_t i = 0; i < head.kernels; i++) check_kernel(program, program.kernels[i]);
     Handler* handlers = (Handler*)calloc(head.names + 1, sizeof(Handler));
-    uint8_t* is_vector = (uint8_t*)calloc(head.instructions, 1);
+    uint8_t* is_exchange = (uint8_t*)calloc(head.instructions, 1);
+    uint8_t* exchanges = (uint8_t*)calloc(head.names + 1, 1);
     for (uint64_t i = 0; i < head.names; i++) {
         const char* name = names + i * kNameBytes;
         if (name[kNameBytes - 1]) die("the program has a name without an end");
+        exchanges[i] = is_exchange_named(name);
         if (!(handlers[i] = semantics_named(name))) {
             fprintf(stderr, "machine: nothing executes %s\n", name);
             _exit(71);
@@ -104,13 +114,15 @@ void read_program(const char* path, Program& program) {
     }
     program.run = (Handler*)calloc(head.instructions, sizeof(Handler));
     program.data = (uint8_t*)malloc(head.data_bytes + 16);
-    program.is_vector = is_vector;
-    if (!handlers || !is_vector || !program.run || !program.data) die("no memory for the program");
+    program.is_exchange = is_exchange;
+    if (!handlers || !is_exchange || !exchanges || !program.run || !program.data) die("no memory for the program");
     memcpy(program.data, data, head.data_bytes);
     for (uint64_t i = 0; i < head.instructions; i++) {
         check_instruction(program, program.code[i]);
         program.run[i] = handlers[program.code[i].semantics];
+        is_exchange[i] = exchanges[program.code[i].semantics];
     }
+    free(exchanges);
     free(handlers);
 }
 

@@ -15,7 +15,7 @@ struct Program {
     uint8_t* data;              // what the sections hold before the first launch
     const Instruction* code;
     Handler* run;               // of each instruction
-    const uint8_t* is_vector;   // of each instruction: it obeys EXEC, so its lanes are counted
+    const uint8_t* is_exchange;  // of each instruction: lanes take what other lanes hold
 };
 
 // Ends the process with a message where the file is not one that image.py wrote.

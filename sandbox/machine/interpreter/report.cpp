@@ -65,16 +65,24 @@ void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail, uint3
     end(wave, finding);
 }
 
+// A value that a lane took from one which was masked off.
+static bool comes_from_another_lane(const Wave& wave, uint32_t origin) {
+    return origin != kNowhere && (wave.program->is_exchange[origin] || wave.program->code[origin].flags & kDpp);
+}
+
 void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin) {
-    Finding finding = {};
-    finding.kind = kUninitialised;
+    Workgroup& group = *wave.group;
+    if (group.uses_undefined || !group.worker->request->head.checks) return;
+    Finding& finding = group.undefined;
+    finding = {};
+    finding.kind = comes_from_another_lane(wave, origin) ? kDivergentCollective : kUninitialised;
     describe(finding, wave, first_of(lanes));
     if (origin != kNowhere && origin != wave.at) {  // where the value came from is what must change
         finding.place[0] = origin + 1ull;
         finding.place[1] = wave.at + 1ull;
     }
-    finding.detail = 1;  // a value, not a place in memory
-    end(wave, finding);
+    finding.detail = finding.kind == kUninitialised ? 1 : wave.exec();  // a value, not a place in memory
+    group.uses_undefined = true;
 }
 
 void report_outside(Wave& wave, Segment segment, int lane, uint64_t address, uint32_t bytes, bool is_write) {

@@ -33,7 +33,8 @@ enum FindingKind : uint32_t {
 // part in it, such as the load whose result was not waited for, or kNowhere.
 void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail = 0, uint32_t origin = kNowhere);
 
-// Undefined bits decided a branch, an address, EXEC or what a scalar unit holds.
+// Undefined bits decided a branch, an address, EXEC or what a scalar unit holds. The wave goes on: what looks like this is
+// often a race, which is told instead.
 void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin);
 
 struct Workgroup;

@@ -55,10 +55,8 @@ void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit
     issue(wave, in, kCountsScalar, kScalarLoad);
 }
 
-bool is_known(Wave& wave, const Scalar& scalar, uint64_t wanted) {
-    if ((scalar.defined & wanted) == wanted) return true;
-    report_undefined(wave, wave.exec(), scalar.origin);
-    return false;
+void check_known(Wave& wave, const Scalar& scalar, uint64_t wanted) {
+    if ((scalar.defined & wanted) != wanted) report_undefined(wave, wave.exec(), scalar.origin);
 }
 
 uint64_t offset_of(const Instruction& in, const Scalar& offset) {
@@ -68,7 +66,8 @@ uint64_t offset_of(const Instruction& in, const Scalar& offset) {
 void load(Wave& wave, const Instruction& in) {
     const Scalar base = read_scalar(wave, in, 0);
     const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
-    if (!is_known(wave, base, kAll) || !is_known(wave, offset, 0xffffffff)) return;
+    check_known(wave, base, kAll);
+    check_known(wave, offset, 0xffffffff);
     load_at(wave, in, base.value + offset_of(in, offset), kNone64);
 }
 
@@ -76,9 +75,9 @@ void load(Wave& wave, const Instruction& in) {
 void buffer_load(Wave& wave, const Instruction& in) {
     const uint32_t index = in.source[0].index;
     const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
-    if (!is_known(wave, offset, 0xffffffff)) return;
+    check_known(wave, offset, 0xffffffff);
     for (uint32_t d = 0; d < 4; d++)
-        if (~wave.scalar_defined[index + d]) return report_undefined(wave, wave.exec(), wave.scalar_origin[index + d]);
+        if (~wave.scalar_defined[index + d]) report_undefined(wave, wave.exec(), wave.scalar_origin[index + d]);
     const uint64_t base = wave.scalar64(index) & ((1ull << 48) - 1), stride = wave.s[index + 1] >> 16 & 0x3fff;
     const uint64_t size = (uint64_t)wave.s[index + 2] * (stride ? stride : 1), start = offset_of(in, offset);
     load_at(wave, in, base + start, start < size ? size - start : 0);

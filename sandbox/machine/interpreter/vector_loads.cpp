@@ -30,22 +30,19 @@ template <Segment kSegment> bool visit(Wave& wave, const Instruction& in, const 
 }
 
 // What an output gets must be defined: nobody else will say where it came from.
-bool is_fit_for_outputs(Wave& wave, const Instruction& in, const LaneAddresses& to, const LaneData& data, int source) {
+void check_stored(Wave& wave, const Instruction& in, const LaneAddresses& to, const LaneData& data, int source) {
     uint64_t whole = kAll;
     for (uint32_t b = 0; b < in.bytes; b++) whole &= data.defined[b / 4].byte[b % 4];
-    if (__builtin_expect((to.lanes & ~whole) == 0, 1)) return true;
+    if (__builtin_expect((to.lanes & ~whole) == 0, 1)) return;
     for (uint64_t rest = to.lanes & ~whole; rest; rest &= rest - 1) {
         const int l = __builtin_ctzll(rest);
         const Region* region = region_of(to.offset[l], in.bytes);
         if (!region || region->space != Space::buffer || region->role == kWorkspace) continue;
         const uint32_t first = in.source[source].index;
         for (uint32_t d = 0; d < in.source[source].dwords; d++)
-            if (~wave.defined[first + d].whole() >> l & 1) {
-                report_undefined(wave, to.lanes & ~whole, wave.origin[first + d]);
-                return false;
-            }
+            if (~wave.defined[first + d].whole() >> l & 1)
+                return report_undefined(wave, to.lanes & ~whole, wave.origin[first + d]);
     }
-    return true;
 }
 
 template <Form kForm> void global_load(Wave& wave, const Instruction& in) {
@@ -83,7 +80,8 @@ template <bool kHalf> void global_store(Wave& wave, const Instruction& in) {
     LaneAddresses to;
     LaneData data;
     take(wave, in.source[kDataSource], kHalf, data);
-    if (!global_addresses(wave, in, to) || !is_fit_for_outputs(wave, in, to, data, kDataSource)) return;
+    if (!global_addresses(wave, in, to)) return;
+    check_stored(wave, in, to, data, kDataSource);
     visit<Segment::global>(wave, in, to, Access::store, data);
     issue(wave, in, kCountsVector);
 }
@@ -101,9 +99,9 @@ template <bool kHalf> void flat_store(Wave& wave, const Instruction& in) {
     LaneAddresses global, lds, scratch;
     LaneData data;
     take(wave, in.source[kDataSource], kHalf, data);
-    if (!flat_addresses(wave, in, global, lds, scratch) ||
-        !is_fit_for_outputs(wave, in, global, data, kDataSource) ||
-        !visit<Segment::global>(wave, in, global, Access::store, data) ||
+    if (!flat_addresses(wave, in, global, lds, scratch)) return;
+    check_stored(wave, in, global, data, kDataSource);
+    if (!visit<Segment::global>(wave, in, global, Access::store, data) ||
         !visit<Segment::lds>(wave, in, lds, Access::store, data) ||
         !visit<Segment::scratch>(wave, in, scratch, Access::store, data))
         return;

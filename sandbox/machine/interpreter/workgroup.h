@@ -1,5 +1,6 @@
 // A workgroup with its waves, its LDS and its private memory; and the thread that runs workgroups.
 #pragma once
+#include "findings.h"
 #include "loaded_program.h"
 #include "memory_model.h"
 #include "request.h"
@@ -33,6 +34,9 @@ struct Workgroup {
     Worker* worker;
     MemoryModel model;
     bool mixed_barriers;  // waves have met at different barriers
+    // The first use of a value that nothing has set: told when nothing worse was seen, such as a race.
+    bool uses_undefined;
+    Finding undefined;
 };
 
 struct Worker {
