@@ -18,17 +18,20 @@ bool shift(Operand& operand, uint32_t by) {
 
 }  // namespace
 
-const Instruction* indexed(Wave& w, const Instruction& in, Instruction& room) {
+void execute_indexed(Wave& w, Handler run, const Instruction& in) {
+    const bool has_vectors = in.result[0].kind == kVector || in.source[0].kind == kVector;
+    if (in.bytes || !has_vectors) return run(w, in);
     const uint32_t by = w.s[kM0] & 255;
     if ((w.scalar_defined[kM0] & 255) != 255) report_undefined(w, w.exec(), w.scalar_origin[kM0]);
-    room = in;
+    Instruction moved = in;
     bool is_inside = true;
     for (uint32_t k = 0; k < 3 && k < in.sources; k++)
-        if (w.index_mode >> k & 1) is_inside &= shift(room.source[k], by);
-    if (w.index_mode & kIndexResult && in.results) is_inside &= shift(room.result[0], by);
-    if (is_inside) return &room;
-    report(w, kOutOfBounds, w.exec(), by);
-    return nullptr;
+        if (w.index_mode >> k & 1) is_inside &= shift(moved.source[k], by);
+    if (w.index_mode & kIndexResult && in.results) is_inside &= shift(moved.result[0], by);
+    if (is_inside)
+        run(w, moved);
+    else
+        report(w, kOutOfBounds, w.exec(), by);
 }
 
 }  // namespace machine

@@ -1,6 +1,6 @@
 // Registers that M0 chooses at run time.
 #pragma once
-#include "wave.h"
+#include "semantics.h"
 
 namespace machine {
 
@@ -12,8 +12,15 @@ enum IndexMode : uint64_t {
     kIndexOn = 16,  // s_set_gpr_idx_on was met, whatever it selects
 };
 
-// Under s_set_gpr_idx_on: a copy of a vector ALU instruction in `room` whose registers lie M0[7:0] further; null where
-// one lies outside, which is reported.
-const Instruction* indexed(Wave& wave, const Instruction& in, Instruction& room);
+// Under s_set_gpr_idx_on: runs a copy of the instruction. Its vector registers, of what is no memory instruction, lie
+// M0[7:0] further; where one lies outside, that is reported and nothing runs.
+void execute_indexed(Wave& wave, Handler run, const Instruction& in);
+
+inline void execute(Wave& wave, Handler run, const Instruction& in) {
+    if (__builtin_expect(wave.index_mode != 0, 0))
+        execute_indexed(wave, run, in);
+    else
+        run(wave, in);
+}
 
 }  // namespace machine

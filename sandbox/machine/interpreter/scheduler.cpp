@@ -1,5 +1,6 @@
 #include "scheduler.h"
 
+#include "indexed.h"
 #include "memory_model.h"
 #include "operands.h"
 #include "report.h"
@@ -135,7 +136,7 @@ uint64_t run_wave(Wave& wave, uint64_t budget) {
         wave.write_mask = wave.exec();
         if (__builtin_expect(wave.pending.any, 0) && !wave.group->model.check_pending(wave, in)) break;
         executed[wave.at]++;
-        program.run[wave.at](wave, in);
+        execute(wave, program.run[wave.at], in);
     }
     return done;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "findings.h"
+#include "indexed.h"
 #include "memory_map.h"
 #include "workgroup.h"
 
@@ -115,7 +116,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
         for (wave.next = 0; wave.state == kRunning && wave.next < program.head.instructions;) {
             wave.at = wave.next++;
             wave.write_mask = wave.exec();
-            program.run[wave.at](wave, program.code[wave.at]);
+            execute(wave, program.run[wave.at], program.code[wave.at]);
         }
         for (uint64_t i = 0; i < outputs; i++) get(wave, code[inputs + i], out);
         const uint32_t reported = group->failed;
