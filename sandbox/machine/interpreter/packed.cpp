@@ -1,45 +1,10 @@
 // Packed operations: two halves or two 16-bit integers of a register, two singles of a register pair.
 #include "float_operations.h"
+#include "packed_lanes.h"
 
 namespace machine {
 
 namespace {
-
-// Sources of packed 16-bit operations, arranged so that each lane's lower half holds what makes the lower result.
-template <int N> struct PackedSources {
-    const uint32_t* lane[3];
-    uint64_t low = kAll, high = kAll;  // lanes whose halves are defined
-    uint32_t origin = kNowhere;
-};
-
-Source arrange(const Wave& w, const Operand& from, Vector& room, uint32_t sign) {
-    Source s = read_register(w, from, room);
-    const uint8_t m = from.modifiers;
-    if (m == kHighOfHigh) return s;
-    const int low = m & kHigh ? 16 : 0, high = m & kHighOfHigh ? 0 : 16;
-    const uint32_t flip = (m & kNegate ? sign : 0) | (m & kNegateHigh ? sign << 16 : 0);
-    for (int l = 0; l < kLanes; l++)
-        room.lane[l] = ((s.lane[l] >> low & 0xffff) | (s.lane[l] << high & 0xffff0000)) ^ flip;
-    const Defined d = s.defined;
-    const int a = low / 8, b = m & kHighOfHigh ? 2 : 0;
-    return {room.lane, {{d.byte[a], d.byte[a + 1], d.byte[b], d.byte[b + 1]}}, s.origin};
-}
-
-template <int N>
-KM_HOT PackedSources<N> read_packed(const Wave& w, const Instruction& in, Vector* room, uint32_t sign) {
-    PackedSources<N> sources;
-    for (int k = 0; k < N; k++) {
-        const Operand& from = in.source[k];
-        const Source s = from.modifiers == kHighOfHigh ? read_register(w, from, room[k]) : arrange(w, from, room[k], sign);
-        sources.lane[k] = s.lane;
-        const uint64_t low = s.defined.byte[0] & s.defined.byte[1], high = s.defined.byte[2] & s.defined.byte[3];
-        if (__builtin_expect((sources.low & sources.high) == kAll && (low & high) != kAll, 0))
-            sources.origin = origin_of(w, low & high, s.origin);
-        sources.low &= low, sources.high &= high;
-    }
-    for (int k = N; k < 3; k++) sources.lane[k] = sources.lane[0];
-    return sources;
-}
 
 KM_HOT void write_packed(Wave& w, const Instruction& in, const Vector& result, uint64_t low, uint64_t high,
                          uint32_t origin) {
