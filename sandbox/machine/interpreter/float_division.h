@@ -8,10 +8,12 @@ template <class S> struct Division;
 template <> struct Division<Single> {
     static constexpr int kMantissa = 23, kWide = 96, kTiny = 23, kGone = -150, kBias = 127;
     static constexpr float kScale = 0x1p64f, kInverse = 0x1p-64f, kLarge = 0x1p126f, kHalfWay = 0x1p63f;
+    static constexpr float kTie = 0x1p-86f;  // half of the least denormal, times kScale
 };
 template <> struct Division<Double> {
     static constexpr int kMantissa = 52, kWide = 768, kTiny = 53, kGone = -1075, kBias = 1023;
     static constexpr double kScale = 0x1p128, kInverse = 0x1p-128, kLarge = 0x1p1022, kHalfWay = 0x1p511;
+    static constexpr double kTie = 0x1p-947;
 };
 
 template <class S> KM_HOT int exponent_field(typename S::Bits x) {
@@ -58,6 +60,15 @@ template <class S> void division_scale(Wave& w, const Instruction& in) {
     if (in.results > 1) write_mask(w, in.result[1], mask, s.defined, s.origin);
 }
 
+// a * b + c, of which `sum` is the rounded value, scaled down and rounded to a denormal only once: a tie of the scaled
+// sum is decided by what the first rounding lost.
+template <class S, class V> V scaled_down(V a, V b, V c, V sum) {
+    using D = Division<S>;
+    const V scaled = sum * D::kInverse, rest = sum - scaled * D::kScale, lost = fused(a, b, c - sum);
+    if (rest != D::kTie && rest != -D::kTie) return scaled;
+    return lost > 0 ? (sum + D::kTie) * D::kInverse : lost < 0 ? (sum - D::kTie) * D::kInverse : scaled;
+}
+
 // The fused multiply-add, scaled in the lanes that VCC names. The manual prints one factor of 2^32; the inverse of what
 // v_div_scale does needs two, told apart by the size of the quotient (source 2), as later manuals have it.
 template <class S> void division_multiply_add(Wave& w, const Instruction& in) {
@@ -68,8 +79,10 @@ template <class S> void division_multiply_add(Wave& w, const Instruction& in) {
     const uint64_t vcc = w.scalar64(kVcc) & w.exec();
     for (int l = 0; vcc && l < kLanes; l++) {
         if (!(vcc >> l & 1)) continue;
+        const V a = S::value(s.lane[0][l]), b = S::value(s.lane[1][l]), c = S::value(s.lane[2][l]);
+        const V sum = S::value(result.lane[l]);
         const bool is_large = exponent_field<S>(s.lane[2][l]) > Division<S>::kBias;
-        result.lane[l] = S::bits(S::value(result.lane[l]) * (is_large ? Division<S>::kScale : Division<S>::kInverse));
+        result.lane[l] = S::bits(is_large ? sum * Division<S>::kScale : scaled_down<S>(a, b, c, sum));
     }
     const uint64_t named = w.scalar_defined[kVcc] | (uint64_t)w.scalar_defined[kVcc + 1] << 32;
     write_lanes<S>(w, in, result, s.defined & named, origin_of(w, s.defined, s.origin, named, w.scalar_origin[kVcc]));
@@ -87,6 +100,8 @@ typename S::Bits fixed_up(typename S::Bits q, typename S::Bits d, typename S::Bi
     if (!denominator || numerator == S::kInfinity) return sign | S::kInfinity;
     if (denominator == S::kInfinity || !numerator) return sign;
     if (S::kAs != As::f16 && (int)(numerator >> mantissa) - (int)(denominator >> mantissa) < gone) return sign;
+    // The manual asks for the denominator's exponent here, which cannot be the largest: the quotient's is meant.
+    if (S::kAs != As::f16 && magnitude<S>(q) >= S::kInfinity) return sign | S::kInfinity;
     return sign | magnitude<S>(q);
 }
 
