@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.machine.instruction_decoder import decode_instruction
 from tests.support.compiler_cache import FOLDER, toolchain
 from tests.support.matrix_layouts import NUMPY, oracle, types_of
 
@@ -27,7 +28,6 @@ FLAGS = (
 WINDOW = 96  # registers of a step; as in matrix_steps.cpp
 A_AT, B_AT, INDEX_AT, C_AT, D_AT = 0, 8, 16, 32, 64
 ALL = (1 << 64) - 1
-VECTOR, CONSTANT = 1, 3  # OperandKind
 
 
 @cache
@@ -98,7 +98,7 @@ class Step:
     registers: Registers
     c: int = C_AT
     d: int = C_AT
-    constant: int | None = None  # C's bits, in place of registers
+    constant: str | None = None  # in place of C's registers
     cbsz: int = 0
     abid: int = 0
     blgp: int = 0
@@ -108,27 +108,30 @@ class Step:
     is_exact: bool = False
     base: int = 0  # the window's first register: 256 for a0
 
+    @property
+    def text(self) -> str:
+        """The instruction as the compiler writes it."""
+        a, b, d = dwords(self.name)
+        third = self.constant or self._operand(self.c, d)
+        if "smfmac" in self.name:
+            third = self._operand(INDEX_AT, 1)
+        operands = self._operand(self.d, d), self._operand(A_AT, a), self._operand(B_AT, b), third
+        given = {"cbsz": self.cbsz, "abid": self.abid, "blgp": self.blgp}
+        modifiers = [f"{key}:{value}" for key, value in given.items() if value]
+        if any(self.negated):
+            modifiers.append(f"neg:[{','.join(str(int(each)) for each in self.negated)}]")
+        return " ".join((self.name, ", ".join(operands), *modifiers))
+
+    def _operand(self, at: int, count: int) -> str:
+        file = "a" if self.base and at != INDEX_AT else "v"
+        return f"{file}{at}" if count == 1 else f"{file}[{at}:{at + count - 1}]"
+
     def encoded(self) -> bytes:
         """The record of matrix_steps.cpp."""
-        a, b, d = dwords(self.name)
-        none = _operand(0, 0)
-        third = _operand(VECTOR, d, self.base + self.c, self.negated[2])
-        if self.constant is not None:
-            third = struct.pack("<BBBBIQ", CONSTANT, 1, self.negated[2], 0, 0, self.constant)
-        fourth = _operand(VECTOR, 1, self.base + INDEX_AT) if "smfmac" in self.name else none
-        instruction = struct.pack("<IBBBB", 0, 1, 4 if "smfmac" in self.name else 3, 0, 0)
-        instruction += _operand(VECTOR, d, self.base + self.d) + none
-        instruction += _operand(VECTOR, a, self.base + A_AT, self.negated[0])
-        instruction += _operand(VECTOR, b, self.base + B_AT, self.negated[1]) + third + fourth
-        instruction += struct.pack("<qIIIH10B", *[0] * 9, self.cbsz, self.abid, self.blgp, 255, 255, 255)
-        head = struct.pack("<48s136s7Q", self.name.removeprefix("v_").encode(), instruction, self.exec, self.present,
+        decoded, of = decode_instruction(self.text), self.registers
+        head = struct.pack("<48s4x132s7Q", decoded.row.semantics.encode(), decoded.body, self.exec, self.present,
                            self.is_exact, self.base, 0, 0, 0)  # fmt: skip
-        of = self.registers
         return head.ljust(256, b"\0") + of.values.tobytes() + of.defined.tobytes() + of.origin.tobytes()
-
-
-def _operand(kind: int, count: int, index: int = 0, negated: bool = False) -> bytes:
-    return struct.pack("<BBBBIQ", kind, count, negated, 0, index, 0)
 
 
 def run(steps: Sequence[Step], architecture: str | None = None) -> list[Registers]:

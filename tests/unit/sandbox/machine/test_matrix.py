@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from sandbox.machine.instruction_set import instruction_table
 from tests.support.matrix_layouts import (
     NUMPY,
     from_lanes,
@@ -109,10 +110,7 @@ def test_double_precision_negates(name: str) -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -4])
 def test_c_is_a_constant(value: int) -> None:
-    def bits(name: str) -> int:
-        return int.from_bytes(np.array(value, result_type(name)).tobytes(), "little")
-
-    steps = [Step(n, whole(n), d=D_AT, constant=bits(n)) for n in DENSE]
+    steps = [Step(n, whole(n), d=D_AT, constant=str(value) if "i32" in n else f"{value}.0") for n in DENSE]
     for step, after in zip(steps, run(steps), strict=True):
         right = value + product(operand(step.name, "A"), operand(step.name, "B"))
         assert np.array_equal(result(step.name, after, D_AT), right), step.name
@@ -241,3 +239,11 @@ def test_sums_of_bytes_wrap_around() -> None:
         (after,) = run([Step(name, loaded(name, a, b, c))])
         right = (c.astype(np.int64) + a.astype(np.int64) @ b.astype(np.int64)).astype(np.int32)
         assert np.array_equal(result(name, after), right), name
+
+
+@pytest.mark.parametrize("name", DENSE + names("smfmac"))
+def test_the_table_gives_the_passes_of_the_calculator(name: str) -> None:
+    """One pass has four clocks. Single and double precision have pipelines of their own."""
+    latency = instruction_table()[name].latency
+    pipeline = {"f32": "sgemm", "f64": "dgemm"}.get(types_of(name)[0], "xdl")
+    assert latency == f"{pipeline}{oracle()[name]['cycles'] // 4}"
