@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.machine.executor import level
 from sandbox.machine.instruction_decoder import decode_instruction
 from tests.support.compiler_cache import FOLDER, toolchain
 from tests.support.matrix_layouts import NUMPY, oracle, types_of
@@ -50,9 +51,8 @@ def program(architecture: str) -> Path:
 
 
 def processors() -> list[str]:
-    """The architectures that this machine runs, the plain one first."""
-    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    return ["x86_64", *(["x86_64_v3"] if "avx2" in flags else []), *(["x86_64_v4"] if "avx512vl" in flags else [])]
+    """The plainest architecture and the best one that this machine runs."""
+    return sorted({"x86_64", level()})
 
 
 def listed() -> list[str]:
