@@ -11,7 +11,7 @@ template <int M> constexpr int kRows = M == 32 ? 2 : 4;
 #endif
 
 template <Adding A, int M>
-static void multiply(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const float* a,
+static void multiply(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o, const float* a,
                      const float* b) {
     for (int block = 0; block < s.blocks; block++, b += s.k * M) {
         const float* of_block = a + block_of_a(s, in, block) * s.k * M;
@@ -29,19 +29,19 @@ static void multiply(Wave& w, const Instruction& in, const Shape& s, const Matri
 }
 
 template <Adding A>
-static void multiply_rows(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const float* a,
+static void multiply_rows(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o, const float* a,
                           const float* b) {
     if (s.m == 32) return multiply<A, 32>(w, in, s, o, a, b);
     if (s.m == 16) return multiply<A, 16>(w, in, s, o, a, b);
     multiply<A, 4>(w, in, s, o, a, b);
 }
 
-static void multiply_floats(Wave& w, const Instruction& in, const Shape& s) {
+static void multiply_floats(Wave& w, const Instruction& in, const MatrixShape& s) {
     MatrixOperands o;
     if (!begin_matrix(w, in, s, o)) return;
     alignas(128) float a[kMostElements], b[kMostElements];
-    gather(s, s.a, s.lane_a(), o.a.value, a);
-    gather(s, s.b, s.lane_b(), o.b.value, b);
+    gather_matrix(s, s.a, s.lane_a(), o.a.value, a);
+    gather_matrix(s, s.b, s.lane_b(), o.b.value, b);
     define_results(w, in, s, o, nullptr);
     if (g_matrix_settings.is_exact && s.a != Element::f32 && s.a != Element::i8) {
         float d[kMostResults];
@@ -84,7 +84,7 @@ static bool is_negated(const Instruction& in, int source) {
 }
 
 // Lanes 16 k to 16 k + 15 hold step k of A and B, and one row of D, of all blocks.
-template <int M> static void multiply_doubles(Wave& w, const Instruction& in, const Shape& s) {
+template <int M> static void multiply_doubles(Wave& w, const Instruction& in, const MatrixShape& s) {
     MatrixOperands o;
     if (!begin_matrix(w, in, s, o)) return;
     alignas(128) double a[kLanes], b[kLanes], d[4 * kLanes];
@@ -109,7 +109,7 @@ template <int M> static void multiply_doubles(Wave& w, const Instruction& in, co
 
 template <Element A, Element B, int M, int K, int Blocks> static void mfma(Wave& w, const Instruction& in) {
     constexpr bool kIsSingle = A == Element::f32, kIsDouble = A == Element::f64;
-    constexpr Shape kShape = {A, B, M, K, Blocks, false, Blocks > 1 && !kIsDouble,
+    constexpr MatrixShape kShape = {A, B, M, K, Blocks, false, Blocks > 1 && !kIsDouble,
                               kIsSingle || kIsDouble || Blocks > 1};
     if constexpr (kIsDouble) multiply_doubles<M>(w, in, kShape);
     else multiply_floats(w, in, kShape);

@@ -6,9 +6,10 @@
 namespace machine {
 
 struct MatrixSettings {
-    // Round as CDNA3's matrix cores do. Otherwise, of types narrower than 32 bits and of xf32: exact products (rounded
-    // to f32 where they leave its range), added in f32 along k from 0, then added to C. f32 and f64 are a chain of fused
-    // multiply-adds from C on, i8 wraps around, in either way.
+    // Round as CDNA3's matrix cores do. Otherwise, types narrower than 32 bits and xf32: products in f32 (exact unless
+    // they leave its range), added up along k from 0, each sum rounded to f32, then added to C. In either mode f32 and
+    // f64 are chains of fused multiply-adds along k, from C on, and i8 wraps around. MODE changes nothing: rounding is
+    // to the nearest even number, and subnormal numbers are kept.
     bool is_exact;
 };
 extern MatrixSettings g_matrix_settings;
@@ -16,7 +17,7 @@ extern MatrixSettings g_matrix_settings;
 constexpr int kMostRows = 32, kMostResults = 2048, kMostElements = 1024;
 
 // D[blocks][m][m] = A[blocks][m][stored] B[blocks][k][m] + C
-struct Shape {
+struct MatrixShape {
     Element a, b;
     int m, k, blocks;
     bool is_sparse, takes_cbsz, takes_blgp;
@@ -34,7 +35,7 @@ struct Shape {
 struct ElementPlace {
     int at, lane;  // register, or pair
 };
-constexpr ElementPlace row_place(const Shape& s, int block, int i) {
+constexpr ElementPlace row_place(const MatrixShape& s, int block, int i) {
     if (s.a == Element::f64) return s.m == 4 ? ElementPlace{0, 16 * i + 4 * block} : ElementPlace{i / 4, 16 * (i % 4)};
     if (s.m == 32) return {16 * block + 4 * (i / 8) + i % 4, 32 * (i / 4 % 2)};
     if (s.m == 16) return {4 * block + i % 4, 16 * (i / 4)};
@@ -42,24 +43,24 @@ constexpr ElementPlace row_place(const Shape& s, int block, int i) {
 }
 
 // The block and the row of A, or column of B, that a lane's registers hold.
-constexpr int lane_block(const Shape& s, int lane) {
+constexpr int lane_block(const MatrixShape& s, int lane) {
     if (s.a == Element::f64 && s.m == 4) return lane / 4 % 4;
     return s.blocks > 1 ? lane / s.m : 0;
 }
-inline int block_of_a(const Shape& s, const Instruction& in, int block) {
+inline int block_of_a(const MatrixShape& s, const Instruction& in, int block) {
     const int group = s.is_sparse ? 1 : 1 << in.cbsz;
     return (block & ~(group - 1)) + (in.abid & (group - 1));
 }
 
 // Registers of a source with what is known of their bytes.
-struct Registers {
+struct MatrixRegisters {
     const Vector* value;
     const Defined* defined;
     uint32_t origin;  // of the first register that is not wholly defined
 };
 
 struct MatrixOperands {
-    Registers a, b;
+    MatrixRegisters a, b;
     const Vector* c;         // null: a constant
     uint64_t constant;       // C's bits then
     Vector moved[2];         // B's registers after BLGP
@@ -68,29 +69,30 @@ struct MatrixOperands {
 };
 
 // Checks the operands against the shape and EXEC, and finds the sources. False: the instruction does nothing.
-bool begin_matrix(Wave& w, const Instruction& in, const Shape& s, MatrixOperands& o);
+bool begin_matrix(Wave& w, const Instruction& in, const MatrixShape& s, MatrixOperands& o);
 
 // Says of each element of D whether all elements that it is computed from are defined; before D is written.
 // `chosen`: of a sparse instruction, else null.
-void define_results(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const uint8_t* chosen);
+void define_results(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o,
+                    const uint8_t* chosen);
 
 // All elements of A or B as floats, [block][k][row or column]: lanes of a group hold neighbours along k.
-void gather(const Shape& s, Element e, int lane_elements, const Vector* from, float* to);
+void gather_matrix(const MatrixShape& s, Element e, int lane_elements, const Vector* from, float* to);
 
-inline uint8_t set_of_index(const Shape& s, const Instruction& in) {
+inline uint8_t set_of_index(const MatrixShape& s, const Instruction& in) {
     const uint8_t mask = element_bytes(s.a) == 1 ? 1 : 3;
     return in.cbsz & mask ? 0 : in.abid & mask;
 }
 
 // A's elements that a sparse instruction keeps: which k of B goes with [stored][row].
-void choose(const Shape& s, const Instruction& in, const Vector& index, uint8_t* chosen);
+void choose_elements(const MatrixShape& s, const Instruction& in, const Vector& index, uint8_t* chosen);
 
 // D from all elements as floats, rounded as the matrix cores do; `chosen` is null where A is not sparse.
-void multiply_exactly(const Shape& s, const Instruction& in, const float* a, const float* b, const uint8_t* chosen,
-                      float* d);
+void multiply_exactly(const MatrixShape& s, const Instruction& in, const float* a, const float* b,
+                      const uint8_t* chosen, float* d);
 
 // Copies C to d[block][i][j] and D back to its registers.
-void read_rows(const Shape& s, const MatrixOperands& o, float* d);
-void write_rows(Wave& w, const Instruction& in, const Shape& s, const float* d);
+void read_rows(const MatrixShape& s, const MatrixOperands& o, float* d);
+void write_rows(Wave& w, const Instruction& in, const MatrixShape& s, const float* d);
 
 }  // namespace machine

@@ -7,6 +7,8 @@ namespace machine {
 constexpr int32_t kNoExponent = -999;                             // of a sum without a product other than zero
 constexpr int32_t kProductBits = 20, kAligned = 24, kTotal = 32;  // fractional bits
 
+namespace {
+
 // One operand: value = significand * 2^(exponent - 10). `exponent` never lies below that of the type's subnormals.
 struct Part {
     float value;
@@ -17,6 +19,8 @@ struct Sum {
     int64_t bits;  // value = bits * 2^(exponent - 24)
     int32_t exponent;
 };
+
+}  // namespace
 
 static bool is_finite(float x) { return (__builtin_bit_cast(uint32_t, x) >> 23 & 255) != 255; }
 
@@ -108,8 +112,8 @@ static float fused_dot(const Part* a, const Part* b, int count, int step, bool i
 }
 
 // Sparse instructions are taken to add their chosen products as the dense ones do: the model does not cover them.
-void multiply_exactly(const Shape& s, const Instruction& in, const float* a, const float* b, const uint8_t* chosen,
-                      float* d) {
+void multiply_exactly(const MatrixShape& s, const Instruction& in, const float* a, const float* b,
+                      const uint8_t* chosen, float* d) {
     Part parts_b[kMostElements], row[64], column[64];
     const bool is_eight_bit = element_bytes(s.a) == 1;
     const int m = s.m, n = s.stored(), step = is_eight_bit ? 16 : s.a == Element::xf32 ? 4 : 8;

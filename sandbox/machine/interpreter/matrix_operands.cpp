@@ -10,7 +10,7 @@ static bool is_register(const Operand& operand, uint32_t dwords) {
     return operand.kind == kVector && operand.dwords == dwords && operand.index + dwords <= kVectors;
 }
 
-static bool fits(const Instruction& in, const Shape& s) {
+static bool fits(const Instruction& in, const MatrixShape& s) {
     const uint32_t d = s.registers_d();
     if (in.results < 1 || in.sources < 3 || !is_register(in.result[0], d)) return false;
     if (!is_register(in.source[0], s.registers_a()) || !is_register(in.source[1], s.registers_b())) return false;
@@ -20,8 +20,8 @@ static bool fits(const Instruction& in, const Shape& s) {
     return in.blgp < 8 && (s.takes_blgp || !in.blgp);
 }
 
-static Registers registers(const Wave& w, uint32_t index, uint32_t count) {
-    Registers found = {&w.v[index], &w.defined[index], kNowhere};
+static MatrixRegisters registers(const Wave& w, uint32_t index, uint32_t count) {
+    MatrixRegisters found = {&w.v[index], &w.defined[index], kNowhere};
     for (uint32_t r = count; r-- > 0;)
         if (w.defined[index + r].whole() != kAll) found.origin = w.origin[index + r];
     return found;
@@ -48,7 +48,7 @@ static void move_lanes(MatrixOperands& o, uint32_t blgp, uint32_t count) {
     o.b.defined = o.moved_defined;
 }
 
-bool begin_matrix(Wave& w, const Instruction& in, const Shape& s, MatrixOperands& o) {
+bool begin_matrix(Wave& w, const Instruction& in, const MatrixShape& s, MatrixOperands& o) {
     if (!fits(in, s)) {
         report(w, kIllegal, w.exec());
         return false;
@@ -74,11 +74,21 @@ bool begin_matrix(Wave& w, const Instruction& in, const Shape& s, MatrixOperands
     return true;
 }
 
+namespace {
+
 // What is defined of each row of A or column of B: a bit for each, by block.
 struct Known {
     uint32_t of[16];
 };
-static Known known_rows(const Shape& s, uint64_t lanes) {
+
+struct Results {
+    uint64_t lanes[32];  // of each register or pair
+    uint32_t origin[32];
+};
+
+}  // namespace
+
+static Known known_rows(const MatrixShape& s, uint64_t lanes) {
     Known known;
     for (uint32_t& rows : known.of) rows = ~0u;
     for (int l = 0; l < kLanes; l++)
@@ -93,14 +103,14 @@ static uint64_t whole_lanes(const Defined* registers, uint32_t count) {
 }
 
 // The lanes whose part of the index register is defined.
-static uint64_t index_lanes(const Shape& s, const Instruction& in, const Defined& index) {
+static uint64_t index_lanes(const MatrixShape& s, const Instruction& in, const Defined& index) {
     const uint8_t set = set_of_index(s, in);
     if (element_bytes(s.a) == 1) return index.byte[2 * set] & index.byte[2 * set + 1];
     return index.byte[set];
 }
 
 // Columns of B of which all elements that row i asks for are defined.
-static uint32_t chosen_columns(const Shape& s, const Registers& b, const uint8_t* chosen, int i) {
+static uint32_t chosen_columns(const MatrixShape& s, const MatrixRegisters& b, const uint8_t* chosen, int i) {
     const int bytes = element_bytes(s.b), lane_b = s.lane_b();
     uint32_t columns = ~0u;
     for (int k = 0; k < s.stored(); k++) {
@@ -111,12 +121,7 @@ static uint32_t chosen_columns(const Shape& s, const Registers& b, const uint8_t
     return columns;
 }
 
-struct Results {
-    uint64_t lanes[32];  // of each register or pair
-    uint32_t origin[32];
-};
-
-static void define_row(Wave& w, const Instruction& in, const Shape& s, ElementPlace place, const uint64_t* of_c,
+static void define_row(Wave& w, const Instruction& in, const MatrixShape& s, ElementPlace place, const uint64_t* of_c,
                        uint32_t columns, uint32_t from, Results& results) {
     const uint64_t row = (s.m == 32 ? ~0u : (1u << s.m) - 1), wide = row << place.lane;
     const uint64_t defined = (columns & row) << place.lane & of_c[place.at];
@@ -130,24 +135,35 @@ static void define_row(Wave& w, const Instruction& in, const Shape& s, ElementPl
     results.origin[place.at] = from != kNowhere ? from : w.at;
 }
 
-void define_results(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const uint8_t* chosen) {
-    const uint32_t first = in.result[0].index, count = s.registers_d(), of_pair = count / (uint32_t)s.lane_d();
-    const Operand& c = in.source[2];
-    const uint64_t of_a = whole_lanes(o.a.defined, s.registers_a()), of_b = whole_lanes(o.b.defined, s.registers_b());
+static Defined all_of(const Defined* registers, uint32_t count) {
+    Defined all = registers[0];
+    for (uint32_t r = 1; r < count; r++) all = all & registers[r];
+    return all;
+}
+
+static bool is_all_defined(const Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o) {
+    Defined all = all_of(o.a.defined, s.registers_a()) & all_of(o.b.defined, s.registers_b());
+    if (in.source[2].kind == kVector) all = all & all_of(&w.defined[in.source[2].index], s.registers_d());
+    if (s.is_sparse) all = all & w.defined[in.source[3].index];
+    return all.whole() == kAll;
+}
+
+static void define_some(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o,
+                        const uint8_t* chosen) {
+    const uint32_t count = s.registers_d(), of_pair = count / (uint32_t)s.lane_d();
+    const uint64_t of_a = whole_lanes(o.a.defined, s.registers_a());
     const uint64_t of_index = chosen ? index_lanes(s, in, w.defined[in.source[3].index]) : kAll;
-    uint64_t of_c[32], all = of_a & of_b & of_index;
-    for (int r = 0; r < s.lane_d(); r++) {
-        of_c[r] = c.kind == kVector ? whole_lanes(&w.defined[c.index + r * of_pair], of_pair) : kAll;
-        all &= of_c[r];
-    }
-    if (__builtin_expect(all == kAll, 1)) {
-        for (uint32_t r = first; r < first + count; r++) w.defined[r] = Defined::of(kAll);
-        return;
-    }
-    const Known rows = known_rows(s, of_a & of_index), columns = known_rows(s, of_b);
+    const Known rows = known_rows(s, of_a & of_index);
+    const Known columns = known_rows(s, whole_lanes(o.b.defined, s.registers_b()));
     const uint32_t of_rows = of_a != kAll ? o.a.origin : chosen ? w.origin[in.source[3].index] : kNowhere;
+    uint64_t of_c[32];
     Results results;
-    for (int r = 0; r < s.lane_d(); r++) results.lanes[r] = kAll, results.origin[r] = kNowhere;
+    for (uint32_t r = 0; r < (uint32_t)s.lane_d(); r++) {
+        const Operand& c = in.source[2];
+        of_c[r] = c.kind == kVector ? whole_lanes(&w.defined[c.index + r * of_pair], of_pair) : kAll;
+        results.lanes[r] = kAll;
+        results.origin[r] = kNowhere;
+    }
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < s.m; i++) {
             const bool is_known = rows.of[block_of_a(s, in, block)] >> i & 1;
@@ -156,9 +172,17 @@ void define_results(Wave& w, const Instruction& in, const Shape& s, const Matrix
             define_row(w, in, s, row_place(s, block, i), of_c, wanted, is_known ? o.b.origin : of_rows, results);
         }
     for (uint32_t r = 0; r < count; r++) {
-        w.defined[first + r] = Defined::of(results.lanes[r / of_pair]);
-        if (results.lanes[r / of_pair] != kAll) w.origin[first + r] = results.origin[r / of_pair];
+        const uint32_t to = in.result[0].index + r;
+        w.defined[to] = Defined::of(results.lanes[r / of_pair]);
+        if (results.lanes[r / of_pair] != kAll) w.origin[to] = results.origin[r / of_pair];
     }
+}
+
+void define_results(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o,
+                    const uint8_t* chosen) {
+    if (__builtin_expect(!is_all_defined(w, in, s, o), 0)) return define_some(w, in, s, o, chosen);
+    const uint32_t first = in.result[0].index;
+    for (uint32_t r = first; r < first + s.registers_d(); r++) w.defined[r] = Defined::of(kAll);
 }
 
 // Registers of A or B as floats. Every layout but f64's is one: a lane's group gives its place along k, or its block.
@@ -188,7 +212,7 @@ template <Element E> static void gather_rows(int m, int lane_elements, const Vec
     gather_lanes<E, 4>(lane_elements, from, to);
 }
 
-void gather(const Shape& s, Element e, int lane_elements, const Vector* from, float* to) {
+void gather_matrix(const MatrixShape& s, Element e, int lane_elements, const Vector* from, float* to) {
     switch (e) {
     case Element::f32:
         return gather_rows<Element::f32>(s.m, lane_elements, from, to);
@@ -209,7 +233,7 @@ void gather(const Shape& s, Element e, int lane_elements, const Vector* from, fl
     }
 }
 
-void choose(const Shape& s, const Instruction& in, const Vector& index, uint8_t* chosen) {
+void choose_elements(const MatrixShape& s, const Instruction& in, const Vector& index, uint8_t* chosen) {
     const int lane_a = s.lane_a(), shift = set_of_index(s, in) * 2 * lane_a;
     for (int e = 0; e < lane_a; e++) {
         uint8_t values[kLanes];
@@ -221,7 +245,7 @@ void choose(const Shape& s, const Instruction& in, const Vector& index, uint8_t*
     }
 }
 
-void read_rows(const Shape& s, const MatrixOperands& o, float* d) {
+void read_rows(const MatrixShape& s, const MatrixOperands& o, float* d) {
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < s.m; i++) {
             const ElementPlace place = row_place(s, block, i);
@@ -232,7 +256,7 @@ void read_rows(const Shape& s, const MatrixOperands& o, float* d) {
         }
 }
 
-void write_rows(Wave& w, const Instruction& in, const Shape& s, const float* d) {
+void write_rows(Wave& w, const Instruction& in, const MatrixShape& s, const float* d) {
     for (int block = 0; block < s.blocks; block++)
         for (int i = 0; i < s.m; i++) {
             const ElementPlace place = row_place(s, block, i);

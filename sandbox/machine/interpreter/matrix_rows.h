@@ -41,7 +41,7 @@ template <class T> KM_HOT T row_of_c(const MatrixOperands& o, ElementPlace place
 }
 
 template <Adding A, int M>
-KM_HOT void write_row(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, ElementPlace place,
+KM_HOT void write_row(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o, ElementPlace place,
                       Row<M> sum) {
     uint32_t* to = w.v[in.result[0].index + place.at].lane + place.lane;
     if (A == Adding::exact && s.a == Element::i8) {

@@ -4,7 +4,7 @@
 namespace machine {
 
 template <Adding A, int M>
-static void multiply(Wave& w, const Instruction& in, const Shape& s, const MatrixOperands& o, const float* a,
+static void multiply(Wave& w, const Instruction& in, const MatrixShape& s, const MatrixOperands& o, const float* a,
                      const float* b, const uint8_t* chosen) {
     constexpr int kRows = M == 32 ? 2 : 4;  // at once: each sum waits for its own additions
     for (int i = 0; i < M; i += kRows) {
@@ -18,15 +18,15 @@ static void multiply(Wave& w, const Instruction& in, const Shape& s, const Matri
     }
 }
 
-static void multiply_chosen(Wave& w, const Instruction& in, const Shape& s) {
+static void multiply_chosen(Wave& w, const Instruction& in, const MatrixShape& s) {
     MatrixOperands o;
     if (!begin_matrix(w, in, s, o)) return;
     alignas(128) float a[kMostElements], b[kMostElements];
     uint8_t chosen[kMostElements];
     const Vector& index = w.v[in.source[3].index];
-    gather(s, s.a, s.lane_a(), o.a.value, a);
-    gather(s, s.b, s.lane_b(), o.b.value, b);
-    choose(s, in, index, chosen);
+    gather_matrix(s, s.a, s.lane_a(), o.a.value, a);
+    gather_matrix(s, s.b, s.lane_b(), o.b.value, b);
+    choose_elements(s, in, index, chosen);
     define_results(w, in, s, o, chosen);
     if (g_matrix_settings.is_exact && s.a != Element::i8) {
         float d[kMostResults];
@@ -43,7 +43,7 @@ static void multiply_chosen(Wave& w, const Instruction& in, const Shape& s) {
 }
 
 template <Element A, Element B, int M, int K> static void smfmac(Wave& w, const Instruction& in) {
-    constexpr Shape kShape = {A, B, M, K, 1, true, true, false};
+    constexpr MatrixShape kShape = {A, B, M, K, 1, true, true, false};
     multiply_chosen(w, in, kShape);
 }
 
