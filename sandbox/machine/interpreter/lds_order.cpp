@@ -44,7 +44,8 @@ struct Touch {
     MemoryModel& model;
     Wave& wave;
     const WaveAccess& access;
-    uint32_t lane, offset;  // offset: of the lane's first byte
+    const uint32_t* offsets;  // of the lanes' first bytes
+    uint32_t lane, offset;
     LdsRecord self;
     uint32_t tick;
 
@@ -78,6 +79,16 @@ Order order_of(const Touch& touch, LdsRecord record) {
     return tick <= lds.epoch ? kNotDrained : kRacing;
 }
 
+// Another lane of the instruction stores the same bytes to the same place.
+bool agrees_with(const Touch& touch, uint32_t lane, uint32_t index, uint32_t size) {
+    const WaveAccess& access = touch.access;
+    const uint32_t index_there = touch.offset + index - touch.offsets[lane];
+    if (!access.data || access.bytes > 16 || index_there >= access.bytes || size > access.bytes - index_there) return true;
+    for (uint32_t b = 0; b < size; b++)
+        if (byte_of(access, touch.lane, index + b) != byte_of(access, lane, index_there + b)) return false;
+    return true;
+}
+
 // `index`: which byte of the lane's data is met first; `size`: how many are.
 bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, uint32_t size, bool is_early) {
     ModelState& state = touch.state();
@@ -86,12 +97,12 @@ bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, u
     Order order = order_of(touch, record);
     if (is_same) {
         if (hazard != kWriteAfterWrite || lane_of(record) == touch.lane || (record & touch.self & kLdsAtomic)) return true;
+        if (agrees_with(touch, lane_of(record), index, size)) return true;
         order = kRacing;
     }
     if (order == kOrdered) return true;
-    if (touch.writes() && !touch.reads() && stores_the_same(touch.access, touch.lane, touch.offset, index, size))
+    if (!is_same && touch.writes() && !touch.reads() && stores_the_same(touch.access, touch.lane, touch.offset, index, size))
         return true;
-    if (is_same && !touch.access.data) return true;
     Conflict conflict = conflict_here(touch.model, touch.wave, touch.access, touch.lane, touch.offset, false);
     conflict.kind = order == kRacing ? kRace : kUndrained;
     conflict.hazard = hazard;
@@ -266,7 +277,7 @@ bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t*
     if (!access.lanes || wave.number >= state->waves) return true;
     if (lds.tick + 2 >= kLastLdsTick) begin_again(*state);
     lds.place[lds.tick + 1] = wave.at;
-    Touch touch = {*this, wave, access, 0, 0, 0, lds.tick + 1};
+    Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1};
     const LdsRecord self = record_of(*this, wave, access);
     for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
