@@ -184,7 +184,8 @@ bool MemoryModel::note_global(Wave& wave, const WaveAccess& access, const uint64
     GlobalTouch touch = {*this, wave, access, shadow, 0, 0, record_of(*state, wave, access), false};
     const Record self = touch.self;
     if (access.flags == kWritesMemory && !check_lanes(*this, wave, access, offset)) return false;
-    for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
+    const uint64_t doubtful = note_global_words(*this, wave, shadow, access, offset, self);
+    for (uint64_t rest = doubtful; rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
         touch.offset = offset[touch.lane];
         touch.self = self | (Record)touch.lane << 8;

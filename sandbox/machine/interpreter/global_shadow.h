@@ -52,8 +52,8 @@ bool write_word(const GlobalTouch& touch, uint64_t word);
 bool read_word(const GlobalTouch& touch, uint64_t word);
 // Lanes of one instruction that store different values to one place.
 bool check_lanes(MemoryModel& model, Wave& wave, const WaveAccess& access, const uint64_t* offset);
-// A stretch of whole words that nobody else has to do with: noted at once. False where somebody may.
-bool write_stretch(const GlobalTouch& touch, const Stretch& stretch);
-bool read_stretch(const GlobalTouch& touch, const Stretch& stretch);
+// Notes what needs no closer look, and gives back the lanes of which some word does.
+uint64_t note_global_words(MemoryModel& model, const Wave& wave, RegionShadow& shadow, const WaveAccess& access,
+                           const uint64_t* offset, Record self);
 
 }  // namespace machine

@@ -243,6 +243,7 @@ void begin_lds(ModelState& state, uint32_t bytes) {
     lds.start = lds.safe = lds.epoch = ++lds.tick;
     memset(lds.known, 0, sizeof lds.known);
     memset(lds.carried, 0, sizeof lds.carried);
+    if (!state.rules.lanes_meet) return;
     for (auto& wave : lds.met)
         for (uint32_t& lane : wave) lane = lds.tick;
 }
@@ -267,6 +268,7 @@ void lds_barrier(ModelState& state) {
         if (completed < lds.safe) lds.safe = completed;
         for (uint32_t v = 0; v < state.waves; v++)
             if (completed > lds.known[v][w]) lds.known[v][w] = completed;
+        if (!state.rules.lanes_meet) continue;
         for (uint32_t& lane : lds.met[w]) lane = lds.tick;
     }
     if (lds.safe < lds.start) lds.safe = lds.start;
@@ -279,7 +281,7 @@ bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t*
     lds.place[lds.tick + 1] = wave.at;
     Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1};
     const LdsRecord self = record_of(*this, wave, access);
-    for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
+    for (uint64_t rest = note_lds_words(*state, wave, access, offset); rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
         touch.offset = offset[touch.lane];
         touch.self = self | touch.lane << 2;

@@ -21,7 +21,7 @@ struct Group {
 Group* g_group[kGroups];
 uint8_t g_memory[8][kBytes], g_written[8][kBytes];
 uint32_t g_line;
-MemoryRules g_rules = {false, false, false, true};
+MemoryRules g_rules = {false, false, false, false, true};
 bool g_has_reported;
 
 uint64_t number(const char* text, const char* key, uint64_t otherwise) {
@@ -160,7 +160,8 @@ void play(const char* text) {
     sscanf(text, "%31s %31s", who, verb);
     const uint32_t number_of_group = (uint32_t)atoi(who) % kGroups;
     if (!strcmp(who, "rules")) {
-        g_rules = {has(text, "lanes_meet"), has(text, "global_needs_fence"), has(text, "needs_acquire"), true};
+        g_rules = {has(text, "lanes_meet"), has(text, "global_needs_fence"), has(text, "needs_acquire"),
+                   has(text, "lane_by_lane"), true};
     } else if (!strcmp(who, "region")) {
         const uint32_t region = (uint32_t)atoi(verb) & 7;
         prepare_region(region, kBytes, g_written[region], has(text, "filled"));
