@@ -181,20 +181,9 @@ bool is_settled(const LdsShadow& lds, uint64_t word) {
     return lds.word.other[word] >> kLdsTickShift <= lds.safe;
 }
 
-void split(LdsShadow& lds, uint64_t word) {
-    for (uint64_t b = 4 * word; b < 4 * word + 4; b++) {
-        lds.byte.writer[b] = lds.word.writer[word];
-        lds.byte.reader[b] = lds.word.reader[word];
-        lds.byte.other[b] = lds.word.other[word];
-        lds.byte.plain[b] = lds.word.plain[word];
-    }
-    lds.word.writer[word] = kSplit;
-}
-
-// Of a word that is split, other is the last that touched any of its bytes.
 bool touch_bytes(const Touch& touch, uint64_t word, uint32_t from, uint32_t to) {
     LdsShadow& lds = touch.state().lds;
-    if (lds.word.writer[word] != kSplit) split(lds, word);
+    if (lds.word.writer[word] != kSplit) split_word(lds, word);
     lds.word.other[word] = touch.self;
     for (uint64_t b = from; b < to; b++) {
         const bool was_written = lds.written[word] >> (b & 3) & 1;
@@ -227,6 +216,21 @@ bool touch_lane(const Touch& touch) {
 }
 
 }  // namespace
+
+void split_word(LdsShadow& lds, uint64_t word) {
+    for (uint64_t b = 4 * word; b < 4 * word + 4; b++) {
+        lds.byte.writer[b] = lds.word.writer[word];
+        lds.byte.reader[b] = lds.word.reader[word];
+        lds.byte.other[b] = lds.word.other[word];
+        lds.byte.plain[b] = lds.word.plain[word];
+    }
+    const LdsRecord reader = lds.word.reader[word], writer = lds.word.writer[word];
+    LdsRecord& latest = lds.word.other[word];  // of a word that is split: the last that touched any of its bytes
+    latest = reader > latest ? reader : latest;
+    latest = writer > latest ? writer : latest;
+    lds.word.writer[word] = kSplit;
+}
+
 
 void begin_lds(ModelState& state, uint32_t bytes) {
     LdsShadow& lds = state.lds;

@@ -22,7 +22,7 @@ template <bool kLanes> KM_ALWAYS LdsRecord is_doubtful(const Doubts& doubts, Lds
 
 template <bool kLanes> KM_ALWAYS LdsRecord read_by(LdsRecord last, LdsRecord self, LdsRecord safe, LdsRecord& other) {
     const bool is_recent = last > safe, is_other = ((last ^ self) & kLdsWave) != 0;
-    other = is_recent & is_other ? last : other;
+    other = (is_recent & is_other) ? last : other;
     if (!kLanes) return self;
     const bool is_many = is_recent & !is_other & (((last ^ self) & kLdsLane) != 0 || (last & kLdsMany) != 0);
     return self | (is_many ? kLdsMany : 0);
@@ -87,9 +87,47 @@ uint64_t visit(LdsShadow& lds, const Doubts& doubts, const WaveAccess& access, c
     return doubtful;
 }
 
+// Parts of words: of each byte.
+template <bool kLanes, bool kWrites, uint32_t kBytes>
+uint64_t visit_parts(LdsShadow& lds, const Doubts& doubts, const WaveAccess& access, const uint32_t* offset) {
+    uint64_t doubtful = 0;
+    for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctzll(rest), at = offset[lane], word = at / 4;
+        const LdsRecord self = doubts.self + (lane << 2);
+        LdsRecord *const writer = lds.byte.writer + at, *const reader = lds.byte.reader + at;
+        LdsRecord* const other = lds.byte.other + at;
+        LdsRecord wrong = (at & (kBytes - 1)) | (word + 1 > lds.words);
+        if (__builtin_expect(!wrong, 1)) {
+            if (lds.word.writer[word] != kSplit) split_word(lds, word);
+            for (uint32_t i = 0; i < kBytes; i++) {
+                wrong |= is_doubtful<kLanes>(doubts, writer[i], self);
+                if (kWrites)
+                    wrong |= is_doubtful<kLanes>(doubts, reader[i], self) | is_doubtful<kLanes>(doubts, other[i], self);
+            }
+        }
+        if (__builtin_expect(wrong, 0)) {
+            doubtful |= 1ull << lane;
+            continue;
+        }
+        lds.word.other[word] = self;
+        if (kWrites) lds.written[word] |= (uint8_t)(((1u << kBytes) - 1) << (at & 3));
+        for (uint32_t i = 0; i < kBytes; i++) {
+            if (kWrites)
+                writer[i] = self;
+            else
+                reader[i] = read_by<kLanes>(reader[i], self, doubts.safe, other[i]);
+        }
+    }
+    return doubtful;
+}
+
 template <bool kLanes, bool kWrites>
 uint64_t visit_lanes(LdsShadow& lds, const Doubts& doubts, const WaveAccess& access, const uint32_t* offset) {
     switch (access.bytes) {
+    case 1:
+        return visit_parts<kLanes, kWrites, 1>(lds, doubts, access, offset);
+    case 2:
+        return visit_parts<kLanes, kWrites, 2>(lds, doubts, access, offset);
     case 4:
         return visit<kLanes, kWrites, 1>(lds, doubts, access, offset);
     case 8:

@@ -28,7 +28,7 @@ def program() -> Path:
     with taking_turns(digest.hexdigest()):
         if not built.exists():
             sources = [str(FOLDER / f"{unit}.cpp") for unit in UNITS]
-            argv = toolchain().command("c++", *FLAGS, *STATIC, "-I", str(FOLDER), str(DRIVER), *sources, "-o", str(built))
+            argv = toolchain().command("c++", *FLAGS, "-O1", *STATIC, "-I", str(FOLDER), str(DRIVER), *sources, "-o", str(built))
             env = toolchain().environment()
             done = run(argv, cwd=COMPILED, env=env, timeout_s=300.0, limits=_LIMITS)
             assert done.returncode == 0, done.stderr
