@@ -11,12 +11,14 @@ namespace {
 
 uint64_t g_first_group = 1, g_next_group = 1;
 
-uint64_t words_of(const RegionShadow& shadow) { return shadow.bytes / 4 + 8; }
+uint64_t words_of(const RegionShadow& shadow) { return shadow.bytes / 4 + 2 * kBlock; }
 
 void forget(RegionShadow& shadow) {
+    if (!shadow.writer) return;
     Record* const arrays[] = {shadow.writer, shadow.reader, shadow.plain, shadow.beside};
-    for (Record* array : arrays)
-        if (array) memset(array, 0, words_of(shadow) * 8);
+    for (Record* array : arrays) memset(array, 0, words_of(shadow) * sizeof(Record));
+    memset(shadow.writer_block, 0, words_of(shadow) / kBlock * sizeof(Record));
+    memset(shadow.reader_block, 0, words_of(shadow) / kBlock * sizeof(Record));
 }
 
 Release release_by(const ModelState& state, const Wave& wave) {
@@ -111,6 +113,10 @@ void prepare_region(uint32_t region, uint64_t bytes, uint8_t* written, bool is_f
     for (Record** array : records) *array = (Record*)map_zeros(words * sizeof(Record));
     uint32_t** const places[] = {&shadow.writer_place, &shadow.reader_place, &shadow.plain_place};
     for (uint32_t** array : places) *array = (uint32_t*)map_zeros(words * sizeof(uint32_t));
+    shadow.writer_block = (Record*)map_zeros(words / kBlock * sizeof(Record));
+    shadow.reader_block = (Record*)map_zeros(words / kBlock * sizeof(Record));
+    shadow.writer_block_place = (uint32_t*)map_zeros(words / kBlock * sizeof(uint32_t));
+    shadow.reader_block_place = (uint32_t*)map_zeros(words / kBlock * sizeof(uint32_t));
     shadow.written = written;
     if (is_filled && written) memset(written, 1, bytes);
 }
@@ -183,12 +189,14 @@ bool MemoryModel::note_global(Wave& wave, const WaveAccess& access, const uint64
     if (is_atomic && access.scope >= kAgentScope) meet_at_places(*state, wave, access, offset);
     GlobalTouch touch = {*this, wave, access, shadow, 0, 0, record_of(*state, wave, access), false};
     const Record self = touch.self;
-    if (access.flags == kWritesMemory && !check_lanes(*this, wave, access, offset)) return false;
-    for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
+    const uint64_t doubtful = note_global_words(*this, wave, shadow, access, offset, self);
+    if (doubtful && access.flags == kWritesMemory && !check_lanes(*this, wave, access, offset)) return false;
+    for (uint64_t rest = doubtful; rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
         touch.offset = offset[touch.lane];
         touch.self = self | (Record)touch.lane << 8;
         if (touch.offset + access.bytes > shadow.bytes || touch.offset > shadow.bytes) continue;
+        split_blocks(shadow, touch.offset, access.bytes);
         if (!touch_lane(touch)) return false;
     }
     return true;

@@ -11,6 +11,10 @@ constexpr uint32_t kWatched = kMaxRegions + 128;
 struct RegionShadow {
     Record *writer, *reader, *plain, *beside;
     uint32_t *writer_place, *reader_place, *plain_place;
+    // Records of each block of words that instructions wrote and read as a whole, until some word is touched alone: then
+    // it is kSplitBlock, and the words' own hold. Its mask says how many words a lane has, see lane_shift.
+    Record *writer_block, *reader_block;
+    uint32_t *writer_block_place, *reader_block_place;
     uint8_t* written;
     uint64_t bytes;
     // Whether anybody has read it so far, or changed it atomically: else nobody looks for records of that. Outputs are
@@ -28,6 +32,11 @@ inline bool is_set(const bool& flag) { return __atomic_load_n(&flag, __ATOMIC_RE
 inline void set_once(bool& flag) {
     if (!is_set(flag)) __atomic_store_n(&flag, true, __ATOMIC_SEQ_CST);
 }
+
+constexpr uint64_t kBlock = 32;  // words
+constexpr Record kSplitBlock = ~0ull;
+// Of each word in the blocks of these bytes there is a record of its own from now on.
+void split_blocks(RegionShadow& shadow, uint64_t offset, uint64_t bytes);
 
 uint64_t first_group_of_launch();
 
@@ -52,8 +61,8 @@ bool write_word(const GlobalTouch& touch, uint64_t word);
 bool read_word(const GlobalTouch& touch, uint64_t word);
 // Lanes of one instruction that store different values to one place.
 bool check_lanes(MemoryModel& model, Wave& wave, const WaveAccess& access, const uint64_t* offset);
-// A stretch of whole words that nobody else has to do with: noted at once. False where somebody may.
-bool write_stretch(const GlobalTouch& touch, const Stretch& stretch);
-bool read_stretch(const GlobalTouch& touch, const Stretch& stretch);
+// Notes what needs no closer look, and gives back the lanes of which some word does; none after a report.
+uint64_t note_global_words(MemoryModel& model, Wave& wave, RegionShadow& shadow, const WaveAccess& access,
+                           const uint64_t* offset, Record self);
 
 }  // namespace machine

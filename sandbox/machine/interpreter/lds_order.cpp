@@ -44,7 +44,8 @@ struct Touch {
     MemoryModel& model;
     Wave& wave;
     const WaveAccess& access;
-    uint32_t lane, offset;  // offset: of the lane's first byte
+    const uint32_t* offsets;  // of the lanes' first bytes
+    uint32_t lane, offset;
     LdsRecord self;
     uint32_t tick;
 
@@ -78,6 +79,16 @@ Order order_of(const Touch& touch, LdsRecord record) {
     return tick <= lds.epoch ? kNotDrained : kRacing;
 }
 
+// Another lane of the instruction stores the same bytes to the same place.
+bool agrees_with(const Touch& touch, uint32_t lane, uint32_t index, uint32_t size) {
+    const WaveAccess& access = touch.access;
+    const uint32_t index_there = touch.offset + index - touch.offsets[lane];
+    if (!access.data || access.bytes > 16 || index_there >= access.bytes || size > access.bytes - index_there) return true;
+    for (uint32_t b = 0; b < size; b++)
+        if (byte_of(access, touch.lane, index + b) != byte_of(access, lane, index_there + b)) return false;
+    return true;
+}
+
 // `index`: which byte of the lane's data is met first; `size`: how many are.
 bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, uint32_t size, bool is_early) {
     ModelState& state = touch.state();
@@ -86,12 +97,12 @@ bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, u
     Order order = order_of(touch, record);
     if (is_same) {
         if (hazard != kWriteAfterWrite || lane_of(record) == touch.lane || (record & touch.self & kLdsAtomic)) return true;
+        if (agrees_with(touch, lane_of(record), index, size)) return true;
         order = kRacing;
     }
     if (order == kOrdered) return true;
-    if (touch.writes() && !touch.reads() && stores_the_same(touch.access, touch.lane, touch.offset, index, size))
+    if (!is_same && touch.writes() && !touch.reads() && stores_the_same(touch.access, touch.lane, touch.offset, index, size))
         return true;
-    if (is_same && !touch.access.data) return true;
     Conflict conflict = conflict_here(touch.model, touch.wave, touch.access, touch.lane, touch.offset, false);
     conflict.kind = order == kRacing ? kRace : kUndrained;
     conflict.hazard = hazard;
@@ -170,20 +181,9 @@ bool is_settled(const LdsShadow& lds, uint64_t word) {
     return lds.word.other[word] >> kLdsTickShift <= lds.safe;
 }
 
-void split(LdsShadow& lds, uint64_t word) {
-    for (uint64_t b = 4 * word; b < 4 * word + 4; b++) {
-        lds.byte.writer[b] = lds.word.writer[word];
-        lds.byte.reader[b] = lds.word.reader[word];
-        lds.byte.other[b] = lds.word.other[word];
-        lds.byte.plain[b] = lds.word.plain[word];
-    }
-    lds.word.writer[word] = kSplit;
-}
-
-// Of a word that is split, other is the last that touched any of its bytes.
 bool touch_bytes(const Touch& touch, uint64_t word, uint32_t from, uint32_t to) {
     LdsShadow& lds = touch.state().lds;
-    if (lds.word.writer[word] != kSplit) split(lds, word);
+    if (lds.word.writer[word] != kSplit) split_word(lds, word);
     lds.word.other[word] = touch.self;
     for (uint64_t b = from; b < to; b++) {
         const bool was_written = lds.written[word] >> (b & 3) & 1;
@@ -217,6 +217,21 @@ bool touch_lane(const Touch& touch) {
 
 }  // namespace
 
+void split_word(LdsShadow& lds, uint64_t word) {
+    for (uint64_t b = 4 * word; b < 4 * word + 4; b++) {
+        lds.byte.writer[b] = lds.word.writer[word];
+        lds.byte.reader[b] = lds.word.reader[word];
+        lds.byte.other[b] = lds.word.other[word];
+        lds.byte.plain[b] = lds.word.plain[word];
+    }
+    const LdsRecord reader = lds.word.reader[word], writer = lds.word.writer[word];
+    LdsRecord& latest = lds.word.other[word];  // of a word that is split: the last that touched any of its bytes
+    latest = reader > latest ? reader : latest;
+    latest = writer > latest ? writer : latest;
+    lds.word.writer[word] = kSplit;
+}
+
+
 void begin_lds(ModelState& state, uint32_t bytes) {
     LdsShadow& lds = state.lds;
     if (!lds.written) {
@@ -232,6 +247,7 @@ void begin_lds(ModelState& state, uint32_t bytes) {
     lds.start = lds.safe = lds.epoch = ++lds.tick;
     memset(lds.known, 0, sizeof lds.known);
     memset(lds.carried, 0, sizeof lds.carried);
+    if (!state.rules.lanes_meet) return;
     for (auto& wave : lds.met)
         for (uint32_t& lane : wave) lane = lds.tick;
 }
@@ -256,6 +272,7 @@ void lds_barrier(ModelState& state) {
         if (completed < lds.safe) lds.safe = completed;
         for (uint32_t v = 0; v < state.waves; v++)
             if (completed > lds.known[v][w]) lds.known[v][w] = completed;
+        if (!state.rules.lanes_meet) continue;
         for (uint32_t& lane : lds.met[w]) lane = lds.tick;
     }
     if (lds.safe < lds.start) lds.safe = lds.start;
@@ -266,9 +283,9 @@ bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t*
     if (!access.lanes || wave.number >= state->waves) return true;
     if (lds.tick + 2 >= kLastLdsTick) begin_again(*state);
     lds.place[lds.tick + 1] = wave.at;
-    Touch touch = {*this, wave, access, 0, 0, 0, lds.tick + 1};
+    Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1};
     const LdsRecord self = record_of(*this, wave, access);
-    for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
+    for (uint64_t rest = note_lds_words(*state, wave, access, offset); rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
         touch.offset = offset[touch.lane];
         touch.self = self | touch.lane << 2;

@@ -68,6 +68,7 @@ struct MemoryRules {
     bool lanes_meet;       // lanes of one wave are ordered by barriers, wave_barrier and cross-lane operations only
     bool global_needs_fence;  // raw barriers publish global accesses up to the wave's last note_fence() only
     bool needs_acquire;  // who looks at a flag needs buffer_inv; else only where its workgroup has read the place before
+    bool lane_by_lane;   // each access is looked at closely: slow, to compare with
     bool whole;          // every workgroup is executed: global memory that nobody wrote is a finding
 };
 

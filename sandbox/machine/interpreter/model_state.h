@@ -95,6 +95,9 @@ bool stores_the_same(const WaveAccess& access, uint32_t lane, uint64_t offset, u
 uint8_t byte_of(const WaveAccess& access, uint32_t lane, uint32_t index);
 void* map_zeros(uint64_t bytes);
 
+void split_word(LdsShadow& lds, uint64_t word);
+// Notes what needs no closer look, and gives back the lanes of which some word does.
+uint64_t note_lds_words(ModelState& state, const Wave& wave, const WaveAccess& access, const uint32_t* offset);
 void begin_lds(ModelState& state, uint32_t bytes);
 void lds_barrier(ModelState& state);
 uint32_t completed_lds(const ModelState& state, const Wave& wave);
