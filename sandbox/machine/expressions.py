@@ -10,7 +10,10 @@ from sandbox.machine.unreadable import UnreadableListing
 
 MAX_LENGTH = 65536  # characters of an expression
 _MAX_DEPTH = 60
-_TOKEN = re.compile(r'\s*(0[xX][0-9a-fA-F]+|0b[01]+|\d+|[A-Za-z_.$][\w.$]*(?:@[\w@]+)?|"[^"]*"|<<|>>|<=|>=|==|!=|&&|\|\||\S)')
+_TOKEN = re.compile(
+    r"\s*(0[xX][0-9a-fA-F]+|0b[01]+|\d+|[A-Za-z_.$][\w.$]*(?:@[\w@]+)?"
+    r'|"[^"]*"|<<|>>|<=|>=|==|!=|&&|\|\||\S)'
+)
 _LEVELS = (
     ("||",),
     ("&&",),

@@ -25,11 +25,10 @@ _DEBUG = ("\t.byte", "\t.short", "\t.long", "\t.quad", "\t.uleb128", "\t.sleb128
 _DATA_PREFIXES = {".rodata": "a", ".data": "aw", ".bss": "aw", ".tdata": "aw"}
 _IDLE = (["4", "3212836864"], ["4", "0xbf800000"])  # s_nop 0
 _IGNORED = frozenset(
-    ".globl .global .protected .hidden .internal .local .weak .type .size .ident .addrsig .addrsig_sym .amdgcn_target "
-    ".amdhsa_code_object_version .cfi_sections .cfi_startproc .cfi_endproc .p2alignl .p2alignw .loc_mark_labels "
-    ".cfi_escape .cfi_undefined .cfi_offset .cfi_def_cfa .cfi_register .cfi_llvm_def_aspace_cfa .cfi_remember_state "
-    ".cfi_restore_state .cfi_def_cfa_register .cfi_def_cfa_offset .cfi_restore .cfi_same_value .cfi_lsda "
-    ".cfi_personality .cfi_return_column .cfi_signal_frame .cfi_adjust_cfa_offset .cfi_rel_offset .cfi_val_offset".split()
+    (
+        *(".globl", ".global", ".protected", ".hidden", ".internal", ".local", ".type", ".size", ".ident"),
+        *(".addrsig", ".addrsig_sym", ".amdgcn_target", ".amdhsa_code_object_version", ".p2alignl", ".p2alignw"),
+    )
 )
 
 
@@ -99,7 +98,8 @@ class _Reader:
                 return
         if "/" in line and ('"' not in line or "//" in line):
             line = _without_comments(line)
-        if (bare := line.strip()) and bare[0] == ";" or not bare:
+        bare = line.strip()
+        if not bare or bare[0] == ";":
             if self.is_code and bare == "; wave barrier":
                 self._instruction(WAVE_BARRIER, row)
             return
@@ -157,7 +157,7 @@ class _Reader:
             self.chains.add_file(f"{word} {rest}")
         elif word == ".weak":
             self.read.weak.update(name.strip() for name in _plain(rest).split(","))
-        elif word in _IGNORED:
+        elif word in _IGNORED or word.startswith(".cfi_"):
             return
         elif word in (".text", ".section", ".data", ".bss", ".rodata"):
             self._section(word, _plain(rest))
