@@ -116,17 +116,10 @@ def _with_symbols(text: str, table: SymbolTable, refused: UnreadableListing | No
     """Decode again with numbers in place of symbols; where there are none, what was refused stays refused."""
     mnemonic, _, rest = text.partition(" ")
     words = tuple(rest.split(", "))
-    try:
-        numbers = table.resolved(words)
-    except UnreadableListing as unresolved:
-        raise (refused if refused and "@" not in text and not _is_symbolic(unresolved) else unresolved) from None
+    numbers = table.resolved(words)
     if tuple(numbers) == words:
         raise refused or UnreadableListing("this operand is not known", rest[:80])
     return decode_instruction(f"{mnemonic} {', '.join(numbers)}")
-
-
-def _is_symbolic(refused: UnreadableListing) -> bool:
-    return refused.reason == "this symbol is not defined"
 
 
 def _kernels(listing: ReadListing, table: SymbolTable) -> dict[str, DecodedKernel]:

@@ -19,7 +19,11 @@ def float_bits(value: float) -> int:
 def test_registers_of_every_file_have_their_index() -> None:
     one = fields("v_add_f32_e32 v3, s4, v5")
     assert one.semantics == "add_f32"
-    assert [(o.kind, o.index, o.dwords) for o in (*one.results, *one.sources)] == [("v", 3, 1), ("s", 4, 1), ("v", 5, 1)]
+    assert [(o.kind, o.index, o.dwords) for o in (*one.results, *one.sources)] == [
+        ("v", 3, 1),
+        ("s", 4, 1),
+        ("v", 5, 1),
+    ]
     matrix = fields("v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], a[4:5], a[16:31] cbsz:1 abid:2 blgp:3")
     assert [(o.index, o.dwords) for o in (*matrix.results, *matrix.sources)] == [
         *((256, 16), (2, 2), (260, 2), (272, 16))
