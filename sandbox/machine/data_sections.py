@@ -22,7 +22,7 @@ _FLOATS = {".float": "<f", ".single": "<f", ".double": "<d"}
 _STRINGS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 _ZEROS = (".zero", ".space", ".skip")
 _ALIGNMENTS = (".p2align", ".balign", ".align")
-_ESCAPE = re.compile(r'\\([0-7]{1,3}|x[0-9a-fA-F]+|.)|([^\\])', re.S)
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)|([^\\])", re.S)
 _ESCAPED = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "\\": 92, '"': 34, "v": 11, "a": 7}
 DIRECTIVES = frozenset((*_SIZES, *_FLOATS, *_STRINGS, *_ZEROS, *_ALIGNMENTS, ".fill", ".octa"))
 

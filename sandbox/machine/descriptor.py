@@ -1,4 +1,4 @@
-"""Kernels of a listing: the descriptor's directives and the metadata, as the hardware and the driver would read them."""
+"""Kernels of a listing: the descriptor's directives and the metadata, as hardware and driver would read them."""
 
 from __future__ import annotations
 
@@ -92,11 +92,7 @@ class DecodedKernel:
 
 
 def read_kernel(
-    symbol: str,
-    entry: int,
-    directives: Mapping[str, str],
-    metadata: Mapping[str, Any],
-    value_of: Callable[[str], int],
+    symbol: str, entry: int, directives: Mapping[str, str], metadata: Mapping[str, Any], value_of: Callable[[str], int]
 ) -> DecodedKernel:
     """The kernel of these directives (names without .amdhsa_, values as text) and this entry of the metadata."""
     descriptor = {name: _evaluated(name, text, value_of) for name, text in directives.items()}

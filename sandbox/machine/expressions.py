@@ -9,9 +9,12 @@ from sandbox.machine.operands import integer
 from sandbox.machine.unreadable import UnreadableListing
 
 MAX_LENGTH = 65536  # characters of an expression
-_MAX_DEPTH = 60
-_TOKEN = re.compile(r'\s*(0[xX][0-9a-fA-F]+|0b[01]+|\d+|[A-Za-z_.$][\w.$]*(?:@[\w@]+)?|"[^"]*"|<<|>>|<=|>=|==|!=|&&|\|\||\S)')
-_LEVELS = (
+_MAX_DEPTH = 30
+_TOKEN = re.compile(
+    r"\s*(0[xX][0-9a-fA-F]+|0b[01]+|\d+|[A-Za-z_.$][\w.$]*(?:@[\w@]+)?"
+    r'|"[^"]*"|<<|>>|<=|>=|==|!=|&&|\|\||\S)'
+)
+_OPERATORS_BY_LEVEL = (
     ("||",),
     ("&&",),
     ("|",),
@@ -23,6 +26,7 @@ _LEVELS = (
     ("+", "-"),
     ("*", "/", "%"),
 )
+_LEVELS = {operator: level for level, row in enumerate(_OPERATORS_BY_LEVEL) for operator in row}
 _MASK = (1 << 64) - 1
 
 
@@ -31,7 +35,10 @@ def evaluate(text: str, symbol: Callable[[str], int]) -> int:
     if len(text) > MAX_LENGTH:
         raise UnreadableListing("this expression is too long", text[:80])
     reader = _Reader(_TOKEN.findall(text), symbol, text)
-    value = reader.binary(0, 0)
+    try:
+        value = reader.binary(0, 0)
+    except RecursionError:
+        raise UnreadableListing("this expression is nested too deeply", text[:80]) from None
     if reader.next:
         raise UnreadableListing("this expression is not understood", text[:80])
     return value
@@ -56,12 +63,10 @@ class _Reader:
 
     def binary(self, level: int, depth: int) -> int:
         """Operators of this level and tighter ones."""
-        if level == len(_LEVELS):
-            return self.unary(depth)
-        value = self.binary(level + 1, depth)
-        while self.next in _LEVELS[level]:
+        value = self.unary(depth)
+        while (tightness := _LEVELS.get(self.next, -1)) >= level:
             operator = self.take()
-            value = _signed(self.apply(operator, value, self.binary(level + 1, depth)))
+            value = _signed(self.apply(operator, value, self.binary(tightness + 1, depth)))
         return value
 
     def unary(self, depth: int) -> int:

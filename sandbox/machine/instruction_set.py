@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "instructions.tsv"
 SUFFIXES = ("_e32", "_e64_dpp", "_e64", "_dpp", "_sdwa")
 _ALIASES = {"v_accvgpr_read": "v_accvgpr_read_b32", "v_accvgpr_write": "v_accvgpr_write_b32"}
 _TYPE = re.compile(r"(?:(\d+)x)?(fp8|bf8|[a-z]+)(\d*)")
+_ADDRESSES = {"vaddr": "v", "saddr": "s", "soffset": "sck", "simm16": "k", "uimm16": "k"}
 _SCALAR_CLASSES = ("salu", "branch", "smem", "message")
 _VECTOR_CLASSES = ("valu", "trans", "mfma")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OperandType:
     """`count` elements of `bits` each; `element` is f, bf, i, u, b (no arithmetic), m (float or half), fp8 or bf8."""
 
@@ -47,7 +48,7 @@ class OperandType:
         return self.element in ("f", "bf", "m")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OperandSpec:
     """One operand of the text, in the order of the text."""
 
@@ -56,21 +57,9 @@ class OperandSpec:
     type: OperandType = field(default=OperandType("b", 32))
     files: str = ""
     is_optional: bool = False
-
-    @property
-    def is_result(self) -> bool:
-        """True of what the instruction writes."""
-        return self.role[0] == "d" and self.role[1:].isdigit()
-
-    @property
-    def is_source(self) -> bool:
-        """True of what the instruction reads."""
-        return self.role[0] == "s" and self.role[1:].isdigit()
-
-    @property
-    def place(self) -> int:
-        """Index among the results or the sources."""
-        return int(self.role[1:])
+    is_result: bool = False
+    is_source: bool = False
+    place: int = 0  # among the results or the sources
 
 
 @dataclass(frozen=True)
@@ -87,10 +76,9 @@ class TableRow:
     semantics: str
     memory_bytes: int  # that a lane moves, 0 of what is no load, store or atomic
 
-    @property
-    def is_packed(self) -> bool:
-        """True where op_sel_hi is all ones unless the text says otherwise."""
-        return any(o.type.is_packed for o in self.operands if o.is_source) and self.group == "valu"
+    is_packed: bool  # op_sel_hi is all ones unless the text says otherwise
+    has_format: bool  # the format of a typed buffer access may stand among the operands
+    has_optional: bool
 
     @property
     def is_atomic(self) -> bool:
@@ -101,22 +89,34 @@ class TableRow:
 @cache
 def instruction_table() -> dict[str, TableRow]:
     """Every row, by mnemonic."""
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
-    return {row.name: row for row in (_row(line.split("\t")) for line in lines[1:] if line)}
+    return {name: row for name in _lines() if (row := table_row(name))}
 
 
+@cache
+def table_row(name: str) -> TableRow | None:
+    """The row of this name without suffix, None where there is none; read when it is asked for."""
+    line = _lines().get(name)
+    return _row(line.split("\t")) if line else None
+
+
+@lru_cache(8192)
 def find_row(mnemonic: str) -> tuple[TableRow, str] | None:
     """The row of a mnemonic as it stands in a listing, and the suffix of its encoding; None where there is none."""
-    table = instruction_table()
-    mnemonic = _ALIASES.get(mnemonic, mnemonic)
-    if mnemonic in table:
-        return table[mnemonic], ""
+    if row := table_row(_ALIASES.get(mnemonic, mnemonic)):
+        return row, ""
     for suffix in SUFFIXES:
-        if mnemonic.endswith(suffix) and (row := table.get(mnemonic.removesuffix(suffix))):
+        if mnemonic.endswith(suffix) and (row := table_row(mnemonic.removesuffix(suffix))):
             return row, suffix
     return None
 
 
+@cache
+def _lines() -> dict[str, str]:
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return {line[: line.index("\t")]: line for line in lines[1:]}
+
+
+@cache
 def operand_type(name: str) -> OperandType:
     """The type of this name, such as f32 or 2xf16."""
     match = _TYPE.fullmatch(name)
@@ -129,9 +129,10 @@ def operand_type(name: str) -> OperandType:
 def _row(cells: list[str]) -> TableRow:
     name, operands, reads, writes, group, latency, semantics, size = cells
     tokens = [] if operands == "-" else operands.split()
+    specs = tuple(_spec(token, group) for token in tokens if "=" not in token)
     return TableRow(
         name,
-        tuple(_spec(token, group) for token in tokens if "=" not in token),
+        specs,
         tuple((left, right) for left, _, right in (token.partition("=") for token in tokens if "=" in token)),
         frozenset() if reads == "-" else frozenset(reads.split()),
         frozenset() if writes == "-" else frozenset(writes.split()),
@@ -139,6 +140,9 @@ def _row(cells: list[str]) -> TableRow:
         latency,
         semantics,
         int(size),
+        group == "valu" and any(spec.is_source and spec.type.is_packed for spec in specs),
+        any(spec.role == "format" for spec in specs),
+        any(spec.is_optional for spec in specs),
     )
 
 
@@ -146,12 +150,16 @@ def _spec(token: str, group: str) -> OperandSpec:
     role, _, rest = token.partition(":")
     is_optional = role.endswith("?")
     role = role.removesuffix("?")
-    if not rest:
-        return OperandSpec(role, is_optional=is_optional)
+    numbered = role[1:].isdigit()
+    is_result, is_source = numbered and role[0] == "d", numbered and role[0] == "s"
+    place = int(role[1:]) if numbered else 0
     name, _, files = rest.partition("@")
-    if name in ("vaddr", "saddr", "soffset", "simm16", "uimm16"):
-        return OperandSpec(role, name, files="v" if name == "vaddr" else "s" if name == "saddr" else "sck")
-    return OperandSpec(role, name, operand_type(name), files or _default_files(role, group), is_optional)
+    type_ = OperandType("b", 32)
+    if name in _ADDRESSES:
+        files = _ADDRESSES[name]
+    elif name:
+        type_, files = operand_type(name), files or _default_files(role, group)
+    return OperandSpec(role, name, type_, files, is_optional, is_result, is_source, place)
 
 
 def _default_files(role: str, group: str) -> str:

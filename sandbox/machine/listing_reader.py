@@ -19,17 +19,16 @@ WAVE_BARRIER = "wave_barrier"
 _LABEL = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*:(?!:)')
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*)\s*")
 _SET = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*=(?!=)\s*(.*)')
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/")
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|;|//|/\*')
 _SECTION = re.compile(r'("[^"]*"|[^\s,]+)\s*(?:,\s*"([^"]*)")?\s*(?:,\s*[@%](\w+))?')
 _DEBUG = ("\t.byte", "\t.short", "\t.long", "\t.quad", "\t.uleb128", "\t.sleb128", "\t.asci")
 _DATA_PREFIXES = {".rodata": "a", ".data": "aw", ".bss": "aw", ".tdata": "aw"}
 _IDLE = (["4", "3212836864"], ["4", "0xbf800000"])  # s_nop 0
 _IGNORED = frozenset(
-    ".globl .global .protected .hidden .internal .local .weak .type .size .ident .addrsig .addrsig_sym .amdgcn_target "
-    ".amdhsa_code_object_version .cfi_sections .cfi_startproc .cfi_endproc .p2alignl .p2alignw .loc_mark_labels "
-    ".cfi_escape .cfi_undefined .cfi_offset .cfi_def_cfa .cfi_register .cfi_llvm_def_aspace_cfa .cfi_remember_state "
-    ".cfi_restore_state .cfi_def_cfa_register .cfi_def_cfa_offset .cfi_restore .cfi_same_value .cfi_lsda "
-    ".cfi_personality .cfi_return_column .cfi_signal_frame .cfi_adjust_cfa_offset .cfi_rel_offset .cfi_val_offset".split()
+    (
+        *(".globl", ".global", ".protected", ".hidden", ".internal", ".local", ".type", ".size", ".ident"),
+        *(".addrsig", ".addrsig_sym", ".amdgcn_target", ".amdhsa_code_object_version", ".p2alignl", ".no_dead_strip"),
+    )
 )
 
 
@@ -66,8 +65,8 @@ def read_listing(text: str) -> ReadListing:
             reader.line(line, row)
         except UnreadableListing as refused:
             raise refused.placed(row, line.strip()[:200], reader.places[0] if reader.places else ("", 0)) from None
-    if reader.kernel is not None or reader.block is not None:
-        raise UnreadableListing("the listing ends inside of a block", reader.kernel or ".amdgpu_metadata")
+    if reader.kernel is not None or reader.block is not None or reader.is_comment:
+        raise UnreadableListing("the listing ends inside of a block", reader.kernel or ".amdgpu_metadata or a comment")
     return reader.read
 
 
@@ -77,6 +76,7 @@ class _Reader:
         self.chains = PlaceReader()
         self.places: tuple[Place, ...] = ()
         self.is_code = True
+        self.is_comment = False  # inside of /* */
         self.data: DataSection | None = None
         self.data_bytes = 0
         self.kernel: str | None = None
@@ -87,7 +87,7 @@ class _Reader:
         if self.block is not None:
             self._metadata(line)
             return
-        head = line[:2]
+        head = line[:2] if not self.is_comment else ""
         if self.is_code and len(head) == 2 and head[0] == "\t" and "a" <= head[1] <= "z" and "/" not in line:
             self._instruction(line, row)
             return
@@ -97,9 +97,10 @@ class _Reader:
                 return
             if not self.is_code and self.data is None and line.startswith(_DEBUG):
                 return
-        if "/" in line and ('"' not in line or "//" in line):
-            line = _without_comments(line)
-        if (bare := line.strip()) and bare[0] == ";" or not bare:
+        if self.is_comment or "/" in line:
+            line = self._uncommented(line)
+        bare = line.strip()
+        if not bare or bare[0] == ";":
             if self.is_code and bare == "; wave barrier":
                 self._instruction(WAVE_BARRIER, row)
             return
@@ -110,6 +111,15 @@ class _Reader:
             line = line[match.end() :]
         if (line := line.strip()) and line[0] != ";":
             self._statement(line, row)
+
+    def _uncommented(self, line: str) -> str:
+        if self.is_comment:
+            end = line.find("*/")
+            if end < 0:
+                return ""
+            line = line[end + 2 :]
+        line, self.is_comment = _before_comment(line)
+        return line
 
     def _instruction(self, line: str, row: int) -> None:
         text = line.partition(";")[0].strip() if ";" in line else line.strip()
@@ -157,7 +167,7 @@ class _Reader:
             self.chains.add_file(f"{word} {rest}")
         elif word == ".weak":
             self.read.weak.update(name.strip() for name in _plain(rest).split(","))
-        elif word in _IGNORED:
+        elif word in _IGNORED or word.startswith(".cfi_"):
             return
         elif word in (".text", ".section", ".data", ".bss", ".rodata"):
             self._section(word, _plain(rest))
@@ -242,8 +252,21 @@ def _plain(text: str) -> str:
     return text.partition(";")[0].strip()
 
 
-def _without_comments(line: str) -> str:
-    line = _BLOCK_COMMENT.sub(" ", line)
-    if "/*" in line:
-        raise UnreadableListing("a comment goes on behind its line", line.strip()[:80])
-    return line.partition("//")[0] if '"' not in line else line
+def _before_comment(line: str) -> tuple[str, bool]:
+    """The line without what the assembler takes for comments, and whether one of them goes on behind it."""
+    parts, end = [], 0
+    while match := _COMMENT.search(line, end):
+        mark = match[0]
+        parts.append(line[end : match.start()])
+        if mark[0] == '"':
+            parts.append(mark)
+            end = match.end()
+        elif mark == "/*":
+            close = line.find("*/", match.end())
+            if close < 0:
+                return "".join(parts), True
+            parts.append(" ")
+            end = close + 2
+        else:  # // or ;
+            return "".join(parts) + (line[match.start() :] if mark == ";" else ""), False
+    return "".join(parts) + line[end:], False

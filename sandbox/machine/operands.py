@@ -99,7 +99,8 @@ def register(token: str) -> tuple[str, int, int] | None:
 def _listed(token: str) -> tuple[str, int, int]:
     parts = [register(part.strip()) for part in token[1:-1].split(",")]
     known = [part for part in parts if part]
-    if len(known) != len(parts) or [k[:2] for k in known] != [(known[0][0], known[0][1] + i) for i in range(len(parts))]:
+    wanted = [(known[0][0], known[0][1] + i, 1) for i in range(len(parts))] if known else []
+    if len(known) != len(parts) or known != wanted:
         raise UnreadableListing("these registers do not follow each other", token)
     return known[0][0], known[0][1], len(known)
 

@@ -21,6 +21,7 @@ from sandbox.machine.symbols import SymbolTable
 from sandbox.machine.unreadable import UnreadableListing
 
 _TARGET = TARGET_OFFSET - 4  # in a body, which begins behind the number of the semantics
+NOWHERE: Place = ("", 0)
 _INDEX = struct.Struct("<I")
 
 
@@ -58,7 +59,7 @@ class DecodedProgram:
         target.write(b"".join(SECTION.pack(start, size, writable) for _, start, size, writable in self.sections))
         target.write(data)
         numbers = {name: _INDEX.pack(number) for number, name in enumerate(self.semantics)}
-        parts = []
+        parts: list[bytes] = []
         for index, instruction in enumerate(self.instructions):
             body = instruction.body
             if index in self.targets:
@@ -79,7 +80,9 @@ def decode_listing(text: str) -> DecodedProgram:
             if decoded.label:
                 targets[index] = table.instruction(decoded.label)
         except UnreadableListing as refused:
-            raise refused.placed(listed.row, listed.text[:200], listed.places[0] if listed.places else ("", 0)) from None
+            raise refused.placed(
+                listed.row, listed.text[:200], listed.places[0] if listed.places else ("", 0)
+            ) from None
         instructions.append(decoded)
     names = [*dict.fromkeys(instruction.row.semantics for instruction in instructions)]
     return DecodedProgram(
@@ -113,17 +116,10 @@ def _with_symbols(text: str, table: SymbolTable, refused: UnreadableListing | No
     """Decode again with numbers in place of symbols; where there are none, what was refused stays refused."""
     mnemonic, _, rest = text.partition(" ")
     words = tuple(rest.split(", "))
-    try:
-        numbers = table.resolved(words)
-    except UnreadableListing as unresolved:
-        raise (refused if refused and "@" not in text and not _is_symbolic(unresolved) else unresolved) from None
+    numbers = table.resolved(words)
     if tuple(numbers) == words:
         raise refused or UnreadableListing("this operand is not known", rest[:80])
     return decode_instruction(f"{mnemonic} {', '.join(numbers)}")
-
-
-def _is_symbolic(refused: UnreadableListing) -> bool:
-    return refused.reason == "this symbol is not defined"
 
 
 def _kernels(listing: ReadListing, table: SymbolTable) -> dict[str, DecodedKernel]:

@@ -13,7 +13,7 @@ from sandbox.machine.operands import is_number, register
 from sandbox.machine.unreadable import UnreadableListing
 
 GOT = ".got"
-_MAX_DEPTH = 100
+_MAX_DEPTH = 50
 # The compiler counts from the end of s_getpc_b64: a literal lies 4 bytes behind the start of the s_add_u32 that follows
 # it, and 12 behind it in the s_addc_u32.
 _ADDENDS = {"lo": 4, "hi": 12}

@@ -65,7 +65,7 @@ enum Flag : uint32_t {
     kGds = 1 << 13,
     kHasAddress = 1 << 14,  // of scratch and global: there is a vector address
     kHasBase = 1 << 15,     // and a scalar base
-    kDppOnSecond = 1 << 16,  // source 1 is the one that comes by way of DPP
+    kDppOnSecond = 1 << 16,  // with kDpp: source 1 comes by way of DPP, of instructions whose sources are swapped
     kGeneric = 1 << 17,     // flat: the address says which memory is meant
     kLocal = 1 << 18,       // ds_: LDS
 };

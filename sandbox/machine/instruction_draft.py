@@ -1,0 +1,90 @@
+"""An instruction while its text is read, and the bytes that it becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sandbox.machine import fields
+from sandbox.machine.instruction_set import TableRow
+from sandbox.machine.layout import ABSENT, HEAD, NOWHERE, RESULTS, SOURCES, TAIL, Flag
+from sandbox.machine.modifiers import Settings
+
+NO_SETTINGS: Settings = {"flags": 0}
+_NO_WAIT = (fields.UNWAITED,) * 3
+_PLAIN_TAIL = (0, 15, 15, 0, 0, 0, 0, 0)  # control, masks, omod, selected, cbsz, abid, blgp
+
+
+def number(settings: Settings, name: str, default: int = 0) -> int:
+    """A setting that is no list."""
+    value = settings.get(name, default)
+    assert isinstance(value, int)
+    return value
+
+
+@dataclass(slots=True)
+class Draft:
+    """What has been read of an instruction; results and sources are operands of 16 bytes, or ABSENT."""
+
+    row: TableRow
+    settings: Settings
+    results: list[bytes] = field(default_factory=lambda: [ABSENT] * RESULTS)
+    sources: list[bytes] = field(default_factory=lambda: [ABSENT] * SOURCES)
+    label: str = ""
+    flags: int = 0
+    offset: int = 0
+    control: int = 0
+    counts: tuple[int, int, int] = _NO_WAIT
+
+    def bit(self, name: str, place: int) -> int:
+        """An element of a list such as op_sel, 0 where it has none."""
+        bits = self.settings.get(name)
+        return bits[place] if isinstance(bits, tuple) and place < len(bits) else 0
+
+    def modify_source(self, place: int, modifier: int) -> None:
+        """Add a modifier to a source."""
+        self.sources[place] = modified(self.sources[place], modifier)
+
+    def packed(self) -> bytes:
+        """The image's bytes behind the number of the semantics."""
+        row, results, sources = self.row, self.results, self.sources
+        result_count = 0 if results[0] is ABSENT else 1 if results[1] is ABSENT else 2
+        source_count = SOURCES
+        while source_count and sources[source_count - 1] is ABSENT:
+            source_count -= 1
+        if "st64" in row.name:
+            self.flags |= Flag.STRIDE_64
+        if row.group == "lds" and result_count and row.is_atomic:
+            self.flags |= Flag.RETURNS
+        offset, offset1 = self.offset, 0
+        rest: tuple[int, ...] = _PLAIN_TAIL
+        if self.settings is not NO_SETTINGS:
+            offset, offset1, rest = self._settled()
+        elif self.control:
+            rest = (self.control, *_PLAIN_TAIL[1:])
+        wait = 0 if self.counts is _NO_WAIT else sum(1 << i for i, n in enumerate(self.counts) if n != fields.UNWAITED)
+        head = HEAD.pack(0, result_count, source_count, row.memory_bytes, wait)
+        tail = TAIL.pack(offset, offset1, NOWHERE, self.flags, *rest, *self.counts)
+        return head[4:] + b"".join(results + sources) + tail
+
+    def _settled(self) -> tuple[int, int, tuple[int, ...]]:
+        """Offsets and the last fields, as the settings have them."""
+        row, settings, offset, control = self.row, self.settings, self.offset, self.control
+        if row.name == "ds_swizzle_b32":
+            control = number(settings, "offset") & 0xFFFF
+        else:
+            offset += number(settings, "offset") + number(settings, "offset0")
+        if "format" in row.semantics:
+            control = number(settings, "format") or number(settings, "dfmt") | number(settings, "nfmt") << 4
+        masks = number(settings, "row_mask", 15), number(settings, "bank_mask", 15)
+        names = ("omod", "dst_sel", "cbsz", "abid", "blgp")
+        return offset, number(settings, "offset1"), (control, *masks, *(number(settings, name) for name in names))
+
+
+def modified(operand: bytes, modifier: int) -> bytes:
+    """The operand with one modifier more."""
+    return operand[:2] + bytes([operand[2] | modifier]) + operand[3:] if operand is not ABSENT else operand
+
+
+def narrowed(operand: bytes, dwords: int) -> bytes:
+    """The first registers of an operand."""
+    return operand[:1] + bytes([dwords]) + operand[2:]

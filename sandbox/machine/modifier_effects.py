@@ -1,0 +1,83 @@
+"""What modifiers do to an instruction as a whole: op_sel and its like, DPP, SDWA, sources that are old results."""
+
+from __future__ import annotations
+
+from sandbox.machine.instruction_draft import NO_SETTINGS, Draft, modified, number
+from sandbox.machine.instruction_set import OperandSpec
+from sandbox.machine.layout import EXEC, OPERAND, Flag, Modifier, OperandKind
+from sandbox.machine.unreadable import UnreadableListing
+
+_EXEC = OPERAND.pack(OperandKind.SCALAR, 2, 0, 0, EXEC, 0)
+_LISTS = (
+    ("op_sel", Modifier.HIGH),
+    ("op_sel_hi", Modifier.HIGH_OF_HIGH),
+    ("neg_lo", Modifier.NEGATE),
+    ("neg", Modifier.NEGATE),
+    ("neg_hi", Modifier.NEGATE_HIGH),
+)
+
+
+def apply_modifiers(draft: Draft, specs: tuple[OperandSpec, ...], suffix: str) -> None:
+    """Settle what the operands alone do not say; `specs` are those that the text has."""
+    row, settings = draft.row, draft.settings
+    if row.is_packed and "op_sel_hi" not in settings:
+        for spec in specs:
+            if spec.is_source and spec.type.is_packed:
+                draft.modify_source(spec.place, Modifier.HIGH_OF_HIGH)
+    if row.tied:
+        _tie(draft)
+    if settings is not NO_SETTINGS:
+        _apply_lists(draft, specs)
+        if "dpp" in settings:
+            draft.control = number(settings, "dpp")
+            first = next(spec for spec in specs if spec.is_source)
+            draft.flags |= Flag.DPP | (Flag.DPP_ON_SECOND if first.place == 1 else 0)
+            draft.flags |= Flag.BOUND_CONTROL if "bound_ctrl" in settings else 0
+        if suffix == "_sdwa" or "dst_sel" in settings or "src0_sel" in settings or "src1_sel" in settings:
+            _apply_sdwa(draft, specs)
+    if suffix.endswith("_dpp") and "dpp" not in settings:
+        raise UnreadableListing("this instruction has no DPP control", row.name)
+
+
+def _tie(draft: Draft) -> None:
+    """Sources that are the old value of a result, and results that are EXEC."""
+    row = draft.row
+    for left, right in row.tied:
+        if right == "exec":
+            draft.results[int(left[1:])] = _EXEC
+            continue
+        draft.sources[int(left[1:])] = draft.results[int(right[1:])]
+        if row.is_packed and row.operands[0].type.is_packed:
+            draft.modify_source(int(left[1:]), Modifier.HIGH_OF_HIGH)
+
+
+def _apply_lists(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
+    """Lists of bits stand in the order of the text's sources; op_sel has the result behind them."""
+    settings, row = draft.settings, draft.row
+    sources = [spec for spec in specs if spec.is_source]
+    for name, modifier in _LISTS:
+        if not isinstance(bits := settings.get(name), tuple):
+            continue
+        if name == "neg_hi" and "fma_mix" in row.name:
+            modifier = Modifier.ABSOLUTE
+        for spec, bit in zip(sources, bits, strict=False):
+            if bit:
+                draft.modify_source(spec.place, modifier)
+    if not isinstance(bits := settings.get("op_sel"), tuple) or row.is_packed:
+        return
+    if row.name.startswith("v_cvt_sr_"):
+        low, high = (*bits, 0, 0, 0, 0)[2:4]
+        draft.settings = {**settings, "dst_sel": 1 + low + 2 * high}
+    elif len(bits) > len(sources) and bits[len(sources)]:
+        draft.results[0] = modified(draft.results[0], Modifier.HIGH)
+
+
+def _apply_sdwa(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
+    settings = draft.settings
+    draft.flags |= Flag.SDWA
+    if not draft.row.name.startswith("v_cmp"):
+        draft.flags |= number(settings, "unused", Flag.PRESERVES_UNUSED)  # LLVM's choice where the text has none
+    for spec, name in zip((s for s in specs if s.is_source), ("src0_sel", "src1_sel"), strict=False):
+        if select := number(settings, name):
+            operand = draft.sources[spec.place]
+            draft.sources[spec.place] = operand[:3] + bytes([select]) + operand[4:]
