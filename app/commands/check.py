@@ -53,7 +53,12 @@ Keep = Annotated[
 
 def command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="The kernel: one .hip, .py (Triton) or .s file with its launch plan; FILE.py:NAME names one in it.",
+            show_default=False,
+        ),
     ],
     task: ForTask,
     target: TargetName = "mi300x",
@@ -68,13 +73,15 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
+    from app.guest_kernels import read_kernel
     from app.judged import judge
     from app.settings import load_settings
     from app.task_folders import open_task
     from app.verdict import show, verdict_json
     from sandbox.candidate.guessed_branches import guesses_said
 
-    source, chosen = read_source(file), tunables_of(set_ or [])
+    source, file, _ = read_kernel(file)
+    chosen = tunables_of(set_ or [])
     settings = load_settings()
     evaluation = judge(
         settings,

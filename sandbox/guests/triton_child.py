@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
+from sandbox.candidate.language import SOURCE_NAMES
 from sandbox.guests.triton_source import SourceError, Taken, taken_from
 
-SOURCE, REQUEST, REPLY, LISTING = "candidate.py", "request.json", "reply.json", "candidate.s"
+SOURCE = SOURCE_NAMES["triton"]
+REQUEST, REPLY, LISTING = "request.json", "reply.json", "candidate.s"
 TAKEN = "taken"  # a folder that is there, for the text that is run under the same name
 NO_VALUE, ONE = "none", "one"  # types of arguments that become constants: None, and 1
 _HINTS = {"D": ["tt.divisibility", 16], "S": ["tt.pointer_range", 32]}
+_WRAPPED = re.compile(r"\A\w+Error\((['\"])(.*?)\1\)\Z", re.S)  # an error that Triton prints as Python would
 _NULLS = 2  # pointers to scratch memory that the compiler adds behind the arguments
 
 
@@ -166,7 +170,7 @@ def _explained(error: BaseException, functions: dict[str, Any], taken: Taken) ->
         if own := _line_in_file(each, functions):
             line = own
         text = str(getattr(each, "error_message", None) or ("" if hasattr(each, "node") else each))
-        said = _first_line(text) or said
+        said = _first_line(_WRAPPED.sub(r"\2", text)) or said
         each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
     for name, (where, why) in taken.omitted.items():
         if f"{name} is not defined" in said or f"'{name}' is not defined" in said:
