@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.check import tunables_of
+from app.commands.check import KernelFile, tunables_of
 from app.commands.options import Json, TargetName, shipped_tasks
 from app.screen import emit, say, table
 from records.errors import UsageError
@@ -29,14 +29,7 @@ ForTask = Annotated[
 
 
 def command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="The kernel: one .hip, .py (Triton) or .s file with its launch plan.",
-            show_default=False,
-        ),
-    ],
+    file: KernelFile,
     task: ForTask = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
@@ -47,27 +40,15 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
-    from app.guest_kernels import guest_compilations
-    from app.settings import load_settings
-    from app.wiring import make_compiler
     from records.errors import PlanError
     from records.evaluation import Finding
     from sandbox.amdgcn.annotation import annotate
     from sandbox.candidate.language import SOURCE_NAMES, language_of
-    from sandbox.candidate.parse import parse
 
     source, file, name = _one_kernel(file)
-    settings, chosen, kernel = load_settings(), tunables_of(set_ or []), kernel or name
-    language = language_of(source)
+    chosen, kernel, language = tunables_of(set_ or []), kernel or name, language_of(source)
     try:
-        if language == "hip":
-            candidate = parse(source)
-            values = {**candidate.defaults(), **chosen}
-            compilations: tuple[Compilation, ...] = (make_compiler(settings, target).compile(candidate, values),)
-            resources = _resources(compilations[0], candidate, task, target, values)
-        else:
-            compilations = guest_compilations(settings, target, source, task, chosen)
-            resources = {r.kernel: r for made in compilations for r in made.resources}
+        compilations, resources = _compiled(source, task, target, chosen)
     except PlanError as error:
         _refuse(file.name, source, [Finding("compile_error", str(error), line=error.line)], json)
     if refused := [f for made in compilations if not made.ok for f in made.findings]:
@@ -89,9 +70,29 @@ def command(
         _print(listings, resources, source.split("\n"))
 
 
+def _compiled(
+    source: str, task: str, target: str, chosen: Mapping[str, int]
+) -> tuple[tuple[Compilation, ...], Mapping[str, Resources]]:
+    """The compilations of the file's kernels, and the resources of each."""
+    from app.guest_kernels import guest_compilations
+    from app.settings import load_settings
+    from app.wiring import make_compiler
+    from sandbox.candidate.language import language_of
+    from sandbox.candidate.parse import parse
+
+    settings = load_settings()
+    if language_of(source) != "hip":
+        compilations = guest_compilations(settings, target, source, task, chosen)
+        return compilations, {r.kernel: r for made in compilations for r in made.resources}
+    candidate = parse(source)
+    values = {**candidate.defaults(), **chosen}
+    compilation = make_compiler(settings, target).compile(candidate, values)
+    return (compilation,), _resources(compilation, candidate, task, target, values)
+
+
 def _one_kernel(file: Path) -> tuple[str, Path, str]:
     """The text of a file that holds one kernel, its path, and the name behind a colon; UsageError otherwise."""
-    from app.guest_kernels import read_kernel
+    from app.kernel_file import read_kernel
     from sandbox.candidate.dispatch import is_dispatch
 
     source, file, name = read_kernel(file)

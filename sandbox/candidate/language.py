@@ -40,6 +40,6 @@ def language_of(source: str) -> Language:
 
 
 def plan_start(source: str) -> int:
-    """Where the plan of a file begins, or would have to begin: behind spaces, and what opens a docstring in Python."""
+    """The place where a file's plan begins, or would have to: behind spaces, and what opens a docstring in Python."""
     docstring = _PYTHON.match(source)
     return docstring.end() if docstring else len(source) - len(source.lstrip())

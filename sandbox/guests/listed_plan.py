@@ -20,7 +20,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, find_kernel
 from sandbox.candidate.plan import COPY, FILL, Candidate, Launch, Plan
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
-from sandbox.guests.assembly import Assembler
+from sandbox.guests.assembler import Assembler
 from sandbox.guests.triton_compiler import TritonCompiler
 from sandbox.guests.triton_job import buffers_of, job_of
 from tasks.task import Case
