@@ -10,9 +10,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["hip", "triton", "assembly"]
+SOURCE_NAMES: Mapping[Language, str] = {  # of the file while it is compiled, and so in its listing
+    "hip": "candidate.hip",
+    "triton": "candidate.py",
+    "assembly": "candidate.s",
+}
+SUFFIXES: Mapping[str, Language] = {".py": "triton", ".s": "assembly"}
 OPEN, CLOSE = "/*+++", "+++*/"
 # Each alternative consumes what it matches, so that no text is read twice.
 _PYTHON = re.compile(r"(?:[ \t]*+(?:#[^\n]*+)?+\n)*+r?\"\"\"(?=/\*\+\+\+)")
@@ -33,6 +40,6 @@ def language_of(source: str) -> Language:
 
 
 def plan_start(source: str) -> int:
-    """Where the plan of a file begins, or would have to begin: behind spaces, and what opens a docstring in Python."""
+    """The place where a file's plan begins, or would have to: behind spaces, and what opens a docstring in Python."""
     docstring = _PYTHON.match(source)
     return docstring.end() if docstring else len(source) - len(source.lstrip())

@@ -1,4 +1,4 @@
-"""What a launch of a kernel of Triton's says beside grid and arguments.
+"""The meta-parameters of a launch of Triton's, as the plan has them.
 
 [[launch]]
 kernel      = "softmax"

@@ -25,7 +25,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class MetaParameters:
-    """What a launch gives Triton's compiler beside the arguments, each as the plan has it."""
+    """Values for Triton's compiler beside the arguments of a launch, each as the plan has it."""
 
     constants: tuple[tuple[str, str], ...] = ()  # values by parameter; those declared `tl.constexpr`, or any other
     options: tuple[tuple[str, str], ...] = ()  # expressions by option: num_warps, num_stages, ...

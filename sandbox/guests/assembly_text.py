@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-SOURCE, LISTING = "candidate.s", "printed.s"
+from sandbox.candidate.language import SOURCE_NAMES
+
+SOURCE, LISTING = SOURCE_NAMES["assembly"], "printed.s"
 _PART = re.compile(  # each alternative takes what it matches whole
     r'"(?:[^"\\\n]|\\.)*+"|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|//[^\n]*+|;[^\n]*+|^[ \t]*+#[^\n]*+', re.M
 )

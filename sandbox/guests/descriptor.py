@@ -85,7 +85,7 @@ def _registers(listing: str, descriptors: Mapping[str, Descriptor]) -> Iterator[
 
 
 def limits_of(descriptor: Descriptor) -> dict[str, int]:
-    """How many registers a kernel has of each kind: v, a and s."""
+    """The number of registers that a kernel has of each kind: v, a and s."""
     vector = _up(max(1, descriptor.get("next_free_vgpr", 0)), _VECTOR_UNIT)
     offset = descriptor.get("accum_offset", vector)
     scalar = _up(descriptor.get("next_free_sgpr", 0) + _SPECIAL, _SCALAR_UNIT)

@@ -20,7 +20,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, find_kernel
 from sandbox.candidate.plan import COPY, FILL, Candidate, Launch, Plan
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
-from sandbox.guests.assembly import Assembler
+from sandbox.guests.assembler import Assembler
 from sandbox.guests.triton_compiler import TritonCompiler
 from sandbox.guests.triton_job import buffers_of, job_of
 from tasks.task import Case
@@ -77,7 +77,7 @@ class PlanCompiler:
         if prepared.candidate.language == "triton":
             return self._checked(plan, self._of_triton(prepared, case, plan))
         made = (
-            self._assembler.compile(prepared.candidate)
+            self.assembled(prepared.candidate)
             if prepared.candidate.language == "assembly"
             else self._compiler.compile(prepared.candidate, prepared.tunables, is_assembled=is_assembled)
         )
@@ -87,6 +87,10 @@ class PlanCompiler:
         steps = None if is_hip else self._steps(plan)
         listed = tuple(ListedLaunch(x, steps if steps and _is_step(x) else made) for x in plan.launches)
         return self._checked(plan, ListedPlan(listed))
+
+    def assembled(self, candidate: Candidate) -> Compilation:
+        """The compilation of an assembly file, which needs no case."""
+        return self._assembler.compile(candidate)
 
     def _of_triton(self, prepared: Prepared, case: Case, plan: ResolvedPlan) -> ListedPlan:
         buffers = buffers_of(prepared.task, case, plan)

@@ -8,16 +8,32 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
-from sandbox.guests.triton_source import SourceError, Taken, taken_from
+from sandbox.candidate.language import SOURCE_NAMES
+from sandbox.guests.triton_source import PythonSourceError, Taken, taken_from
 
-SOURCE, REQUEST, REPLY, LISTING = "candidate.py", "request.json", "reply.json", "candidate.s"
+SOURCE = SOURCE_NAMES["triton"]
+REQUEST, REPLY, LISTING = "request.json", "reply.json", "candidate.s"
 TAKEN = "taken"  # a folder that is there, for the text that is run under the same name
 NO_VALUE, ONE = "none", "one"  # types of arguments that become constants: None, and 1
 _HINTS = {"D": ["tt.divisibility", 16], "S": ["tt.pointer_range", 32]}
+_RAISED = (  # what reading a kernel can raise; anything else ends this program
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+_WRAPPED = re.compile(r"\A\w+Error\((['\"])(.*?)\1\)\Z", re.S)  # an error that Triton prints as Python would
 _NULLS = 2  # pointers to scratch memory that the compiler adds behind the arguments
 
 
@@ -26,7 +42,7 @@ def main() -> int:
     request = json.loads(Path(REQUEST).read_text(encoding="utf-8"))
     try:
         reply = _compiled(request, taken_from(Path(SOURCE).read_text(encoding="utf-8")))
-    except SourceError as error:
+    except PythonSourceError as error:
         reply = {"error": str(error), "line": error.line}
     Path(REPLY).write_text(json.dumps(reply), encoding="utf-8")
     return 0
@@ -35,16 +51,20 @@ def main() -> int:
 def _compiled(request: dict[str, Any], taken: Taken) -> dict[str, Any]:
     name = request["kernel"]
     if name not in taken.kernels:
-        raise SourceError(*_missing(name, taken))
+        raise PythonSourceError(*_missing(name, taken))
     functions = _functions(taken)
     kernel = functions[name]
     types, constants, hints, kept = _signature(kernel, request)
+    from triton.errors import TritonError
+
     try:
         listing, shared, scratch = _built(kernel, types, constants, hints, request)
-    except Exception as error:  # of whatever kind: it is about the source
-        raise SourceError(*_explained(error, functions, taken)) from None
+    except (TritonError, *_RAISED) as error:
+        raise PythonSourceError(*_explained(error, functions, taken)) from None
     if scratch:
-        raise SourceError(f"{name} needs {scratch} bytes of scratch memory from its launcher, which no plan gives")
+        raise PythonSourceError(
+            f"{name} needs {scratch} bytes of scratch memory from its launcher, which no plan gives"
+        )
     Path(LISTING).write_text(listing, encoding="utf-8")
     return {"lds_bytes": shared, "kept": kept, "nulls": _NULLS, "notes": taken.notes, "line": taken.kernels[name]}
 
@@ -68,8 +88,10 @@ def _functions(taken: Taken) -> dict[str, Any]:
     sys.modules["candidate"] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # an import, a constant or a default of the file's
-        raise SourceError(f"{type(error).__name__}: {_first_line(str(error))}", _line_of_traceback(error)) from None
+    except _RAISED as error:  # an import, a constant or a default of the file's
+        raise PythonSourceError(
+            f"{type(error).__name__}: {_first_line(str(error))}", _line_of_traceback(error)
+        ) from None
     return {name: getattr(module, name) for name in taken.kernels}
 
 
@@ -81,11 +103,11 @@ def _signature(
     names = [parameter.name for parameter in kernel.params]
     for constant in given:
         if constant not in names:
-            raise SourceError(f"{name} has no parameter {constant!r} for a constant; it has {', '.join(names)}")
+            raise PythonSourceError(f"{name} has no parameter {constant!r} for a constant; it has {', '.join(names)}")
     rest = [p for p in kernel.params if p.name not in given and not p.is_constexpr]
     if len(rest) != len(request["arguments"]):
         many = len(request["arguments"])
-        raise SourceError(
+        raise PythonSourceError(
             f"the plan passes {many} argument{'' if many == 1 else 's'} to {name}, but it takes {len(rest)} beside its "
             f"constants: {', '.join(p.name for p in rest) or 'none'}"
         )
@@ -107,7 +129,7 @@ def _signature(
         elif parameter.has_default:
             constants[(number,)] = parameter.default
         else:
-            raise SourceError(_without_value(name, parameter.name))
+            raise PythonSourceError(_without_value(name, parameter.name))
     return types, constants, hints, kept
 
 
@@ -166,7 +188,7 @@ def _explained(error: BaseException, functions: dict[str, Any], taken: Taken) ->
         if own := _line_in_file(each, functions):
             line = own
         text = str(getattr(each, "error_message", None) or ("" if hasattr(each, "node") else each))
-        said = _first_line(text) or said
+        said = _first_line(_WRAPPED.sub(r"\2", text)) or said
         each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
     for name, (where, why) in taken.omitted.items():
         if f"{name} is not defined" in said or f"'{name}' is not defined" in said:

@@ -1,4 +1,4 @@
-"""What Triton's compiler is asked for one launch: types, constants and hints, as its own launch would find them.
+"""One launch as a job for Triton's compiler: types, constants and hints, as its own launch would find them.
 
 A pointer is hinted to be a multiple of 16 where its place in its buffer is one (buffers begin at multiples of 256), and
 to have offsets of 32 bits where the buffer has less than 2 GiB; so it is in Triton's launch on AMD's GPUs, where it

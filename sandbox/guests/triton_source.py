@@ -1,4 +1,4 @@
-"""What is taken of a Python file with kernels for Triton, by its syntax tree; the file itself is never run.
+"""Kernels taken from a Python file by its syntax tree; the file itself is never run.
 
 Taken are, at the top level: functions with `@triton.jit`, constants made of literals, and imports from Triton itself.
 All else becomes empty lines, so every line keeps its number. Of the decorators `@triton.jit` alone remains; defaults
@@ -20,7 +20,7 @@ FUTURE = "from __future__ import annotations"
 MOST_NODES = 200_000
 
 
-class SourceError(Exception):
+class PythonSourceError(Exception):
     """The file cannot be taken as it is; the text is one sentence."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -39,22 +39,22 @@ class Taken:
 
 
 def taken_from(source: str) -> Taken:
-    """The kernels of a file and what they need; SourceError where it is no Python."""
+    """The kernels of a file and what they need; PythonSourceError where it is no Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
-        raise SourceError(f"the file is no valid Python: {error.msg}", error.lineno) from None
+        raise PythonSourceError(f"the file is no valid Python: {error.msg}", error.lineno) from None
     except (ValueError, RecursionError, MemoryError):
-        raise SourceError("the file is too deeply nested to be read", 1) from None
+        raise PythonSourceError("the file is too deeply nested to be read", 1) from None
     if sum(1 for _ in ast.walk(tree)) > MOST_NODES:
-        raise SourceError("the file is too long; keep the kernels that the plan launches", 1)
-    reader = _Reader(source)
+        raise PythonSourceError("the file is too long; keep the kernels that the plan launches", 1)
+    reader = _Statements(source)
     for node in tree.body:
         reader.take(node)
     return reader.result()
 
 
-class _Reader:
+class _Statements:
     """Statements of one file in order; later ones may name the constants and modules of earlier ones."""
 
     def __init__(self, source: str) -> None:
