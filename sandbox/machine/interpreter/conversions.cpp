@@ -74,7 +74,7 @@ void pack_unsigned(Wave& w, const Instruction& in) {
 void pack_halves_to_zero(Wave& w, const Instruction& in) {  // whatever MODE's rounding is
     const bool flushes = !(w.mode.denormal_double & 2);
     pack<Single>(w, in, [=](float x) {
-        const uint32_t half = half_rounded(bits_as<uint32_t>(x), 3);
+        const uint32_t half = half_to_zero(bits_as<uint32_t>(x));
         return flushes ? flushed<Half>(half) : half;
     });
 }

@@ -96,10 +96,16 @@ void write_bytes(Wave& w, const Instruction& in, const Vector& codes, int first,
     set_defined(w, index, all, w.write_mask, origin);
 }
 
+// By the instruction's clamp or by MODE's FP16_OVFL; else what is too large becomes the NaN.
+bool is_saturating(const Wave& w, const Instruction& in) {
+    constexpr int mode_register = 1, fp16_ovfl = 23;
+    return in.flags & kClamp || w.hardware[mode_register] >> fp16_ovfl & 1;
+}
+
 template <class E> void encode_pair(Wave& w, const Instruction& in) {
     Vector room[2], codes;
     const Sources<Single, 2> s = read_sources<Single, 2>(w, in, room);
-    const bool saturates = in.flags & kClamp;
+    const bool saturates = is_saturating(w, in);
     for (int l = 0; l < kLanes; l++)
         codes.lane[l] = encoded<E>(s.lane[0][l], saturates) | encoded<E>(s.lane[1][l], saturates) << 8;
     write_bytes(w, in, codes, in.result[0].modifiers & kHigh ? 2 : 0, 2, s.defined, s.origin);
@@ -108,7 +114,7 @@ template <class E> void encode_pair(Wave& w, const Instruction& in) {
 template <class E> void encode_by_chance(Wave& w, const Instruction& in) {
     Vector room[2], codes;
     const Source x = read32(w, in, 0, room[0], As::f32), noise = read32(w, in, 1, room[1]);
-    const bool saturates = in.flags & kClamp;
+    const bool saturates = is_saturating(w, in);
     for (int l = 0; l < kLanes; l++) codes.lane[l] = encoded_by_chance<E>(x.lane[l], noise.lane[l], saturates);
     const uint64_t dx = x.defined.whole(), dn = noise.defined.whole();
     const int place = in.selected >= kByte0 && in.selected <= kByte3 ? in.selected - kByte0 : 0;

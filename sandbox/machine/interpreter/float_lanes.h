@@ -109,6 +109,17 @@ __attribute__((noinline)) inline void narrow_lanes(const Mode& mode, uint32_t* l
     }
 }
 
+// A float's bits as a half's, rounded to zero.
+KM_HOT uint32_t half_to_zero(uint32_t x) {
+#ifdef __F16C__
+    const uint32_t nearest = half_bits(bits_as<float>(x));
+    const float size = __builtin_fabsf(bits_as<float>(x));
+    return nearest - (__builtin_fabsf(half_value(nearest)) > size);
+#else
+    return half_rounded(x, 3);
+#endif
+}
+
 // A source as its register or constant holds it, without modifiers.
 KM_HOT Source read_register(const Wave& w, const Operand& from, Vector& room) {
     if (from.kind == kVector) return {w.v[from.index].lane, w.defined[from.index], w.origin[from.index]};

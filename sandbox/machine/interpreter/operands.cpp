@@ -40,6 +40,8 @@ uint64_t dpp_written(const Instruction& in) {
     return lanes;
 }
 
+bool comes_by_dpp(const Instruction& in, int k) { return in.flags & kDpp && k == (in.flags & kDppOnSecond ? 1 : 0); }
+
 struct Permutation {
     int8_t from[kLanes];  // kNoLane: the lane reads 0
 };
@@ -174,7 +176,7 @@ Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type
     if (from.kind == kVector) {
         source.defined = w.defined[from.index];
         source.origin = w.origin[from.index];
-        if (in.flags & kDpp && k == 0) {
+        if (comes_by_dpp(in, k)) {
             Permutation permutation;
             permute(w, in, permutation);
             apply_permutation(permutation, room.lane, w.v[from.index].lane, source.defined);
@@ -217,7 +219,7 @@ Source64 read64(Wave& w, const Instruction& in, int k, Vector64& room, As type) 
         Defined low = w.defined[from.index], high = w.defined[from.index + 1];
         const uint32_t *a = w.v[from.index].lane, *b = w.v[from.index + 1].lane;
         Vector moved[2];
-        if (in.flags & kDpp && k == 0) {
+        if (comes_by_dpp(in, k)) {
             Permutation permutation;
             permute(w, in, permutation);
             apply_permutation(permutation, moved[0].lane, a, low);

@@ -73,7 +73,7 @@ KM_HOT float logarithm_of(float x) {  // to the base 2; of a normal number, 0, i
 }
 
 KM_HOT float reciprocal_root(float x) {  // 1 / sqrt(x), rounded once
-    return (float)(1 / __builtin_sqrt((double)x));
+    return (float)(1 / __builtin_elementwise_sqrt((double)x));
 }
 
 // sin(2 pi x) / x and (cos(2 pi x) - 1) / x^2 by x^2, for |x| <= 1/8.
@@ -112,13 +112,14 @@ template <class S> void reciprocal(Wave& w, const Instruction& in) {
 }
 template <class S> void root(Wave& w, const Instruction& in) {
     transcend<S>(w, in, [](auto x) {
-        if constexpr (sizeof x == 8) return coarse(__builtin_sqrt(x));
-        else return __builtin_sqrtf(x);
+        const auto y = __builtin_elementwise_sqrt(x);
+        if constexpr (sizeof x == 8) return coarse(y);
+        else return y;
     });
 }
 template <class S> void reciprocal_of_root(Wave& w, const Instruction& in) {
     transcend<S>(w, in, [](auto x) {
-        if constexpr (sizeof x == 8) return coarse(1 / __builtin_sqrt(x));
+        if constexpr (sizeof x == 8) return coarse(1 / __builtin_elementwise_sqrt(x));
         else return reciprocal_root(x);
     });
 }
