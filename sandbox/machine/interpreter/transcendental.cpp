@@ -96,10 +96,12 @@ KM_HOT float circular(float x, int quarter) {
     return x == 0 && !quarter ? x : is_outside ? outside : x != x ? x : size;
 }
 
-// Of doubles the units give some 26 bits: code that leaves out its Newton steps shows.
+// Of doubles the units give some 26 bits: code that leaves out its Newton steps shows. A value beside a power of 2 stays
+// as it is, because from the power itself no Newton step leads back to it, and divisions would not be rounded right.
 KM_HOT double coarse(double x) {
     const uint64_t bits = bits_as<uint64_t>(x), rounded = (bits + (1ull << 26)) & ~((1ull << 27) - 1);
-    return (bits & Double::kInfinity) == Double::kInfinity ? x : bits_as<double>(rounded);
+    const bool is_kept = (bits & Double::kInfinity) == Double::kInfinity || rounded << 12 == 0;
+    return is_kept ? x : bits_as<double>(rounded);
 }
 
 template <class S> void exponential(Wave& w, const Instruction& in) { transcend<S>(w, in, power_of_2); }
