@@ -48,15 +48,16 @@ class FloatFormat:
 
     def is_nan(self, code: int) -> bool:
         """True of every NaN."""
-        return self.size(code) > self.infinity
+        return bool(self.size(code) > self.infinity)
 
-    def size(self, code: int) -> int:
-        """The code without its sign."""
-        return code & ((1 << (self.bits - 1)) - 1)
+    def size(self, code: Any) -> Any:
+        """A code, or an array of codes, without the sign."""
+        mask = (1 << (self.bits - 1)) - 1
+        return code & (mask if isinstance(code, int) else self.word(mask))
 
     def is_finite(self, code: int) -> bool:
         """False of infinities and NaN."""
-        return self.size(code) < self.infinity
+        return bool(self.size(code) < self.infinity)
 
     def exact(self, code: int) -> Exact:
         """The number that a finite code means."""
@@ -72,8 +73,8 @@ class FloatFormat:
         shift = max(n.bit_length() - 1 - self.mantissa, self.least - e)
         if shift > 0:
             kept, rest, half = n >> shift, n & ((1 << shift) - 1), 1 << (shift - 1)
-            away = rest and (rounding == UP and not sign or rounding == DOWN and sign)
-            tie = rounding == NEAREST and (rest > half or rest == half and kept & 1)
+            away = rest and ((rounding == UP and not sign) or (rounding == DOWN and sign))
+            tie = rounding == NEAREST and (rest > half or (rest == half and kept & 1))
             n, e = kept + bool(away or tie), e + shift
         else:
             n, e = n << -shift, e + shift

@@ -27,7 +27,9 @@ _FIRST, _RESULT = 2, 20  # registers of the first source and of the result
 _ALL = 0xFFFFFFFF
 
 
-def mode(*, single: int = 0, double: int = 0, denormals: int = 15, dx10: int = 1, ieee: int = 1, overflow: int = 0) -> int:
+def mode(
+    *, single: int = 0, double: int = 0, denormals: int = 15, dx10: int = 1, ieee: int = 1, overflow: int = 0
+) -> int:
     """MODE's bits; `denormals` has two bits for single and two for double and half, `overflow` is FP16_OVFL."""
     return single | double << 2 | denormals << 4 | dx10 << 8 | ieee << 9 | overflow << 23
 

@@ -27,10 +27,10 @@ def codes(form: FloatFormat, count: int, operands: int) -> list[Array]:
 def settled(form: FloatFormat, result: Array, sources: list[Array]) -> Array:
     """What arithmetic gives where `result` is a NaN: the first source that is one, made quiet, or the default."""
     result = result.view(form.word).copy()
-    nan = form.size(result) > form.infinity  # type: ignore[arg-type]
+    nan = form.size(result) > form.infinity
     expected = np.where(nan, form.word(form.default_nan), result)
     for source in reversed(sources):
-        mask = nan & (form.size(source) > form.infinity)  # type: ignore[arg-type]
+        mask = nan & (form.size(source) > form.infinity)
         expected = np.where(mask, source | form.word(form.quiet), expected)
     return np.asarray(expected.astype(form.word))
 
@@ -74,7 +74,7 @@ def test_fused(name: str, rounding: int, count: int) -> None:
 def test_fused_with_special_values(name: str) -> None:
     form = FORMATS[name]
     a, b, c = codes(form, 20_000, 3)
-    finite = [(form.size(x) < form.infinity) for x in (a, b, c)]  # type: ignore[operator]
+    finite = [(form.size(x) < form.infinity) for x in (a, b, c)]
     rest = ~(finite[0] & finite[1] & finite[2])
     a, b, c = a[rest], b[rest], c[rest]
     x, y, z = (v.view(form.value).astype(np.float64) for v in (a, b, c))
@@ -108,7 +108,10 @@ def test_other_roundings(name: str, rounding: int) -> None:
     a, b = codes(form, 4_000, 2)
     setting = mode(single=rounding, double=rounding)
     got = evaluate(f"v_mul_{name} {{d}}, {{0}}, {{1}}", a, b, result=form.word, setting=setting)
-    zero = [0 if (x ^ y) >> (form.bits - 1) == 0 else 1 << (form.bits - 1) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    zero = [
+        0 if (x ^ y) >> (form.bits - 1) == 0 else 1 << (form.bits - 1)
+        for x, y in zip(a.tolist(), b.tolist(), strict=True)
+    ]
     expected = [form.fused(x, y, z, rounding) for x, y, z in zip(a.tolist(), b.tolist(), zero, strict=True)]
     assert all(e is None or e == g for e, g in zip(expected, got.tolist(), strict=True))
     # nothing is left of the rounding afterwards
@@ -153,8 +156,8 @@ def middle(form: FloatFormat, a: int, b: int, c: int, ieee: bool) -> int:
     if any(form.is_nan(x) for x in (a, b, c)):
         return extreme(form, extreme(form, a, b, False, ieee), c, False, ieee)
 
-    def top(*x: int) -> int:
-        return extreme(form, *x, True, ieee)
+    def top(x: int, y: int) -> int:
+        return extreme(form, x, y, True, ieee)
 
     most, *values = (np.array(v, form.word).view(form.value) for v in (top(top(a, b), c), a, b))
     return top(b, c) if most == values[0] else top(a, c) if most == values[1] else top(a, b)
@@ -176,11 +179,7 @@ def test_extremes(name: str, ieee: bool) -> None:
     for word, greatest in (("min", False), ("max", True)):
         check(word, lambda x, y, g=greatest: extreme(form, x, y, g, ieee), 2)
         if name != "f64":
-            check(
-                f"{word}3",
-                lambda x, y, z, g=greatest: extreme(form, extreme(form, x, y, g, ieee), z, g, ieee),
-                3,
-            )
+            check(f"{word}3", lambda x, y, z, g=greatest: extreme(form, extreme(form, x, y, g, ieee), z, g, ieee), 3)
     if name != "f64":
         check("med3", lambda x, y, z: middle(form, x, y, z, ieee), 3)
 
@@ -235,7 +234,9 @@ def test_scaling(name: str, rounding: int) -> None:
     a = awkward(form, 10_000, 1)
     rng = np.random.default_rng(4)
     span = 1 << form.exponent
-    by = np.where(np.arange(len(a)) % 9, rng.integers(-2 * span, 2 * span, len(a)), rng.integers(-(1 << 15), 1 << 15, len(a)))
+    by = np.where(
+        np.arange(len(a)) % 9, rng.integers(-2 * span, 2 * span, len(a)), rng.integers(-(1 << 15), 1 << 15, len(a))
+    )
     got = evaluate(
         f"v_ldexp_{name} {{d}}, {{0}}, {{1}}",
         a,
@@ -278,13 +279,13 @@ def test_product_and_sum_of_halves_that_round_twice() -> None:
     assert np.array_equal(legacy, got & 0xFFFF)
 
 
-CUBE = {
+CUBE: dict[str, Callable[..., Array]] = {
     "cubeid": lambda x, y, z, on_z, on_y: np.where(on_z, 4 + (z < 0), np.where(on_y, 2 + (y < 0), x < 0)),
     "cubesc": lambda x, y, z, on_z, on_y: np.where(
         on_z, np.where(z < 0, -x, x), np.where(on_y, x, np.where(x < 0, z, -z))
     ),
     "cubetc": lambda x, y, z, on_z, on_y: np.where(on_z, -y, np.where(on_y, np.where(y < 0, -z, z), -y)),
-    "cubema": lambda x, y, z, on_z, on_y: 2 * np.where(on_z, z, np.where(on_y, y, x)),
+    "cubema": lambda x, y, z, on_z, on_y: np.where(on_z, z, np.where(on_y, y, x)) * 2,
 }
 
 

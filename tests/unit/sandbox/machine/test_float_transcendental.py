@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, roots, reciprocals, sine and cosine within AMD's documented errors; divisions made of them."""
+"""Exponentials, logarithms, roots, reciprocals and circular functions within AMD's documented errors; divisions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def test_single_within_one_unit(name: str, count: int) -> None:
     rng = np.random.default_rng(1)
     ordinary = (rng.standard_normal(count) * 2.0 ** rng.uniform(-8, 6, count)).astype(np.float32)
     near_one = (1 + rng.standard_normal(count) * 2.0 ** rng.uniform(-24, -2, count)).astype(np.float32)
-    a = flushed(domain(np.concatenate([awkward(SINGLE, count, 1).view(np.float32), ordinary, near_one])).view(np.uint32))
+    a = flushed(
+        domain(np.concatenate([awkward(SINGLE, count, 1).view(np.float32), ordinary, near_one])).view(np.uint32)
+    )
     x = a.view(np.float32)
     x = x[~np.isnan(x)]
     got = evaluate(f"v_{name}_f32 {{d}}, {{0}}", x, result=np.float32)
@@ -152,7 +154,10 @@ v_div_fixup_f64 {d}, v[40:41], {1}, {0}"""
 def test_compiled_divisions_are_rounded_right(form: FloatFormat, text: str, count: int) -> None:
     """The sequence that LLVM makes of x / y, over all exponents: each step has to fit the others."""
     rng = np.random.default_rng(2)
-    n, d = (np.concatenate([awkward(form, count, s), rng.integers(0, 2**64, count, np.uint64).astype(form.word)]) for s in (1, 2))
+    n, d = (
+        np.concatenate([awkward(form, count, s), rng.integers(0, 2**64, count, np.uint64).astype(form.word)])
+        for s in (1, 2)
+    )
     x, y = n.view(form.value), d.view(form.value)
     got = evaluate(text, x, y, result=form.word)
     exact = x / y

@@ -110,11 +110,20 @@ def narrowed(x: Array, bits: int, signed: bool) -> Array:
 def test_sdwa_sources(select: str, signed: bool) -> None:
     a, b = awkward_words(2_000, 2, 1)
     operand = "sext({0})" if signed else "{0}"
-    text = f"v_add_u32_sdwa {{d}}, {operand}, {{1}} dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{select} src1_sel:WORD_1"
+    text = (
+        f"v_add_u32_sdwa {{d}}, {operand}, {{1}} dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{select} src1_sel:WORD_1"
+    )
     assert np.array_equal(evaluate(text, a, b), SELECTS[select](a, signed) + (b >> 16))
 
 
-PLACES = {"BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 8), "WORD_0": (0, 16), "WORD_1": (16, 16)}
+PLACES = {
+    "BYTE_0": (0, 8),
+    "BYTE_1": (8, 8),
+    "BYTE_2": (16, 8),
+    "BYTE_3": (24, 8),
+    "WORD_0": (0, 16),
+    "WORD_1": (16, 16),
+}
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -122,7 +131,9 @@ PLACES = {"BYTE_0": (0, 8), "BYTE_1": (8, 8), "BYTE_2": (16, 8), "BYTE_3": (24, 
 def test_sdwa_results(place: str, unused: str) -> None:
     a, b = awkward_words(2_000, 2, 1)
     old, (first, bits) = 0xC3A5_7E81, PLACES[place]
-    text = f"v_add_u32_sdwa {{d}}, {{0}}, {{1}} dst_sel:{place} dst_unused:UNUSED_{unused} src0_sel:DWORD src1_sel:DWORD"
+    text = (
+        f"v_add_u32_sdwa {{d}}, {{0}}, {{1}} dst_sel:{place} dst_unused:UNUSED_{unused} src0_sel:DWORD src1_sel:DWORD"
+    )
     got = evaluate(text, a, b, old=old)
     part = (a + b).astype(np.int64) & ((1 << bits) - 1)
     rest = old & ~(((1 << bits) - 1) << first) if unused == "PRESERVE" else 0
@@ -204,7 +215,12 @@ def test_lanes_outside_exec_keep_their_values() -> None:
     a = np.full((1, 64), 0x3F800000, np.uint32)
     mask = 0x8000_0001_0000_FF00
     masks = {EXEC + k: np.array([mask >> 32 * k & ALL], np.uint32) for k in (0, 1)}
-    for text in ("v_add_f32 v3, v1, v2", "v_add_f64 v[3:4], v[1:2], v[1:2]", "v_pk_add_f16 v3, v1, v2", "v_exp_f32 v3, v1"):
+    for text in (
+        "v_add_f32 v3, v1, v2",
+        "v_add_f64 v[3:4], v[1:2], v[1:2]",
+        "v_pk_add_f16 v3, v1, v2",
+        "v_exp_f32 v3, v1",
+    ):
         inputs = {1: a, 2: a, 3: old, 4: old, **masks}
         ((got, _),), _ = run([text], {k: (x, np.full_like(x, ALL)) for k, x in inputs.items()}, [3])
         assert np.array_equal(got[0] != 0x12345678, lanes_of(mask)), text
@@ -243,7 +259,12 @@ def definedness(text: str, masks: dict[int, int], old: int = ALL) -> int:
         ("v_fma_mixlo_f16 v3, v1, v2, v1", {}, 0, 0x0000FFFF),
         ("v_fma_mixhi_f16 v3, v1, v2, v1", {}, 0, 0xFFFF0000),
         ("v_fma_mix_f32 v3, v1, v2, v1 op_sel:[1,0,1] op_sel_hi:[1,0,1]", {1: 0xFFFF0000}, 0, ALL),
-        ("v_add_u32_sdwa v3, v1, v2 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD", {}, 0, 0xFF00),
+        (
+            "v_add_u32_sdwa v3, v1, v2 dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD",
+            {},
+            0,
+            0xFF00,
+        ),
         ("v_dot4_i32_i8 v3, v1, v2, v1", {2: 0xFF}, ALL, 0),
     ],
 )
