@@ -34,7 +34,8 @@ template <class E> constexpr Decoded<E> kDecoded{};
 // The code of a float, rounded to nearest even. Too large: the NaN, or with `saturates` the largest value.
 template <class E> KM_HOT uint32_t encoded(uint32_t x, bool saturates) {
     constexpr int dropped = 23 - E::kMantissa;
-    constexpr uint32_t least_normal = (uint32_t)(128 - E::kBias) << 23, rebias = (uint32_t)(127 - E::kBias) << E::kMantissa;
+    constexpr uint32_t least_normal = (uint32_t)(128 - E::kBias) << 23, rebias = (uint32_t)(127 - E::kBias)
+                                                                                 << E::kMantissa;
     constexpr float rounder = (float)(1 << (24 - E::kBias - E::kMantissa));  // its last place is the least denormal
     const uint32_t size = x & 0x7fffffff;
     const uint32_t rounded = size + (1u << (dropped - 1)) - 1 + (size >> dropped & 1);
@@ -88,7 +89,8 @@ void write_bytes(Wave& w, const Instruction& in, const Vector& codes, int first,
                  uint32_t origin) {
     const uint32_t index = in.result[0].index, mask = ((1u << 8 * bytes) - 1) << 8 * first;
     Vector merged;
-    for (int l = 0; l < kLanes; l++) merged.lane[l] = (w.v[index].lane[l] & ~mask) | (codes.lane[l] << 8 * first & mask);
+    for (int l = 0; l < kLanes; l++)
+        merged.lane[l] = (w.v[index].lane[l] & ~mask) | (codes.lane[l] << 8 * first & mask);
     Defined all = w.defined[index];
     for (int b = first; b < first + bytes; b++) all.byte[b] = defined;
     blend(w.v[index].lane, merged.lane, w.write_mask);
@@ -123,14 +125,9 @@ template <class E> void encode_by_chance(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kEightBit,
-                  {"cvt_f32_fp8", decode<Fp8>},
-                  {"cvt_f32_bf8", decode<Bf8>},
-                  {"cvt_pk_f32_fp8", decode_pair<Fp8>},
-                  {"cvt_pk_f32_bf8", decode_pair<Bf8>},
-                  {"cvt_pk_fp8_f32", encode_pair<Fp8>},
-                  {"cvt_pk_bf8_f32", encode_pair<Bf8>},
-                  {"cvt_sr_fp8_f32", encode_by_chance<Fp8>},
-                  {"cvt_sr_bf8_f32", encode_by_chance<Bf8>})
+MACHINE_SEMANTICS(kEightBit, {"cvt_f32_fp8", decode<Fp8>}, {"cvt_f32_bf8", decode<Bf8>},
+                  {"cvt_pk_f32_fp8", decode_pair<Fp8>}, {"cvt_pk_f32_bf8", decode_pair<Bf8>},
+                  {"cvt_pk_fp8_f32", encode_pair<Fp8>}, {"cvt_pk_bf8_f32", encode_pair<Bf8>},
+                  {"cvt_sr_fp8_f32", encode_by_chance<Fp8>}, {"cvt_sr_bf8_f32", encode_by_chance<Bf8>})
 
 }  // namespace machine

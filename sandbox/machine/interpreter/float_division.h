@@ -119,8 +119,10 @@ template <class S, bool Keeps> KM_HOT void fix_division(Wave& w, const Instructi
         const typename S::Bits n = flushes ? flushed<S>(s.lane[2][l]) : s.lane[2][l];
         result.lane[l] = fixed_up<S>(s.lane[0][l], d, n, gone, mantissa);
     }
-    if constexpr (Keeps) write_low_half(w, in, result, s.defined, s.origin);
-    else write_lanes<S>(w, in, result, s.defined, s.origin);
+    if constexpr (Keeps)
+        write_low_half(w, in, result, s.defined, s.origin);
+    else
+        write_lanes<S>(w, in, result, s.defined, s.origin);
 }
 
 template <class S> void division_fixup(Wave& w, const Instruction& in) { fix_division<S, S::kAs == As::f16>(w, in); }

@@ -14,20 +14,32 @@ int dpp_lane(uint32_t control, int l) {
     const int row = l & ~15, place = l & 15, count = control & 15;
     if (control < 0x100) return (l & ~3) | (control >> (2 * (l & 3)) & 3);  // quad_perm
     switch (control >> 4) {
-    case 0x10: return place + count < 16 ? l + count : kNoLane;  // row_shl
-    case 0x11: return place >= count ? l - count : kNoLane;      // row_shr
-    case 0x12: return row | ((place - count) & 15);              // row_ror
-    case 0x15: return row | count;                               // row_newbcast
+    case 0x10:
+        return place + count < 16 ? l + count : kNoLane;  // row_shl
+    case 0x11:
+        return place >= count ? l - count : kNoLane;  // row_shr
+    case 0x12:
+        return row | ((place - count) & 15);  // row_ror
+    case 0x15:
+        return row | count;  // row_newbcast
     }
     switch (control) {
-    case 0x130: return l < 63 ? l + 1 : kNoLane;         // wave_shl
-    case 0x134: return (l + 1) & 63;                     // wave_rol
-    case 0x138: return l > 0 ? l - 1 : kNoLane;          // wave_shr
-    case 0x13c: return (l - 1) & 63;                     // wave_ror
-    case 0x140: return row | (15 - place);               // row_mirror
-    case 0x141: return (l & ~7) | (7 - (l & 7));         // row_half_mirror
-    case 0x142: return l >= 16 ? row - 1 : kNoLane;      // row_bcast:15
-    case 0x143: return l >= 32 ? (l & 32) - 1 : kNoLane;  // row_bcast:31
+    case 0x130:
+        return l < 63 ? l + 1 : kNoLane;  // wave_shl
+    case 0x134:
+        return (l + 1) & 63;  // wave_rol
+    case 0x138:
+        return l > 0 ? l - 1 : kNoLane;  // wave_shr
+    case 0x13c:
+        return (l - 1) & 63;  // wave_ror
+    case 0x140:
+        return row | (15 - place);  // row_mirror
+    case 0x141:
+        return (l & ~7) | (7 - (l & 7));  // row_half_mirror
+    case 0x142:
+        return l >= 16 ? row - 1 : kNoLane;  // row_bcast:15
+    case 0x143:
+        return l >= 32 ? (l & 32) - 1 : kNoLane;  // row_bcast:31
     }
     return kNoLane;
 }
