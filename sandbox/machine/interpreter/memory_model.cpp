@@ -56,6 +56,7 @@ const Conflict* MemoryModel::end_launch() {
 }
 
 void MemoryModel::barrier() {
+    if (!state) return;
     lds_barrier(*state);
     global_barrier(*state);
 }

@@ -148,11 +148,10 @@ void MemoryModel::issue(Wave& wave, uint8_t counters, uint8_t kind, const Operan
         pending.touching_lds++;
         pending.direct += !!(kind & kDirectToLds);
     }
-    if (state->global.is_atomic) {
-        state->global.is_atomic = false;
-        operation.kind |= kAtomicOperation;
-        pass_moment(state->global);
-    }
+    // Where lanes race with each other, one instruction must be told from the next.
+    if (state->global.is_atomic || (rules.lanes_meet && (counters & kCountsVector))) pass_moment(state->global);
+    if (state->global.is_atomic) operation.kind |= kAtomicOperation;
+    state->global.is_atomic = false;
     if (result && result->kind != kNone && result->kind != kConstant) {
         operation.result = result->index | (result->kind == kScalar ? kScalarResult : 0);
         operation.results = result->dwords ? result->dwords : 1;

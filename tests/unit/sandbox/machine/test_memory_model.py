@@ -307,6 +307,15 @@ CASES = {
         0.0 load turn=1 !
         """,
     ),
+    "all lanes set one flag": (
+        "race waw wave",
+        LANES + "region 0 filled\n" + ONE_WAVE,
+        """
+        0.0 store step=0 value=1
+        0.0 store lanes=7 at=0 step=0 value=1 +
+        0.0 store lanes=7 at=0 step=0 value=2 ! -
+        """,
+    ),
     # global memory, in a workgroup
     "the wave next door": (
         "race raw waves",
