@@ -113,18 +113,21 @@ bool report_use(ModelState& state, Wave& wave, const Operand& operand) {
 
 }  // namespace
 
+void release(ModelState& state, uint32_t wave, uint32_t tick) {
+    WaveOrder& order = state.wave[wave];
+    memcpy(order.released, state.global.known[wave], sizeof order.released);
+    order.released[wave] = tick;
+    order.has_released = true;
+}
+
 void complete(ModelState& state, Wave& wave, const Operation& operation) {
     if (wave.number >= kMaxWaves) return;
     if (operation.kind & (kTouchesLds | kDirectToLds)) {
         wave.pending.touching_lds--;
         wave.pending.direct -= !!(operation.kind & kDirectToLds);
     }
+    if (operation.kind & kWriteback) release(state, wave.number, operation.global_tick);
     WaveOrder& order = state.wave[wave.number];
-    if (operation.kind & kWriteback) {
-        memcpy(order.released, state.global.known[wave.number], sizeof order.released);
-        order.released[wave.number] = operation.global_tick;
-        order.has_released = true;
-    }
     if (!(operation.kind & kAtomicOperation) || !order.looks) return;
     uint32_t kept = 0;
     bool has_learned = false;

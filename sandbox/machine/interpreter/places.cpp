@@ -41,10 +41,12 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     if (access != Access::load) group.changes++;
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
     const RequestHeader& asked = group.worker->request->head;
+    const bool is_first_look = access == Access::load && wave.program->is_first_look[wave.at];
     if (segment == Segment::lds) {
         if (!asked.checks) return;
         WaveAccess told = described(in, place, access, data, bytes);
         if (access != Access::atomic) told.flags &= (uint8_t)~kAtomicAccess;
+        if (is_first_look) told.flags |= kAtomicAccess;
         told.scope = kGroupScope;
         alignas(64) uint32_t offset[kLanes];
         for (int l = 0; l < kLanes; l++) offset[l] = (uint32_t)place.offset[l];
@@ -55,6 +57,8 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     touch_variable(wave, place, bytes, access != Access::store);
     WaveAccess told = described(in, place, access, data, bytes);
     told.region = place.region->index();
+    if (is_first_look) told.flags |= kAtomicAccess;
+    if (is_first_look && told.scope < kAgentScope) told.scope = kAgentScope;
     group.model.note_global(wave, told, place.offset);
 }
 

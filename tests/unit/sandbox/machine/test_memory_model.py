@@ -454,6 +454,19 @@ CASES = {
         1.0 load !
         """,
     ),
+    "a release that was not waited for, as the stores before it were": (
+        "race raw groups",
+        TWO_GROUPS,
+        """
+        0.0 store value=1 ?
+        0.0 wait vm=0 +
+        0.0 wbl2 agent
+        0.0 add region=1 lanes=0 value=1
+        1.0 addret region=1 lanes=0 value=0
+        1.0 wait vm=0
+        1.0 load !
+        """,
+    ),
     "a release at workgroup scope": (
         "race raw groups",
         TWO_GROUPS,
