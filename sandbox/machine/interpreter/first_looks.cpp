@@ -9,17 +9,21 @@ namespace {
 
 constexpr uint64_t kReach = 512;  // instructions from the load to its swap
 
-bool is_swap(const char* name) { return strstr(name, "cmpst") || strstr(name, "cmpswap"); }
-bool is_load(const char* name) { return !strncmp(name, "ds_read_b", 9) || strstr(name, "_load_dword"); }
+constexpr int kAddress = 0, kBase = 2;  // sources: vector address, scalar base
+
+bool is_swap(const char* name) { return strstr(name, "cmpswap"); }
+bool is_load(const char* name) {
+    return !strcmp(name, "lds_load") || !strcmp(name, "global_load") || !strcmp(name, "flat_load");
+}
 
 bool is_same(const Operand& a, const Operand& b) {
     return a.kind == b.kind && a.dwords == b.dwords && a.index == b.index && (a.kind != kConstant || a.bits == b.bits);
 }
 
-// The same bytes at the same address, by the same registers. Sources: address, and of global memory its scalar base.
+// The same bytes at the same address, by the same registers.
 bool is_same_place(const Instruction& load, const Instruction& swap, bool is_lds) {
-    return load.bytes == swap.bytes && load.offset == swap.offset && is_same(load.source[0], swap.source[0]) &&
-           (is_lds || is_same(load.source[1], swap.source[1]));
+    return load.bytes == swap.bytes && load.offset == swap.offset && is_same(load.source[kAddress], swap.source[kAddress]) &&
+           (is_lds || is_same(load.source[kBase], swap.source[kBase]));
 }
 
 bool writes(const Instruction& in, const Operand& operand) {
@@ -44,14 +48,14 @@ uint8_t* find_first_looks(const Program& program, const char* names) {
     for (uint64_t i = 0; i < last_swap; i++) {
         const Instruction& load = program.code[i];
         if (!is_load(name_of(i)) || (load.bytes != 4 && load.bytes != 8)) continue;
-        const bool is_lds = *name_of(i) == 'd';
+        const bool is_lds = *name_of(i) == 'l';
         for (uint64_t j = i + 1; j <= last_swap && j < i + kReach; j++) {
             const Instruction& next = program.code[j];
-            if (is_swap(name_of(j)) && is_same_place(load, next, is_lds)) {
+            if (is_swap(name_of(j)) && *name_of(j) == *name_of(i) && is_same_place(load, next, is_lds)) {
                 found[i] = 1;
                 break;
             }
-            if (writes(next, load.source[0]) || (!is_lds && writes(next, load.source[1]))) break;
+            if (writes(next, load.source[kAddress]) || (!is_lds && writes(next, load.source[kBase]))) break;
         }
     }
     return found;
