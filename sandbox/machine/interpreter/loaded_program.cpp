@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "first_looks.h"
+#include "access_roles.h"
 
 namespace machine {
 
@@ -124,7 +124,7 @@ void read_program(const char* path, Program& program) {
         program.run[i] = handlers[program.code[i].semantics];
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
-    program.is_first_look = find_first_looks(program, names);
+    program.role = find_roles(program, names);
     free(exchanges);
     free(handlers);
 }
