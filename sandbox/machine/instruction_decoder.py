@@ -15,11 +15,10 @@ import re
 from dataclasses import dataclass
 
 from sandbox.machine import fields
-from sandbox.machine.instruction_draft import NO_SETTINGS, Draft, number
+from sandbox.machine.image_layout import ABSENT, OPERAND, Flag, OperandKind
+from sandbox.machine.instruction_draft import NO_SETTINGS, InstructionDraft, number
 from sandbox.machine.instruction_set import OperandSpec, OperandType, TableRow, find_row
-from sandbox.machine.layout import ABSENT, OPERAND, Flag, OperandKind
-from sandbox.machine.memory_forms import check_memory
-from sandbox.machine.modifier_effects import apply_modifiers
+from sandbox.machine.modifier_effects import apply_modifiers, check_memory
 from sandbox.machine.modifiers import Settings, read_modifiers
 from sandbox.machine.operands import encode, integer, is_number, register
 from sandbox.machine.unreadable import UnreadableListing
@@ -34,7 +33,7 @@ _HALF, _WORD = OperandType("f", 16), OperandType("i", 32)
 
 @dataclass(frozen=True)
 class DecodedInstruction:
-    """What one text means, wherever it stands; `body` is the image's bytes behind the number of its semantics."""
+    """The meaning of one text, wherever it stands; `body` is the image's bytes behind the number of its semantics."""
 
     text: str
     mnemonic: str
@@ -66,10 +65,10 @@ def _decode(text: str) -> DecodedInstruction:
         raise UnreadableListing("this instruction is not known on gfx942", mnemonic[:80])
     row, suffix = entry
     if row.operands and row.operands[0].role == "waitcnt":
-        draft = Draft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
+        draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
     words, settings = _split(rest, row)
-    draft = Draft(row, settings, flags=number(settings, "flags"))
+    draft = InstructionDraft(row, settings, flags=number(settings, "flags"))
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)
@@ -94,7 +93,7 @@ def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
     return words, read_modifiers(" ".join(behind)) if behind else NO_SETTINGS
 
 
-def _present(row: TableRow, words: list[str], draft: Draft) -> tuple[OperandSpec, ...]:
+def _present(row: TableRow, words: list[str], draft: InstructionDraft) -> tuple[OperandSpec, ...]:
     """The operands that this text has."""
     specs = row.operands
     if specs and specs[-1].role == "imm16" and not words and row.name == "s_endpgm":
@@ -115,7 +114,7 @@ def _present(row: TableRow, words: list[str], draft: Draft) -> tuple[OperandSpec
     return specs
 
 
-def _read(draft: Draft, spec: OperandSpec, word: str) -> None:
+def _read(draft: InstructionDraft, spec: OperandSpec, word: str) -> None:
     if spec.is_result:
         draft.results[spec.place] = encode(word, spec.type, spec.type.dwords, spec.files)
     elif spec.name in _SPECIAL:
@@ -135,7 +134,7 @@ def _read(draft: Draft, spec: OperandSpec, word: str) -> None:
         draft.offset = {"sendmsg": fields.message, "gpridx": fields.index_mode}.get(spec.role, fields.word16)(word)
 
 
-def _vector_address(draft: Draft, word: str) -> bytes:
+def _vector_address(draft: InstructionDraft, word: str) -> bytes:
     """The vector address: `off`, one register beside a scalar base, of scratch and of one index, or else two."""
     if word == "off":
         return ABSENT
@@ -146,14 +145,14 @@ def _vector_address(draft: Draft, word: str) -> bytes:
     return encode(word, _ADDRESS, found[2], "v")
 
 
-def _scalar_base(draft: Draft, word: str) -> bytes:
+def _scalar_base(draft: InstructionDraft, word: str) -> bytes:
     if word == "off":
         return ABSENT
     draft.flags |= Flag.HAS_BASE
     return encode(word, _ADDRESS, 1 if draft.row.group == "scratch" else 2, "s")
 
 
-def _scalar_offset(draft: Draft, word: str) -> bytes:
+def _scalar_offset(draft: InstructionDraft, word: str) -> bytes:
     if is_number(word):
         draft.offset = integer(word)
         if not -(1 << 20) <= draft.offset < 1 << 21:
@@ -162,12 +161,12 @@ def _scalar_offset(draft: Draft, word: str) -> bytes:
     return encode(word, _WORD, 1, "s")
 
 
-def _signed_immediate(draft: Draft, word: str) -> bytes:
+def _signed_immediate(draft: InstructionDraft, word: str) -> bytes:
     value = fields.word16(word)
     return OPERAND.pack(OperandKind.CONSTANT, 1, 0, 0, 0, value | 0xFFFF0000 if value >> 15 else value)
 
 
-def _unsigned_immediate(draft: Draft, word: str) -> bytes:
+def _unsigned_immediate(draft: InstructionDraft, word: str) -> bytes:
     return OPERAND.pack(OperandKind.CONSTANT, 1, 0, 0, 0, fields.word16(word))
 
 

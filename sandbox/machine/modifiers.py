@@ -1,4 +1,4 @@
-"""What stands behind the operands: DPP and SDWA, op_sel, memory offsets and scopes, matrix broadcasts.
+"""Modifiers, which stand behind the operands: DPP and SDWA, op_sel, memory offsets and scopes, matrix broadcasts.
 
 Codes of DPP, of hardware registers and of messages are those of AMD's CDNA3 instruction set, 12.7, 3.6 and 4.4.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from sandbox.machine.layout import Flag
+from sandbox.machine.image_layout import Flag
 from sandbox.machine.operands import integer
 from sandbox.machine.unreadable import UnreadableListing
 

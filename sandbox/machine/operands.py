@@ -12,8 +12,7 @@ import re
 import struct
 from functools import lru_cache
 
-from sandbox.machine.instruction_set import OperandType
-from sandbox.machine.layout import (
+from sandbox.machine.image_layout import (
     ACCUMULATION,
     EXEC,
     FLAT_SCRATCH,
@@ -30,6 +29,7 @@ from sandbox.machine.layout import (
     Modifier,
     OperandKind,
 )
+from sandbox.machine.instruction_set import OperandType
 from sandbox.machine.unreadable import UnreadableListing
 
 _REGISTER = re.compile(r"(v|s|a|ttmp)(?:(\d{1,3})|\[(\d{1,3})(?::(\d{1,3}))?\])")

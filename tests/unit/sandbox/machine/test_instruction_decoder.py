@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
+from sandbox.machine.image_layout import EXEC, M0, VCC, Flag, Modifier
 from sandbox.machine.instruction_decoder import decode_instruction
-from sandbox.machine.layout import EXEC, M0, VCC, Flag, Modifier
 from sandbox.machine.unreadable import UnreadableListing
 from tests.support.image_fields import fields
 

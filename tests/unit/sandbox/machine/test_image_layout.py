@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.machine import layout
+from sandbox.machine import image_layout as layout
 
 HEADER = (Path(__file__).parents[4] / "sandbox" / "machine" / "interpreter" / "program.h").read_text(encoding="utf-8")
 STRUCTS = {

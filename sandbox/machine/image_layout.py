@@ -27,7 +27,7 @@ ABSENT = bytes(OPERAND.size)
 
 
 class OperandKind(IntEnum):
-    """Where an operand is."""
+    """The place of an operand."""
 
     NONE = 0
     VECTOR = 1
@@ -36,7 +36,7 @@ class OperandKind(IntEnum):
 
 
 class Modifier(IntFlag):
-    """What is done to an operand; see program.h."""
+    """Changes of an operand; see program.h."""
 
     NEGATE = 1
     ABSOLUTE = 2
