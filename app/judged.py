@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.guest_kernels import compiled_guest
 from app.sandboxes import make_sandbox, refuse_seed, refuse_shapes_elsewhere
 from app.task_folders import open_sound_task
 
@@ -44,6 +45,8 @@ def judge(
     loaded = with_shapes(open_sound_task(settings, task, load_target(target).name), shapes)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s)
     prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
+    if prepared.candidate.language != "hip":
+        return compiled_guest(settings, target, prepared)
     ask = asking(sandbox)
     evaluation = ask("benchmark", prepared)
     if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):

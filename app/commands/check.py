@@ -10,9 +10,15 @@ import typer
 
 from app.commands.options import Json, On, Shapes, TargetName, named_values, shipped_tasks
 from app.screen import emit, say
-from records.errors import UsageError
 
-MAX_FILE_BYTES = 1_000_000
+KernelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="The kernel: one .hip, .py (Triton) or .s file with its launch plan; FILE.py:NAME names one in it.",
+        show_default=False,
+    ),
+]
 ForTask = Annotated[
     str,
     typer.Option(
@@ -52,9 +58,7 @@ Keep = Annotated[
 
 
 def command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
-    ],
+    file: KernelFile,
     task: ForTask,
     target: TargetName = "mi300x",
     on: On = "lab",
@@ -69,13 +73,14 @@ def command(
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
     from app.judged import judge
+    from app.kernel_file import read_kernel
     from app.settings import load_settings
     from app.task_folders import open_task
     from app.verdict import show, verdict_json
     from sandbox.candidate.guessed_branches import guesses_said
 
-    source, chosen = read_source(file), tunables_of(set_ or [])
-    settings = load_settings()
+    source, file, _ = read_kernel(file)
+    settings, chosen = load_settings(), tunables_of(set_ or [])
     evaluation = judge(
         settings,
         source,
@@ -101,18 +106,6 @@ def command(
             say(f"\n{text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
-
-
-def read_source(path: Path) -> str:
-    """The kernel file as text; UsageError in one sentence when that cannot be."""
-    try:
-        if path.is_file() and path.stat().st_size > MAX_FILE_BYTES:
-            raise UsageError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, which no kernel file is")
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text; give a .hip source file") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
 
 
 def tunables_of(pairs: Sequence[str]) -> dict[str, int]:

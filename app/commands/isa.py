@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.check import read_source, tunables_of
+from app.commands.check import KernelFile, tunables_of
 from app.commands.options import Json, TargetName, shipped_tasks
 from app.screen import emit, say, table
 from records.errors import UsageError
@@ -29,9 +29,7 @@ ForTask = Annotated[
 
 
 def command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
-    ],
+    file: KernelFile,
     task: ForTask = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
@@ -42,31 +40,26 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
-    from app.settings import load_settings
-    from app.wiring import make_compiler
     from records.errors import PlanError
     from records.evaluation import Finding
     from sandbox.amdgcn.annotation import annotate
-    from sandbox.candidate.diagnostics import SOURCE
-    from sandbox.candidate.parse import parse
+    from sandbox.candidate.language import SOURCE_NAMES, language_of
 
-    source, chosen = _one_kernel(file), tunables_of(set_ or [])
-    compiler = make_compiler(load_settings(), target)
+    source, file, name = _one_kernel(file)
+    chosen, kernel, language = tunables_of(set_ or []), kernel or name, language_of(source)
     try:
-        candidate = parse(source)
-        values = {**candidate.defaults(), **chosen}
-        compilation = compiler.compile(candidate, values)
-        resources = _resources(compilation, candidate, task, target, values)
+        compilations, resources = _compiled(source, task, target, chosen)
     except PlanError as error:
         _refuse(file.name, source, [Finding("compile_error", str(error), line=error.line)], json)
-    if not compilation.ok:
-        _refuse(file.name, source, compilation.findings, json)
-    names = {k.symbol: k.name for k in compilation.kernels}
+    if refused := [f for made in compilations if not made.ok for f in made.findings]:
+        _refuse(file.name, source, refused, json)
+    names = {k.symbol: k.name for made in compilations for k in made.kernels}
     if kernel and kernel not in (*names, *names.values()):
         raise UsageError(f"{file} has no kernel {kernel!r}; it has {', '.join(sorted(set(names.values())))}")
     listings = {
         names[symbol]: rows
-        for symbol, rows in annotate(compilation.listing, SOURCE).items()
+        for made in compilations
+        for symbol, rows in annotate(made.listing, SOURCE_NAMES[language]).items()
         if symbol in names and kernel in ("", symbol, names[symbol])
     }
     if json:
@@ -77,16 +70,37 @@ def command(
         _print(listings, resources, source.split("\n"))
 
 
-def _one_kernel(file: Path) -> str:
-    """The text of a file that holds one kernel; UsageError for one that holds several."""
+def _compiled(
+    source: str, task: str, target: str, chosen: Mapping[str, int]
+) -> tuple[tuple[Compilation, ...], Mapping[str, Resources]]:
+    """The compilations of the file's kernels, and the resources of each."""
+    from app.guest_kernels import guest_compilations
+    from app.settings import load_settings
+    from app.wiring import make_compiler
+    from sandbox.candidate.language import language_of
+    from sandbox.candidate.parse import parse
+
+    settings = load_settings()
+    if language_of(source) != "hip":
+        compilations = guest_compilations(settings, target, source, task, chosen)
+        return compilations, {r.kernel: r for made in compilations for r in made.resources}
+    candidate = parse(source)
+    values = {**candidate.defaults(), **chosen}
+    compilation = make_compiler(settings, target).compile(candidate, values)
+    return (compilation,), _resources(compilation, candidate, task, target, values)
+
+
+def _one_kernel(file: Path) -> tuple[str, Path, str]:
+    """The text of a file that holds one kernel, its path, and the name behind a colon; UsageError otherwise."""
+    from app.kernel_file import read_kernel
     from sandbox.candidate.dispatch import is_dispatch
 
-    source = read_source(file)
+    source, file, name = read_kernel(file)
     if is_dispatch(source):
         raise UsageError(
             f"{file} holds several kernels; save the one you want, the lines after its `//+++ part NAME`, as a file"
         )
-    return source
+    return source, file, name
 
 
 def _resources(

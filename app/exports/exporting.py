@@ -135,8 +135,8 @@ def kernel_of_file(
     settings: Settings, path: Path, task: str, target: str, on: str, chosen: Mapping[str, int], unchecked: bool
 ) -> ExportedKernel:
     """A file, after the verdict on it; exit 1 with the verdict where it is refused."""
-    from app.commands.check import read_source
     from app.judged import judge
+    from app.kernel_file import read_source
 
     source = read_source(path)
     if unchecked:

@@ -33,13 +33,18 @@ class ListedKernel(KernelMetadata):
 
 def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
     """Every kernel of a listing; `source_name` is the file name whose lines are counted."""
-    blocks = _METADATA.findall(listing)
-    if not blocks:
+    table = metadata_in(listing)
+    if not table:
         return ()
-    table = read_metadata(blocks[-1])
     rows = list(walk(listing, source_name))
     mixes, code = _mixes(rows), blocks_in(rows)
     return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
+
+
+def metadata_in(listing: str) -> dict[str, Any]:
+    """The metadata of a listing as `read_metadata` gives it; empty where it has none."""
+    blocks = _METADATA.findall(listing)
+    return read_metadata(blocks[-1]) if blocks else {}
 
 
 def plain_listing(listing: str) -> str:

@@ -146,15 +146,21 @@ def linker_findings(done: Completed) -> tuple[Finding, ...]:
     return (ending.finding("linker") if ending else _last_line(done.stderr),)
 
 
-def listing_findings(listing: str) -> tuple[Finding, ...]:
+def forbidden_directive(line: str) -> str:
+    """The directive on a line of assembly that may not be used; "" where there is none."""
+    match = _FORBIDDEN.search(line)
+    return match[1].lower() if match else ""
+
+
+def listing_findings(listing: str, source_name: str = SOURCE) -> tuple[Finding, ...]:
     """Refuse clocks, start-up code, and what inline assembly could use to read files or to hide from the metadata."""
     lines = listing.split("\n")
     for number, line in enumerate(lines, 1):
-        if match := _FORBIDDEN.search(line):
-            where = _line_of_label(listing, number, SOURCE)
-            return (refusal(f"the assembler directive .{match[1].lower()} may not be used", where),)
+        if directive := forbidden_directive(line):
+            where = _line_of_label(listing, number, source_name)
+            return (refusal(f"the assembler directive .{directive} may not be used", where),)
         if match := _CLOCK.match(line):
-            where = _line_of_label(listing, number, SOURCE)
+            where = _line_of_label(listing, number, source_name)
             message = (
                 f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
                 "runs; what it computes may not depend on either"

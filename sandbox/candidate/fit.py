@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from records.errors import PlanError
 from sandbox.candidate.arguments import words_of
+from sandbox.candidate.meta_values import words_of_meta
 from sandbox.candidate.parse import listing
-from sandbox.candidate.plan import COPY, Candidate, Launch, PlanLines
+from sandbox.candidate.plan import COPY, Candidate, Launch, MetaParameters, PlanLines
 from sandbox.candidate.plan_turns import turns
 from tasks.expressions import evaluate, names_in
 from tasks.task import Task
@@ -64,6 +65,8 @@ def _check_names(
                 raise PlanError(f"an input may not change, and {launch.args[0]!r} is one; use a workspace", launch.line)
             continue
         known = {*buffers, *values, *loops, *plan.tunables}
+        if launch.meta:
+            _check_meta(launch, launch.meta, frozenset(known - buffers), lines)
         for argument in launch.args:
             line = launch.line if launch.writes_variable else lines.line("launch", "args", launch.table)
             try:
@@ -77,6 +80,20 @@ def _check_names(
                     f"scalar, tunable or loop; known are {listing(sorted(known))}",
                     line,
                 )
+
+
+def _check_meta(launch: Launch, meta: MetaParameters, known: frozenset[str], lines: PlanLines) -> None:
+    line = lines.line("launch", "constants", launch.table)
+    try:
+        unknown = [(key, name) for key, name in words_of_meta(meta) if name not in known]
+    except PlanError as error:
+        raise PlanError(f"launch {launch.table + 1}: {error}", line) from None
+    for key, name in unknown:
+        raise PlanError(
+            f"launch {launch.table + 1}: {key} names {name!r}, which is no dim, scalar, tunable or loop; known are "
+            f"{listing(known)}",
+            lines.line("launch", key, launch.table),
+        )
 
 
 def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims: frozenset[str]) -> None:

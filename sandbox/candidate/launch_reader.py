@@ -23,8 +23,10 @@ from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
-from sandbox.candidate.instances import MAX_NAME, is_kernel_name, names_of_the_judge
-from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE, Argument, Launch, Loop, PlanLines
+from sandbox.candidate.instances import MAX_NAME, is_kernel_name, is_plain, names_of_the_judge
+from sandbox.candidate.language import Language
+from sandbox.candidate.meta_reader import META_KEYS, block_of, read_meta
+from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE, Argument, Launch, Loop, MetaParameters, PlanLines
 from tasks.expressions import MAX_LENGTH
 
 MAX_ARGS = 64
@@ -33,7 +35,7 @@ MAX_DEPTH = 3  # of structs within each other
 _KEYS = frozenset(
     {"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "symbol", "body", "cooperative"}
 )
-_BODY = _KEYS - {"body"}
+_OF_TRITON = (_KEYS - {"block", "lds", "symbol"}) | META_KEYS
 _STEPS = frozenset({"fill", "copy", "symbol"})
 _SAMPLES = {"fill": "{y = 0}", "copy": '{y = "x"}', "symbol": '{mask = "w"}'}
 _VARIABLE = re.compile(r"(?:::)?[A-Za-z_]\w{0,99}(?:::[A-Za-z_]\w{0,99}){0,8}", re.A)
@@ -41,6 +43,11 @@ _VARIABLE = re.compile(r"(?:::)?[A-Za-z_]\w{0,99}(?:::[A-Za-z_]\w{0,99}){0,8}", 
 _GRID = re.compile(r"\b(\w++)\s*+[=({]\s*+(?:\w*+::)*+this_grid\s*+\(|\bgrid_group\s*+&?+\s*+(\w++)", re.A)
 _BARRIER = re.compile(r"\b(\w++)\s*+(?:\(\s*+\)\s*+)?+(?:\.|->)\s*+sync\s*+\(|\bsync\s*+\(\s*+(?:\w*+::)*+(\w++)", re.A)
 _LAUNCHED = ("kernel", "grid", "block", "args")
+_DERIVED = {  # what a kernel of Triton's has no need to be told, and why
+    "block": "a workgroup has 64 * num_warps work-items",
+    "lds": "the compiler says how much LDS a kernel needs",
+    "symbol": "its kernels have no variables of the device",
+}
 
 
 def waits_for_grid(source: str) -> bool:
@@ -52,9 +59,11 @@ def waits_for_grid(source: str) -> bool:
 class LaunchReader:
     """Reads the tables of one plan."""
 
-    def __init__(self, lines: PlanLines, source: str = "") -> None:
+    def __init__(self, lines: PlanLines, source: str = "", language: Language = "hip") -> None:
         self._lines = lines
-        self._waits_for_grid = waits_for_grid(source)
+        self._language = language
+        self._keys = _OF_TRITON if language == "triton" else _KEYS
+        self._waits_for_grid = language == "hip" and waits_for_grid(source)
         self._loops = 0
 
     def launches(self, tables: list[Any]) -> tuple[Launch, ...]:
@@ -63,7 +72,7 @@ class LaunchReader:
 
     def _table(self, table: Mapping[str, Any], index: int) -> Iterator[Launch]:
         if "body" not in table:
-            yield from self._steps(table, index, self._loops_of(table, index), _KEYS)
+            yield from self._steps(table, index, self._loops_of(table, index), self._keys)
             return
         body = table["body"]
         if not isinstance(body, list) or not body or not all(isinstance(x, dict) for x in body):
@@ -74,13 +83,15 @@ class LaunchReader:
             )
         outer = self._loops_of(table, index)
         for each in body:
-            yield from self._steps(each, index, (*outer, *self._loops_of(each, index)), _BODY)
+            yield from self._steps(each, index, (*outer, *self._loops_of(each, index)), self._keys - {"body"})
 
     def _steps(
         self, table: Mapping[str, Any], index: int, loops: tuple[Loop, ...], known: frozenset[str]
     ) -> Iterator[Launch]:
         for key in table:
             if key not in known:
+                if self._language == "triton" and key in _DERIVED:
+                    raise PlanError(f"launch {index + 1}: leave {key} out; {_DERIVED[key]}", self._line(key, index))
                 raise PlanError(
                     f"launch {index + 1} has the unknown key {shown(key)}; it may have {', '.join(sorted(known))}",
                     self._line(key, index),
@@ -93,8 +104,9 @@ class LaunchReader:
             yield self._symbol(name, value, index, loops, when)
         if not any(key in table for key in (*_LAUNCHED, "lds")) and not _STEPS.isdisjoint(table):
             return
+        meta = self._meta(table, index)
         for key in _LAUNCHED:
-            if key not in table:
+            if key not in table and not (meta and key in _DERIVED):
                 raise PlanError(f"launch {index + 1} lacks {key!r}", self._line("", index))
         args = table["args"]
         if not isinstance(args, list):
@@ -104,7 +116,7 @@ class LaunchReader:
         yield Launch(
             self._kernel(table["kernel"], index),
             self._extent("grid", table["grid"], index),
-            self._extent("block", table["block"], index),
+            block_of(meta) if meta else self._extent("block", table["block"], index),
             self.expression("launch", "lds", table.get("lds", 0), index),
             tuple(self._argument(each, index) for each in args),
             self._line("", index),
@@ -112,7 +124,16 @@ class LaunchReader:
             when,
             index,
             self._cooperative(table, index),
+            meta,
         )
+
+    def _meta(self, table: Mapping[str, Any], index: int) -> MetaParameters | None:
+        if self._language == "assembly" and "symbol" in table:
+            message = f"launch {index + 1}: symbol is for HIP sources; pass a buffer as an argument"
+            raise PlanError(message, self._line("symbol", index))
+        if self._language != "triton":
+            return None
+        return read_meta(table, f"launch {index + 1}", self._line("constants", index))
 
     def _cooperative(self, table: Mapping[str, Any], index: int) -> bool:
         said = table.get("cooperative", self._waits_for_grid)
@@ -154,6 +175,11 @@ class LaunchReader:
             raise PlanError(
                 f"launch {index + 1}: kernel must be the name of a __global__ function, such as "
                 f'"ops::scan<float, 256>", in at most {MAX_NAME} characters, not {shown(kernel)}',
+                self._line("kernel", index),
+            )
+        if self._language != "hip" and not is_plain(kernel):
+            raise PlanError(
+                f"launch {index + 1}: kernel must be the plain name of a kernel of this file, not {shown(kernel)}",
                 self._line("kernel", index),
             )
         if ours := names_of_the_judge(kernel):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from records.evaluation import Finding, Resources
 from records.quantity import counted
-from sandbox.candidate.kernel import KernelMetadata
+from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.resolve import (
     DTYPE_BYTES,
     BufferArg,
@@ -35,7 +35,7 @@ def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tu
     for launch in plan.launches:
         same = [k for k in kernels if launch.kernel in (k.name, k.symbol)]
         if len(same) == 1:
-            found += [Finding("over_limit", m, launch.line, launch.kernel) for m in _mismatches(launch, same[0])]
+            found += [Finding("over_limit", m, launch.line, launch.kernel) for m in mismatches(launch, same[0].args)]
             continue
         names = ", ".join(sorted(k.name for k in kernels)) or "none"
         message = (
@@ -95,14 +95,15 @@ def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | N
     return found
 
 
-def _mismatches(launch: ResolvedLaunch, kernel: KernelMetadata) -> list[str]:
-    if len(launch.args) != len(kernel.args):
+def mismatches(launch: ResolvedLaunch, wanted_args: Sequence[KernelArgument]) -> list[str]:
+    """A sentence for each argument of a launch that is not what its kernel takes."""
+    if len(launch.args) != len(wanted_args):
         return [
             f"the plan passes {counted(len(launch.args), 'argument')} to {launch.kernel}, but the kernel takes "
-            f"{len(kernel.args)}"
+            f"{len(wanted_args)}"
         ]
     found = []
-    for number, (given, wanted) in enumerate(zip(launch.args, kernel.args, strict=True), 1):
+    for number, (given, wanted) in enumerate(zip(launch.args, wanted_args, strict=True), 1):
         place = f"argument {number} of {launch.kernel}"
         if isinstance(given, (BufferArg, NullArg)) and not wanted.buffer:
             what = f"the buffer {given.name!r}" if isinstance(given, BufferArg) else "a null pointer"

@@ -32,6 +32,7 @@ from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.host_half import without_host_half
 from sandbox.candidate.host_headers import with_device_headers
 from sandbox.candidate.instances import macros
+from sandbox.candidate.language import Language, language_of, plan_start
 from sandbox.candidate.launch_reader import LaunchReader
 from sandbox.candidate.plan import Candidate, Plan, PlanLines, Workspace
 from sandbox.candidate.toml_process import toml_process
@@ -66,21 +67,23 @@ RESERVED = frozenset(
 def normalise(source: str) -> str:
     """Line feeds only, no spaces at line ends, one final newline, no host half. Comments and line numbers stay."""
     whole = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    text = without_host_half(whole)
+    is_cpp = language_of(whole) == "hip"
+    text = without_host_half(whole) if is_cpp else whole
     lines = "\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n"
-    return with_device_headers(lines, has_host_half=text != whole)
+    return with_device_headers(lines, has_host_half=text != whole) if is_cpp else lines
 
 
 def parse(source: str) -> Candidate:
     """Read a candidate's file; PlanError names the field and the line in the file."""
     text = normalise(source)
     start, end, first_line = plan_span(text)
-    reader = _PlanReader(text[start + 5 : end], first_line, text)
+    language = language_of(text)
+    reader = _PlanReader(text[start + 5 : end], first_line, text, language)
     plan = reader.plan()
     if "*/" in text[start + 5 : end]:
         raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Candidate(digest, text, plan, reader.lines)
+    return Candidate(digest, text, plan, reader.lines, language)
 
 
 def plan_span(text: str) -> tuple[int, int, int]:
@@ -91,7 +94,7 @@ def plan_span(text: str) -> tuple[int, int, int]:
         raise PlanError("the file is not plain UTF-8 text", 1, "form")
     if not text.strip():
         raise PlanError("the file is empty; it must hold a launch plan and device code", 1, "form")
-    start = len(text) - len(text.lstrip())
+    start = plan_start(text)
     first_line = text.count("\n", 0, start) + 1
     if text.startswith("```", start):
         raise PlanError(
@@ -99,7 +102,8 @@ def plan_span(text: str) -> tuple[int, int, int]:
         )
     if not text.startswith("/*+++", start):
         raise PlanError(
-            "the file has no launch plan: it must start with the comment /*+++ ... +++*/ that holds the plan in TOML",
+            "the file has no launch plan: it must start with the comment /*+++ ... +++*/ that holds the plan in TOML "
+            "(a Python file: with a docstring that begins with it)",
             first_line,
             "form",
         )
@@ -129,10 +133,10 @@ def read_toml(text: str, first_line: int) -> tuple[dict[str, Any], PlanLines]:
 class _PlanReader:
     """The TOML of one plan, with the line of every key."""
 
-    def __init__(self, text: str, first_line: int, source: str) -> None:
-        self._source = source
+    def __init__(self, text: str, first_line: int, source: str, language: Language = "hip") -> None:
+        self._source, self._language = source, language
         self.table, self.lines = read_toml(text, first_line)
-        self._launches = LaunchReader(self.lines, source)
+        self._launches = LaunchReader(self.lines, source, language)
         self._expression = self._launches.expression
 
     def plan(self) -> Plan:
@@ -146,7 +150,7 @@ class _PlanReader:
         self._count("launch", launches)
         workspaces = tuple(self._workspace(n, v) for n, v in self._section("workspace").items())
         listed = self._section("tunables")
-        named = macros(self._source, dict.fromkeys(listed, 0))
+        named = macros(self._source, dict.fromkeys(listed, 0)) if self._language == "hip" else {}
         tunables = {n: self._tunable(n, v, n in named) for n, v in listed.items()}
         for name in tunables:
             if name in {w.name for w in workspaces}:

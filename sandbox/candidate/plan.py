@@ -1,9 +1,11 @@
-"""A candidate: one `.hip` file, its launch plan in TOML in the first comment, device code in the rest."""
+"""A candidate: one file, its launch plan in TOML in the first comment, device code in the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from sandbox.candidate.language import Language
 
 FILL, COPY = "ks_fill", "ks_copy"  # kernels of the judge's own, see instances.py
 CONTENTS, VALUE = "ks_contents", "ks_value"  # templates of the judge's own that write a device variable
@@ -22,6 +24,15 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class MetaParameters:
+    """Values for Triton's compiler beside the arguments of a launch, each as the plan has it."""
+
+    constants: tuple[tuple[str, str], ...] = ()  # values by parameter; those declared `tl.constexpr`, or any other
+    options: tuple[tuple[str, str], ...] = ()  # expressions by option: num_warps, num_stages, ...
+    specialised: tuple[str, ...] = ()  # arguments, as written, whose value may choose the code as in Triton's launch
+
+
+@dataclass(frozen=True)
 class Launch:
     """One step: a kernel launch, a fill or a copy; every size is an expression over dims, tunables and loops."""
 
@@ -35,6 +46,7 @@ class Launch:
     when: str = ""  # a condition; empty: always
     table: int = field(default=0, compare=False)  # number of its [[launch]], from 0
     cooperative: bool = False  # all its workgroups run at once, so that they can wait for each other
+    meta: MetaParameters | None = None  # of a kernel of Triton's
 
     @property
     def structs(self) -> int:
@@ -96,6 +108,7 @@ class Candidate:
     source: str
     plan: Plan
     lines: PlanLines = PlanLines()
+    language: Language = "hip"
 
     def defaults(self) -> dict[str, int]:
         """The first value of every tunable."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from records.errors import PlanError
 from sandbox.candidate.arguments import words_of
+from sandbox.candidate.meta_values import words_of_meta
 from sandbox.candidate.plan import Plan
 from sandbox.candidate.prepare import Prepared
 from tasks.expressions import evaluate, names_in
@@ -46,6 +47,7 @@ def unused_tunables(prepared: Prepared) -> frozenset[str]:
         return frozenset()
     named = {name for text in (*expressions(plan), *plan.constraints.values()) for name in names_in(text)}
     named |= {word for launch in plan.launches for arg in launch.args for word in words_of(arg)}
+    named |= {word for launch in plan.launches if launch.meta for _, word in words_of_meta(launch.meta)}
     named |= {word for launch in plan.launches for word in re.findall(r"\w+", launch.kernel)}
     named |= set(re.findall(r"\w+", code))
     return frozenset(plan.tunables) - named

@@ -19,6 +19,7 @@ from sandbox.candidate.arguments import (
     StructArg,
 )
 from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
+from sandbox.candidate.meta_values import ResolvedMeta, resolve_meta
 from sandbox.candidate.plan import CONTENTS, COPY, Candidate, Launch
 from sandbox.candidate.plan_turns import turns
 from tasks.dtypes import stored
@@ -45,6 +46,7 @@ class ResolvedLaunch:
     args: tuple[ResolvedArg, ...]
     line: int | None = None  # where [[launch]] stands in the file
     cooperative: bool = False  # all its workgroups run at once
+    meta: ResolvedMeta | None = None  # of a kernel of Triton's
 
     @property
     def threads(self) -> int:
@@ -142,6 +144,7 @@ class _Resolver:
                 args,
                 launch.line,
                 launch.cooperative,
+                resolve_meta(launch.meta, scope, launch.args, args) if launch.meta else None,
             )
         except PlanError as error:
             if error.line is not None:

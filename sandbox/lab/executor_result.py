@@ -24,6 +24,7 @@ from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
+MOST_INSTRUCTIONS = 1 << 20
 MOST_PLACES, MOST_FINDINGS, MOST_SUSPECTS, MOST_SITES = 24, 32, 8, 1 << 16
 KINDS = (
     "out_of_bounds",
@@ -42,6 +43,10 @@ KINDS = (
     "wave_mask",
     "kept_state",
     "shift",
+    "missing_wait",
+    "hazard",
+    "deadlock",
+    "probe",
 )
 SUSPECT = "divergent_collective"
 _ORDERED = ("race", "undrained_barrier")
@@ -184,7 +189,13 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
 
 
 def _record(record: Any, asked: Asked) -> None:
+    executed = record.pop("executed", []) if isinstance(record, dict) else []
     _fields(record, ("sites", *_RECORD, *_MOVED))
+    for pair in _list(executed, MOST_INSTRUCTIONS):
+        _need(len(_list(pair, 2)) == 2, "an instruction")
+        _number(pair[0], MOST_INSTRUCTIONS)
+        _number(pair[1], 1 << 62)
+    record["executed"] = executed
     for name in _RECORD:
         _number(record[name], 1 << 62)
     for name in _MOVED:

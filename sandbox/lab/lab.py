@@ -225,7 +225,7 @@ class Lab:
         room = PIECES_BYTES if request.pieces else layout.memory
         folder = scratch_folder.make_in(memory_folder(self._cache, room), prefix())
         try:
-            executor_request.write(folder, program, plan, layout, work)
+            self._write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
             limits = executor_limits(work, layout, request.count)
             done = self._run(argv, limits)
@@ -266,6 +266,16 @@ class Lab:
                 f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or error})"
             ) from None
         return layout.regions, seen, outputs
+
+    def _write(
+        self,
+        folder: Path,
+        program: LabProgram,
+        plan: ResolvedPlan,
+        layout: executor_request.MemoryLayout,
+        work: executor_request.Work,
+    ) -> None:
+        executor_request.write(folder, program, plan, layout, work)
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the executor in its cage: it sees itself, its folder and the stored inputs."""

@@ -54,6 +54,7 @@ class LabEvaluator(SandboxBase):
         patience: Patience | None = None,
         exact: bool = False,
         evidence: Evidence | None = None,
+        lab: type[Lab] = Lab,
     ) -> None:
         """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up.
 
@@ -68,7 +69,7 @@ class LabEvaluator(SandboxBase):
         self._exact = exact
         self._patience = patience or patience_for(exact)
         self._compiler = Compiler(toolchain, cache, target, evidence)
-        self._lab = Lab(toolchain, cache, target, cores, evidence)
+        self._lab = lab(toolchain, cache, target, cores, evidence)
         self._ahead = BuildsAhead(self._lab)
         self._cache = cache.resolve()
         self._inputs: SessionInputs | None = None

@@ -22,6 +22,7 @@ _RENAMED: Mapping[str, FindingKind] = {
     "illegal": "over_limit",
     "kept_state": "nondeterministic",
     "shift": "wrong_result",
+    "probe": "wrong_result",
 }  # the executor's own kinds
 _ENDING = re.compile(r"E*(?:_\d+_?|_)?(?:\.[\w.]+)?")  # of a symbol behind its name: scopes, discriminator, suffixes
 _ARRAYS = {
@@ -149,6 +150,8 @@ def _lds_variable(scene: Scene, row: Mapping[str, Any]) -> tuple[int, int, str]:
 
 def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     region = int(row["region"])
+    if row["kind"] == "uninitialised" and row["detail"]:
+        return _undefined(scene, row)
     if 0 <= region < len(scene.regions):
         data = scene.regions[region].buffer
         what = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
@@ -168,6 +171,12 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
         scene.plan.launches[int(row["launch"])],
         lambda place_: scene.lines.line(place_),
     )
+
+
+def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
+    used = place(scene.lines, row["places"][1:])
+    where = f", which decides line {used}" if used else ""
+    return f"{_who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
 
 
 def _short(variable: LdsVariable) -> str:
@@ -275,6 +284,33 @@ def _shift(scene: Scene, row: Mapping[str, Any]) -> str:
     )
 
 
+def _missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
+    load = place(scene.lines, row["places"][1:])
+    where = f" in line {load}" if load else ""
+    return (
+        f"{_who(row)} uses a register before the load that fills it{where} is waited for; put an s_waitcnt between the "
+        "two"
+    )
+
+
+def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
+    return (
+        f"{_who(row)} reads what an earlier instruction has not had time to write by the rules of gfx942; put s_nop or "
+        "other instructions between the two"
+    )
+
+
+def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
+    return (
+        f"{_who(row)} waits here for ever: its wave comes back to the same state, and nobody is left who could change "
+        "what it looks at; lanes of a wave do not advance apart, so none may wait for another of its wave"
+    )
+
+
+def _probe(scene: Scene, row: Mapping[str, Any]) -> str:
+    return f"{_who(row)} does what C++ leaves undefined"
+
+
 def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
     return f"{_who(row)} made a system call, which device code cannot do"
 
@@ -296,4 +332,8 @@ KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "wave_mask": _hazard,
     "kept_state": _kept,
     "shift": _shift,
+    "missing_wait": _missing_wait,
+    "hazard": _machine_hazard,
+    "deadlock": _deadlock,
+    "probe": _probe,
 }  # of the executor, in its order

@@ -53,8 +53,8 @@ class Flag(IntFlag):
     DPP = 1 << 1
     SDWA = 1 << 2
     BOUND_CONTROL = 1 << 3
-    RETURNS = 1 << 4
-    SYSTEM_SCOPE = 1 << 5
+    SC0 = 1 << 4
+    SC1 = 1 << 5
     NON_TEMPORAL = 1 << 6
     OFFSET_ENABLED = 1 << 7
     INDEX_ENABLED = 1 << 8
@@ -66,6 +66,8 @@ class Flag(IntFlag):
     HAS_ADDRESS = 1 << 14
     HAS_BASE = 1 << 15
     DPP_ON_SECOND = 1 << 16
+    GENERIC = 1 << 17
+    LOCAL = 1 << 18
 
 
 FLAT_SCRATCH, XNACK_MASK, VCC, TRAP_TEMPORARIES, M0, EXEC, SCC = 102, 104, 106, 108, 124, 126, 128

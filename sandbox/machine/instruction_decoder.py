@@ -4,7 +4,7 @@ What stands in the image's sources, beside the roles that the table gives:
 memory      s0 address (vector; of scalar memory the base), s1 data, s2 base or resource (scalar), s3 offset (scalar).
             Scalar memory: s1 offset register, s2 data. LDS: s1 and s2 data. What is missing has the kind `none`.
             A buffer atomic that returns has its data register as result, too.
-RETURNS     is sc0 or glc as it stands: of loads and stores it is a part of the scope.
+SC0         is sc0 or glc as it stands: of loads and stores it is a part of the scope.
 DPP         is on source 0, or on source 1 with DPP_ON_SECOND: the first one of the text, of operands that are swapped.
 selected    of v_cvt_sr_fp8_f32 and v_cvt_sr_bf8_f32 the byte that is written, as 1 plus its number.
 """
@@ -29,6 +29,7 @@ _COMMAS = re.compile(r"\s*,\s*(?![^\[\(]*[\]\)])")
 _SPACES = re.compile(r"\s+(?![^\[\(]*[\]\)])")
 _ADDRESS = OperandType("u", 64)
 _HALF, _WORD = OperandType("f", 16), OperandType("i", 32)
+_MEMORY = {"flat": Flag.GENERIC, "lds": Flag.LOCAL}  # where an address leads
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def _decode(text: str) -> DecodedInstruction:
         draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
     words, settings = _split(rest, row)
-    draft = InstructionDraft(row, settings, flags=number(settings, "flags"))
+    draft = InstructionDraft(row, settings, flags=number(settings, "flags") | _MEMORY.get(row.group, 0))
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)

@@ -53,8 +53,6 @@ class InstructionDraft:
             source_count -= 1
         if "st64" in row.name:
             self.flags |= Flag.STRIDE_64
-        if row.group == "lds" and result_count and row.is_atomic:
-            self.flags |= Flag.RETURNS
         offset, offset1 = self.offset, 0
         rest: tuple[int, ...] = _PLAIN_TAIL
         if self.settings is not NO_SETTINGS:

@@ -96,7 +96,7 @@ def check_memory(draft: InstructionDraft) -> None:
         _check_width(draft, width, 1 if flags & Flag.HAS_BASE else 2)
     if not row.is_atomic or row.group == "lds":
         return
-    returns = bool(flags & Flag.RETURNS)
+    returns = bool(flags & Flag.SC0)
     if is_buffer or row.group == "smem":
         if returns:
             draft.results[0] = narrowed(draft.sources[1 if is_buffer else 2], row.memory_bytes // 4)

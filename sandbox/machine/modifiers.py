@@ -17,9 +17,9 @@ Settings = dict[str, int | tuple[int, ...]]
 _WORDS = re.compile(r"[\s,]+(?![^\[\(]*[\]\)])")
 _FLAGS = {
     "clamp": Flag.CLAMP,
-    "sc0": Flag.RETURNS,
-    "glc": Flag.RETURNS,
-    "sc1": Flag.SYSTEM_SCOPE,
+    "sc0": Flag.SC0,
+    "glc": Flag.SC0,
+    "sc1": Flag.SC1,
     "nt": Flag.NON_TEMPORAL,
     "offen": Flag.OFFSET_ENABLED,
     "idxen": Flag.INDEX_ENABLED,

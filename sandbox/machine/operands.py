@@ -125,7 +125,7 @@ def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
 def _modified(token: str) -> tuple[str, int]:
     """The bare operand, and neg, abs and sext around it."""
     modifiers = 0
-    if token[0] == "-" and not token[1:2].isdigit() and token[1:2] != ".":
+    if token[:1] == "-" and not token[1:2].isdigit() and token[1:2] != ".":
         token, modifiers = token[1:], Modifier.NEGATE
     for opening, closing, modifier in (
         ("neg(", ")", Modifier.NEGATE),

@@ -17,10 +17,12 @@ from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, S
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience, patience_for
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.stored_inputs import Stored
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
 
+LAB = MachineLab if os.environ.get("EXECUTOR") == "machine" else Lab
 CORES = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 HEAD = "#include <hip/hip_runtime.h>\n"
 
@@ -28,7 +30,7 @@ HEAD = "#include <hip/hip_runtime.h>\n"
 @cache
 def lab() -> Lab:
     """One lab for all tests; its compiler cache is kept between runs."""
-    return Lab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+    return LAB(toolchain(), COMPILED, load_target("mi300x"), cores=2)
 
 
 @cache
@@ -39,7 +41,7 @@ def evaluator(seed: int, patience: Patience | None = None, *, exact: bool = Fals
     """
     usual = replace(patience_for(exact), searched_s=0.8)
     target, own = load_target("mi300x"), patience or usual
-    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact)
+    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact, lab=LAB)
 
 
 def launch(

@@ -10,6 +10,7 @@ constexpr uint32_t kNowhere = ~0u;
 constexpr uint64_t kCodeBase = 0x3ull << 48;  // instruction i lies at kCodeBase + 8 * i
 constexpr uint64_t kDataBase = 0x4ull << 48;  // constants and variables of the file
 constexpr uint64_t kKernargBase = 0x5ull << 48;
+constexpr uint64_t kProbeBase = 0x6ull << 48;  // stores to it say what an instrumented program has seen
 constexpr uint64_t kLdsBase = 0x1ull << 48;      // src_shared_base: LDS byte n by a generic address
 constexpr uint64_t kPrivateBase = 0x2ull << 48;  // src_private_base: byte n of a lane's scratch
 
@@ -52,8 +53,8 @@ enum Flag : uint32_t {
     kDpp = 1 << 1,   // source 0 comes by way of DPP
     kSdwa = 1 << 2,  // sources and result by SDWA's selections
     kBoundControl = 1 << 3,
-    kReturns = 1 << 4,  // an atomic gives back what was there: sc0, or glc
-    kSystemScope = 1 << 5,  // sc1
+    kSc0 = 1 << 4,  // of an atomic: it gives back what was there
+    kSc1 = 1 << 5,
     kNonTemporal = 1 << 6,
     kOffsetEnabled = 1 << 7,  // offen
     kIndexEnabled = 1 << 8,   // idxen
@@ -65,6 +66,8 @@ enum Flag : uint32_t {
     kHasAddress = 1 << 14,  // of scratch and global: there is a vector address
     kHasBase = 1 << 15,     // and a scalar base
     kDppOnSecond = 1 << 16,  // with kDpp: source 1 comes by way of DPP, of instructions whose sources are swapped
+    kGeneric = 1 << 17,     // flat: the address says which memory is meant
+    kLocal = 1 << 18,       // ds_: LDS
 };
 
 struct Instruction {

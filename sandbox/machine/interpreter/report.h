@@ -25,6 +25,7 @@ enum FindingKind : uint32_t {
     kMissingWait,
     kHazard,
     kDeadlock,
+    kProbe,  // of an instrumented program: sandbox/machine/instrumented says what it means
     kFindingKinds
 };
 
@@ -32,7 +33,15 @@ enum FindingKind : uint32_t {
 // part in it, such as the load whose result was not waited for, or kNowhere.
 void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail = 0, uint32_t origin = kNowhere);
 
-// Undefined bits decided a branch, an address, EXEC or what a scalar unit holds.
+// Undefined bits decided a branch, an address, EXEC or what a scalar unit holds. The wave goes on: what looks like this is
+// often a race, which is told instead.
 void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin);
+
+struct Workgroup;
+struct Conflict;
+// What the memory model says when a workgroup or a launch has ended.
+void report_conflict(Workgroup& group, const Conflict& conflict);
+// `waiting`: work-items that wait for the wave at a barrier; `going_ms`: how long its workgroup has gone on for.
+void report_timeout_of(Wave& wave, uint64_t waiting, uint64_t going_ms);
 
 }  // namespace machine

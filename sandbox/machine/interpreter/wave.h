@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pending.h"
 #include "program.h"
 
 namespace machine {
@@ -45,6 +46,8 @@ struct Mode {
     uint8_t dx10_clamp, ieee;
 };
 
+enum WaveState : uint8_t { kRunning, kAtBarrier, kAsleep, kEnded };
+
 struct Wave {
     Vector v[kVectors];
     Defined defined[kVectors];
@@ -62,6 +65,17 @@ struct Wave {
     const Program* program;
     uint32_t number;  // in its workgroup
     uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
+    WaveState state;
+    Pending pending;
+    uint32_t barrier;         // the instruction at which it waits
+    // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
+    uint32_t watched;         // the instruction at which its state was noted, or kNowhere
+    uint32_t visits, patience;  // how often it has come by since; after how many a new state is noted
+    uint64_t digest;          // of the state
+    bool is_stuck;
+    uint8_t* scratch;         // private memory, lane after lane
+    uint8_t* scratch_written;  // one byte a byte
+    uint64_t scratch_room;     // bytes that there are of either
 
     uint64_t exec() const { return s[kExec] | (uint64_t)s[kExec + 1] << 32; }
     uint64_t scalar64(uint32_t index) const { return s[index] | (uint64_t)s[index + 1] << 32; }

@@ -85,7 +85,7 @@ def _together(pairs: Sequence[tuple[Case, Case]]) -> Iterator[tuple[Case, Case]]
 
 def _is_alone(faulty: Case) -> bool:
     is_outside = faulty.kind == "out_of_bounds" and re.search(r"__shared__|__constant__", faulty.source) is not None
-    return is_outside or "limits" in faulty.options
+    return is_outside or "limits" in faulty.options or faulty.kind == "stack_overflow"
 
 
 def _read(file: str, text: str) -> tuple[Case, Case]:

@@ -33,7 +33,7 @@ def enumerators(name: str) -> dict[str, int]:
 
 
 def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "_", name).upper()
+    return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "_", name).upper().replace("SC_", "SC")
 
 
 def constant(name: str) -> int:

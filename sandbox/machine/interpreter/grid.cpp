@@ -1,0 +1,242 @@
+#include "grid.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "counters.h"
+#include "deadline.h"
+#include "findings.h"
+#include "memory_map.h"
+#include "report.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint64_t kSlice = 1 << 20;  // instructions, after which a worker looks at the clock
+constexpr long kNap = 50000;          // nanoseconds
+constexpr uint32_t kPatience = 40;    // naps without progress, after which nobody can help any more
+
+pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
+
+uint64_t now_ns() {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+// The r-th recorded workgroup out of the executed ones, evenly spread over them; of a list the first ones.
+bool is_recorded(const Request& request, const Launch& launch, uint64_t k) {
+    const uint64_t wanted = request.head.recorded_blocks;
+    if (!request.head.recording || !wanted) return false;
+    if (wanted >= launch.blocks) return true;
+    if (launch.listed) return k < wanted;
+    return (k * wanted) / launch.blocks != ((k + 1) * wanted) / launch.blocks;
+}
+
+struct Share {  // a worker's part of one launch
+    Worker& worker;
+    Grid& grid;
+    const Launch& launch;
+    uint64_t done = 0, failed = 0, busy = 0, most = 0;
+
+    Workgroup* open(uint64_t k) {
+        const Request& request = *grid.request;
+        const uint64_t turn = request.head.backwards ? launch.blocks - 1 - k : k;
+        worker.begun.add(1);
+        worker.opened_ns = thread_ns();
+        if (is_recorded(request, launch, k)) worker.recorder = open_recorder(worker, grid.launch);
+        return open_workgroup(worker, launch, grid.launch, launch.linear(turn, request.head.recording));
+    }
+    void close(Workgroup* group) {
+        if (worker.recorder) close_recorder(worker, *group);
+        worker.recorder = nullptr;
+        done++;
+        failed += group->failed;
+        busy += group->accesses > 0;
+        if (group->accesses > most) most = group->accesses;
+        if (worker.request->head.checks && !group->failed) {
+            const Conflict* late = group->model.end_workgroup();
+            if (late)
+                report_conflict(*group, *late);
+            else if (group->uses_undefined)
+                add_finding(group->undefined);
+        }
+        close_workgroup(worker, group);
+        grid.progress.add(1);
+    }
+    bool is_stopped() const { return grid.is_over.get() || finding_count(); }
+    void settle() {
+        Outcome& outcome = grid.outcomes[grid.launch];
+        outcome.executed.add(done);
+        outcome.failed.add(failed);
+        outcome.busy.add(busy);
+        outcome.most.raise(most);
+        outcome.barriers.add(worker.barriers);
+        outcome.accesses.add(worker.accesses);
+        worker.barriers = worker.accesses = 0;
+    }
+};
+
+// Others may yet change what the workgroup looks at. False where nobody is left who could.
+bool await_others(Share& share) {
+    Grid& grid = share.grid;
+    const uint64_t before = grid.progress.get();
+    const uint64_t workers = grid.request->head.workers;
+    grid.waiting.add(1);
+    bool is_hopeful = true;
+    for (uint32_t nap = 0; is_hopeful && grid.progress.get() == before && !share.is_stopped();) {
+        const struct timespec pause = {0, kNap};
+        nanosleep(&pause, nullptr);
+        const bool is_alone = grid.waiting.get() + grid.idle.get() >= workers;
+        nap = is_alone ? nap + 1 : 0;
+        is_hopeful = nap < kPatience;
+    }
+    grid.waiting.add(~0u);
+    return is_hopeful;
+}
+
+// A workgroup that comes no further: it waits for one that is not executed here, or for what never comes.
+void report_stuck(Share& share, Workgroup& group) {
+    const Launch& launch = share.launch;
+    Wave* wave = group.wave[0];
+    for (uint32_t i = 0; i < group.waves; i++)
+        if (group.wave[i]->is_stuck) wave = group.wave[i];
+    const bool is_partial = launch.blocks < launch.total() || share.grid.request->head.backwards;
+    report_hang(*wave, is_partial);
+}
+
+void run_alone(Share& share) {
+    for (;;) {
+        const uint64_t k = share.grid.next.add(1);
+        if (k >= share.launch.blocks || share.is_stopped()) return;
+        Workgroup* group = share.open(k);
+        for (;;) {
+            const Progress progress = run_workgroup(*group, kSlice);
+            share.worker.spent_ns.set(thread_ns());
+            if (progress == Progress::ended) break;
+            if (progress == Progress::changed) share.grid.progress.add(1);
+            if (progress == Progress::stuck && !await_others(share) && !share.is_stopped()) report_stuck(share, *group);
+            if (group->failed) break;
+            if (share.grid.is_over.get()) {
+                report_late(*group, share.worker);
+                break;
+            }
+            if (finding_count()) break;
+            if (progress == Progress::stuck) rouse(*group);
+        }
+        share.close(group);
+    }
+}
+
+// All workgroups at once, in turns: they may wait for each other.
+void run_together(Share& share) {
+    if (share.worker.number) return;
+    static Workgroup* group[kMostTogether];
+    const uint32_t count = (uint32_t)share.launch.blocks;
+    uint32_t left = 0, idle = 0;
+    for (; left < count; left++) group[left] = share.open(left);
+    for (uint32_t turn = 0; left && !share.is_stopped(); turn++) {
+        const uint32_t i = turn % left;
+        const Progress progress = run_workgroup(*group[i], kSlice / 64);
+        idle = progress == Progress::stuck ? idle + 1 : 0;
+        if (progress == Progress::stuck && idle <= left) rouse(*group[i]);
+        share.worker.spent_ns.set(thread_ns());
+        if (idle > 2 * left) report_stuck(share, *group[i]);
+        if (progress != Progress::ended && !group[i]->failed) continue;
+        share.close(group[i]);
+        group[i] = group[--left];
+    }
+    for (uint32_t i = 0; i < left; i++) {
+        if (share.grid.is_over.get() && !i) report_late(*group[i], share.worker);
+        share.close(group[i]);
+    }
+}
+
+void run_share(Worker& worker, Grid& grid) {
+    Share share = {worker, grid, grid.request->launches[grid.launch]};
+    if (share.launch.together)
+        run_together(share);
+    else
+        run_alone(share);
+    grid.idle.add(1);
+    share.settle();
+}
+
+struct timespec next_look() {
+    struct timespec look;
+    clock_gettime(CLOCK_REALTIME, &look);
+    look.tv_nsec += 10000000;
+    if (look.tv_nsec >= 1000000000) look.tv_sec++, look.tv_nsec -= 1000000000;
+    return look;
+}
+
+void note_memory_use(Outcome& outcome) {
+    for (uint32_t i = 0; i < g_memory.count; i++) {
+        if (!g_memory.region[i].is_writable) continue;
+        outcome.read_intermediate |= was_read(i);
+        outcome.atomic |= was_changed_atomically(i);
+    }
+}
+
+}  // namespace
+
+void open_grid(Grid& grid, const Request& request) {
+    if (!request.head.workers || request.head.workers > kMostWorkers) die("that many workers cannot be");
+    grid.request = &request;
+    grid.workers = (Worker*)calloc(request.head.workers, sizeof(Worker));
+    grid.outcomes = (Outcome*)calloc(request.head.launches + 1, sizeof(Outcome));
+    if (!grid.workers || !grid.outcomes) die("no memory for the workers");
+    for (uint64_t i = 0; i < request.head.launches; i++)
+        if (request.launches[i].together && request.launches[i].blocks > kMostTogether)
+            die("too many workgroups at once");
+}
+
+void work_off(Worker& worker, Grid& grid) {
+    for (uint32_t turn = 1;; turn++) {
+        pthread_mutex_lock(&g_mutex);
+        while (grid.turn < turn) pthread_cond_wait(&g_changed, &g_mutex);
+        pthread_mutex_unlock(&g_mutex);
+        run_share(worker, grid);
+        pthread_mutex_lock(&g_mutex);
+        grid.finished++;
+        pthread_cond_broadcast(&g_changed);
+        pthread_mutex_unlock(&g_mutex);
+    }
+}
+
+bool run_launch(Grid& grid, uint64_t index) {
+    const Launch& launch = grid.request->launches[index];
+    const uint64_t workers = grid.request->head.workers;
+    Kernel const& kernel = grid.workers[0].program->kernels[launch.kernel];
+    set_arguments(launch, kernel);
+    if (grid.request->head.checks) open_launch(launch.total());
+    const uint64_t started = now_ns(), spent = process_ns();
+    pthread_mutex_lock(&g_mutex);
+    grid.next.set(0);
+    grid.idle.set(0);
+    grid.launch = (uint32_t)index;
+    grid.finished = 0;
+    grid.turn++;
+    pthread_cond_broadcast(&g_changed);
+    while (grid.finished < workers) {
+        const struct timespec look = next_look();
+        if (pthread_cond_timedwait(&g_changed, &g_mutex, &look) != 0 && is_over_deadline(grid)) grid.is_over.set(true);
+    }
+    pthread_mutex_unlock(&g_mutex);
+    Outcome& outcome = grid.outcomes[index];
+    outcome.nanoseconds = now_ns() - started;
+    outcome.cpu_nanoseconds = process_ns() - spent;
+    if (grid.request->head.checks) note_memory_use(outcome);
+    return !grid.is_over.get();
+}
+
+bool is_whole(const Grid& grid) {
+    for (uint64_t i = 0; i < grid.request->head.launches; i++)
+        if (grid.outcomes[i].executed.get() != grid.request->launches[i].total()) return false;
+    return !grid.request->head.recording;
+}
+
+}  // namespace machine

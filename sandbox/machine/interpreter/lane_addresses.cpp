@@ -1,0 +1,96 @@
+#include "lane_addresses.h"
+
+#include "report.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint64_t kApertureMask = 0xffffull << 48;
+
+// Undefined bits in an address are a fault wherever the lane takes part.
+void check_defined(Wave& wave, uint64_t lanes, uint64_t defined, uint32_t origin) {
+    if (__builtin_expect((lanes & ~defined) != 0, 0)) report_undefined(wave, lanes & ~defined, origin);
+}
+
+void check_defined(Wave& wave, const Scalar& scalar, int bits) {
+    const uint64_t wanted = bits == 64 ? kAll : 0xffffffffull;
+    if (__builtin_expect((scalar.defined & wanted) != wanted, 0)) report_undefined(wave, wave.exec(), scalar.origin);
+}
+
+}  // namespace
+
+bool global_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
+    to.lanes = wave.exec();
+    const Operand& base = in.source[kBaseSource];
+    if (base.kind == kNone) {
+        Vector64 room;
+        const Source64 address = read64(wave, in, kAddressSource, room);
+        check_defined(wave, to.lanes, address.defined, address.origin);
+        for (int l = 0; l < kLanes; l++) to.offset[l] = address.lane[l] + (uint64_t)in.offset;
+        return true;
+    }
+    const Scalar start = read_scalar(wave, in, kBaseSource);
+    check_defined(wave, start, 64);
+    const uint64_t first = start.value + (uint64_t)in.offset;
+    if (in.source[kAddressSource].kind == kNone) {
+        for (int l = 0; l < kLanes; l++) to.offset[l] = first;
+        return true;
+    }
+    Vector room;
+    const Source offset = read32(wave, in, kAddressSource, room);
+    check_defined(wave, to.lanes, offset.defined.whole(), offset.origin);
+    for (int l = 0; l < kLanes; l++) to.offset[l] = first + offset.lane[l];
+    return true;
+}
+
+bool flat_addresses(Wave& wave, const Instruction& in, LaneAddresses& global, LaneAddresses& lds,
+                    LaneAddresses& scratch) {
+    Vector64 room;
+    const uint64_t lanes = wave.exec();
+    const Source64 address = read64(wave, in, kAddressSource, room);
+    global.lanes = lds.lanes = scratch.lanes = 0;
+    check_defined(wave, lanes, address.defined, address.origin);
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctzll(rest);
+        const uint64_t at = address.lane[l];
+        const uint64_t aperture = at & kApertureMask, bit = 1ull << l;
+        if (aperture == kLdsBase)
+            lds.lanes |= bit, lds.offset[l] = (uint32_t)at + (uint64_t)in.offset;
+        else if (aperture == kPrivateBase)
+            scratch.lanes |= bit, scratch.offset[l] = (uint32_t)at + (uint64_t)in.offset;
+        else
+            global.lanes |= bit, global.offset[l] = at + (uint64_t)in.offset;
+    }
+    return true;
+}
+
+bool scratch_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
+    to.lanes = wave.exec();
+    uint64_t first = (uint64_t)in.offset;
+    if (in.source[kBaseSource].kind != kNone) {
+        const Scalar start = read_scalar(wave, in, kBaseSource);
+        check_defined(wave, start, 32);
+        first += (uint32_t)start.value;
+    }
+    if (in.source[kAddressSource].kind == kNone) {
+        for (int l = 0; l < kLanes; l++) to.offset[l] = first;
+        return true;
+    }
+    Vector room;
+    const Source offset = read32(wave, in, kAddressSource, room);
+    check_defined(wave, to.lanes, offset.defined.whole(), offset.origin);
+    for (int l = 0; l < kLanes; l++) to.offset[l] = first + offset.lane[l];
+    return true;
+}
+
+bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
+    to.lanes = wave.exec();
+    Vector room;
+    const Source address = read32(wave, in, kAddressSource, room);
+    check_defined(wave, to.lanes, address.defined.whole(), address.origin);
+    for (int l = 0; l < kLanes; l++) to.offset[l] = address.lane[l];  // the offset fields are added by the reader
+    return true;
+}
+
+}  // namespace machine

@@ -1,0 +1,169 @@
+// Vector instructions from one lambda each: values of all lanes at once, definedness exactly where something is undefined.
+#pragma once
+#include "known.h"
+#include "operands.h"
+
+namespace machine {
+
+// Bits of lane l that `defined` calls defined.
+KM_HOT uint32_t known_bits(const Defined& defined, int l) {
+    uint32_t bits = 0;
+    for (int b = 0; b < 4; b++) bits |= (uint32_t)(defined.byte[b] >> l & 1) * (255u << 8 * b);
+    return bits;
+}
+
+KM_HOT void add_known_bits(Defined& defined, int l, uint32_t bits) {
+    for (int b = 0; b < 4; b++) defined.byte[b] |= (uint64_t)((bits >> 8 * b & 255) == 255) << l;
+}
+
+template <class T> constexpr uint32_t kUpper = (uint32_t)(~0ull << kWidth<T> % 64 & (kWidth<T> < 32 ? ~0u : 0));
+
+template <auto F, int N, class A> KM_HOT auto apply(const A& argument) {
+    if constexpr (N == 1) return F(argument(0));
+    else if constexpr (N == 2) return F(argument(0), argument(1));
+    else return F(argument(0), argument(1), argument(2));
+}
+
+template <class T, auto F, int N> __attribute__((noinline)) Defined partly_defined(const Source* s) {
+    Defined d = Defined::of(0);
+    for (int l = 0; l < kLanes; l++) {
+        const Known<T> known = apply<F, N>(
+            [&](int k) { return Known<T>((T)s[k].lane[l], (T)known_bits(s[k].defined, l)); });
+        add_known_bits(d, l, known.known | kUpper<T>);
+    }
+    return d;
+}
+
+template <int N> KM_HOT uint64_t whole_lanes(const Source* s) {
+    uint64_t lanes = kAll;
+    for (int k = 0; k < N; k++) lanes &= s[k].defined.whole();
+    return lanes;
+}
+
+// Where undefined bytes of the lanes that are written came from.
+template <int N> uint32_t first_origin(const Wave& w, const Source* s) {
+    for (int k = 0; k < N; k++)
+        if (w.write_mask & ~s[k].defined.whole() && s[k].origin != kNowhere) return s[k].origin;
+    return w.at;
+}
+
+// F over N sources of T: uint32_t, or uint16_t, whose upper half of the register becomes zero or, kKeepsUpper, stays.
+template <class T, auto F, int N, bool kKeepsUpper = false, As type = As::bits>
+void lanes(Wave& w, const Instruction& in) {
+    Vector room[N], result;
+    Source s[N];
+    for (int k = 0; k < N; k++) s[k] = read32(w, in, k, room[k], type);
+    for (int l = 0; l < kLanes; l++) result.lane[l] = (T)apply<F, N>([&](int k) { return (T)s[k].lane[l]; });
+    Defined defined = Defined::of(kAll);
+    uint32_t origin = kNowhere;
+    if (__builtin_expect(w.write_mask & ~whole_lanes<N>(s), 0)) {
+        defined = partly_defined<T, F, N>(s);
+        origin = first_origin<N>(w, s);
+    }
+    if constexpr (kKeepsUpper) {
+        const uint32_t to = in.result[0].index;
+        for (int l = 0; l < kLanes; l++) result.lane[l] |= w.v[to].lane[l] & kUpper<T>;
+        for (int b = sizeof(T); b < 4; b++) defined.byte[b] = w.defined[to].byte[b];
+        if (origin == kNowhere) origin = w.origin[to];
+    }
+    write32(w, in, in.result[0], result, defined, origin, type);
+}
+
+// With the modifier clamp an integer instruction saturates.
+template <Handler plain, Handler saturating> void clamped(Wave& w, const Instruction& in) {
+    (in.flags & kClamp ? saturating : plain)(w, in);
+}
+
+// Writes two registers.
+KM_HOT void write_halves(Wave& w, const Operand& to, const Vector64& values, const Defined& low, const Defined& high,
+                         uint32_t origin) {
+    for (uint32_t half = 0; half < 2 && half < to.dwords; half++) {
+        Vector part;
+        for (int l = 0; l < kLanes; l++) part.lane[l] = (uint32_t)(values.lane[l] >> 32 * half);
+        blend(w.v[to.index + half].lane, part.lane, w.write_mask);
+        set_defined(w, to.index + half, half ? high : low, w.write_mask, origin);
+    }
+}
+
+// A source of 64 bits, or of 32 that are extended with zeros, and what is defined of its halves.
+struct Wide {
+    Vector64 room;
+    const uint64_t* lane;
+    Defined low, high;
+    uint32_t origin;
+
+    KM_HOT void read(Wave& w, const Instruction& in, int k) {
+        const Operand& from = in.source[k];
+        if (from.dwords > 1 || from.kind == kConstant) {
+            const Source64 s = read64(w, in, k, room);
+            lane = s.lane;
+            origin = s.origin;
+            const bool is_plain = from.kind == kVector && from.dwords == 2 && !(in.flags & kDpp);
+            low = is_plain ? w.defined[from.index] : Defined::of(s.low);
+            high = is_plain ? w.defined[from.index + 1] : Defined::of(s.high);
+            return;
+        }
+        Vector narrow;
+        const Source s = read32(w, in, k, narrow);
+        for (int l = 0; l < kLanes; l++) room.lane[l] = s.lane[l];
+        lane = room.lane;
+        low = s.defined;
+        high = Defined::of(kAll);
+        origin = s.origin;
+    }
+    KM_HOT uint64_t whole() const { return low.whole() & high.whole(); }
+    KM_HOT Known<uint64_t> known(int l) const {
+        return {lane[l], known_bits(low, l) | (uint64_t)known_bits(high, l) << 32};
+    }
+};
+
+template <auto F, int N> __attribute__((noinline)) void partly_defined(const Wide* s, Defined& low, Defined& high) {
+    low = high = Defined::of(0);
+    for (int l = 0; l < kLanes; l++) {
+        const Known<uint64_t> known = apply<F, N>([&](int k) { return s[k].known(l); });
+        add_known_bits(low, l, (uint32_t)known.known);
+        add_known_bits(high, l, (uint32_t)(known.known >> 32));
+    }
+}
+
+template <int N> uint32_t first_origin(const Wave& w, const Wide* s) {
+    for (int k = 0; k < N; k++)
+        if (w.write_mask & ~s[k].whole() && s[k].origin != kNowhere) return s[k].origin;
+    return w.at;
+}
+
+template <auto F, int N> void lanes64(Wave& w, const Instruction& in) {
+    Wide s[N];
+    Vector64 result;
+    Defined low = Defined::of(kAll), high = low;
+    uint64_t whole = kAll;
+    for (int k = 0; k < N; k++) s[k].read(w, in, k);
+    for (int k = 0; k < N; k++) whole &= s[k].whole();
+    for (int l = 0; l < kLanes; l++) result.lane[l] = apply<F, N>([&](int k) { return s[k].lane[l]; });
+    const bool is_partly = w.write_mask & ~whole;
+    if (__builtin_expect(is_partly, 0)) partly_defined<F, N>(s, low, high);
+    write_halves(w, in.result[0], result, low, high, is_partly ? first_origin<N>(w, s) : kNowhere);
+}
+
+// The mask of lanes whose flag is not 0.
+KM_HOT uint64_t mask_of(const uint8_t (&flags)[kLanes]) {
+    using Bytes = int8_t __attribute__((ext_vector_type(kLanes)));
+    using Bools = bool __attribute__((ext_vector_type(kLanes)));
+    Bytes bytes;
+    memcpy(&bytes, flags, sizeof bytes);
+    return __builtin_bit_cast(uint64_t, __builtin_convertvector(bytes != 0, Bools));
+}
+
+// A mask of lanes from a scalar pair or constant.
+struct Mask {
+    uint64_t lanes, defined;
+    uint32_t origin;
+};
+
+KM_HOT Mask read_mask(const Wave& w, const Instruction& in, int k) {
+    if (in.source[k].kind == kVector) return {0, 0, w.at};
+    const Scalar s = read_scalar(w, in, k);
+    return {s.value, s.defined, s.origin};
+}
+
+}  // namespace machine

@@ -1,0 +1,88 @@
+// The executor: maps the buffers, gives up its rights, runs the launches in order on all workers, writes what it saw.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "counters.h"
+#include "deadline.h"
+#include "findings.h"
+#include "grid.h"
+#include "matrix.h"
+#include "memory_map.h"
+#include "request.h"
+#include "result.h"
+#include "steps.h"
+#include "variables.h"
+
+namespace machine {
+
+namespace {
+
+Request g_request;
+Program g_program;
+Grid g_grid;
+
+void* work(void* raw) {
+    work_off(*(Worker*)raw, g_grid);
+}
+
+void start_threads() {
+    for (uint64_t i = 0; i < g_request.head.workers; i++) {
+        Worker& worker = g_grid.workers[i];
+        worker = {};
+        worker.request = &g_request;
+        worker.program = &g_program;
+        worker.number = (uint32_t)i;
+        worker.random = g_request.head.seed * 2862933555777941757ull + i;
+        worker.executed = (uint64_t*)calloc(g_program.head.instructions, sizeof(uint64_t));
+        worker.free_groups = (Workgroup**)calloc(kMostTogether, sizeof(Workgroup*));
+        if (!worker.executed || !worker.free_groups) die("no memory for a worker");
+        pthread_t thread;
+        if (pthread_create(&thread, nullptr, work, &worker) != 0) die("a worker thread cannot be started");
+    }
+}
+
+int execute(const char* program, const char* folder, const char* inputs) {
+    read_program(program, g_program);
+    read_request(folder, inputs, g_request);
+    for (uint64_t i = 0; i < g_request.head.launches; i++)
+        if (g_request.launches[i].kernel >= g_program.head.kernels) die("the request names a kernel that is not there");
+    limit_resources(g_request.head.address_space_bytes);
+    map_memory(g_request, g_program);
+    g_matrix_settings.is_exact = g_request.head.exact;
+    prepare_counters(g_request, g_program);
+    prepare_variables(g_request, g_program);
+    FILE* out = fdopen(g_request.result_file, "w");
+    if (!out) die("result.json");
+    open_grid(g_grid, g_request);
+    start_threads();
+    allow_only_listed_calls(g_request.result_file);
+    start_deadline(g_grid);
+    uint64_t launch = 0;
+    bool in_time = true;
+    while (in_time && launch < g_request.head.launches && !finding_count()) in_time = run_launch(g_grid, launch++);
+    if (!in_time)
+        report_timeout(g_grid);
+    else if (is_whole(g_grid) && !finding_count())
+        judge_variables(launch);
+    write_result(out, g_grid, !in_time, launch);
+    _exit(0);
+}
+
+}  // namespace
+
+}  // namespace machine
+
+int main(int count, char** words) {
+    using namespace machine;
+    if (count == 2 && !strcmp(words[1], "semantics")) {
+        print_semantics();
+        return 0;
+    }
+    if (count == 5 && !strcmp(words[1], "step")) return run_steps(words[2], words[3], words[4]);
+    if (count < 3 || count > 4) die("usage: executor PROGRAM FOLDER [INPUTS], executor step PROGRAM STATES RESULTS");
+    return execute(words[1], words[2], count > 3 ? words[3] : nullptr);
+}

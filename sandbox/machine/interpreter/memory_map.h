@@ -1,0 +1,46 @@
+// What guest addresses mean: buffers, the file's data, arguments. None is an address of this process.
+#pragma once
+#include "loaded_program.h"
+#include "memory_model.h"
+#include "request.h"
+
+namespace machine {
+
+constexpr uint32_t kNoRegion = ~0u;
+
+enum class Space : uint8_t { buffer, constants, variables, arguments };
+
+// A stretch of memory that accesses must stay within.
+struct Region {
+    uint64_t guest, size;
+    uint8_t* host;
+    uint8_t* written;  // one byte for each byte: 1 where it is defined; null where all are
+    uint64_t role;     // Role, of a buffer
+    Space space;
+    bool is_writable;
+    uint32_t number;  // of the buffer in the request, or kNoRegion
+    bool is_watched;  // a read of bytes that nobody wrote gives undefined bytes
+
+    uint32_t index() const;
+};
+
+struct MemoryMap {
+    Region region[kMaxRegions + kMaxSections + 1];
+    uint32_t count;
+};
+
+extern MemoryMap g_memory;
+
+inline uint32_t Region::index() const { return (uint32_t)(this - g_memory.region); }
+
+// Maps the buffers' files and the file's data.
+void map_memory(const Request& request, const Program& program);
+// Puts the launch's arguments, and the packet that dispatches it, at kKernargBase.
+void set_arguments(const Launch& launch, const Kernel& kernel);
+constexpr uint64_t kPacketOffset = 1 << 20;  // of the packet behind kKernargBase
+// The region that holds all of these bytes, or null.
+Region* region_of(uint64_t guest, uint64_t size);
+// The index of the nearest buffer, and the offset of the address from its start.
+uint32_t nearest_buffer(uint64_t guest, int64_t& offset);
+
+}  // namespace machine

@@ -1,0 +1,195 @@
+// Operations under way: what waits complete, and registers that are used before.
+#include "pending.h"
+
+#include <string.h>
+
+#include "model_state.h"
+
+namespace machine {
+
+namespace {
+
+void mark(Pending& pending, const Operation& operation) {
+    if (operation.result == kNowhere) return;
+    const bool is_scalar = operation.result & kScalarResult;
+    const uint32_t first = operation.result & ~kScalarResult, limit = is_scalar ? 192 : 512;
+    uint64_t* const bits = is_scalar ? pending.scalar : pending.vector;
+    for (uint32_t r = first; r < first + operation.results && r < limit; r++) bits[r / 64] |= 1ull << r % 64;
+    pending.any = true;
+}
+
+// Registers are under way as long as an operation that writes them is.
+void mark_all(Pending& pending) {
+    memset(pending.vector, 0, sizeof pending.vector);
+    memset(pending.scalar, 0, sizeof pending.scalar);
+    pending.any = false;
+    for (uint32_t i = 0; i < pending.memory.count; i++) mark(pending, pending.memory.oldest(i));
+    for (uint32_t i = 0; i < pending.local.count; i++) mark(pending, pending.local.oldest(i));
+}
+
+bool is_in(const OperationQueue& queue, const Operation& operation) {
+    for (uint32_t i = 0; i < queue.count; i++)
+        if (queue.oldest(i).serial == operation.serial) return true;
+    return false;
+}
+
+void leave(ModelState& state, Wave& wave, const Operation& operation, const OperationQueue& other) {
+    if ((operation.kind & kFlat) && is_in(other, operation)) return;  // it counts at both
+    complete(state, wave, operation);
+}
+
+void complete_memory(ModelState& state, Wave& wave) {
+    const Operation operation = wave.pending.memory.pop();
+    leave(state, wave, operation, wave.pending.local);
+}
+
+// Removes the i-th oldest of those that lgkmcnt counts.
+void complete_local(ModelState& state, Wave& wave, uint32_t i) {
+    OperationQueue& queue = wave.pending.local;
+    const Operation operation = queue.oldest(i);
+    for (; i; i--)
+        queue.operation[(queue.first + i) % kMostOutstanding] = queue.oldest(i - 1);
+    queue.pop();
+    leave(state, wave, operation, wave.pending.memory);
+}
+
+bool is_in_order(const Operation& operation) { return !(operation.kind & (kScalarLoad | kFlat)); }
+
+// Some of those that lgkmcnt counts come back in any order. Where `left` may be under way, only as many are known to be
+// complete as go beyond those.
+void wait_local(ModelState& state, Wave& wave, uint32_t left) {
+    OperationQueue& queue = wave.pending.local;
+    if (!left) {
+        while (queue.count) complete_local(state, wave, 0);
+        return;
+    }
+    uint32_t unordered = 0;
+    for (uint32_t i = 0; i < queue.count; i++) unordered += !is_in_order(queue.oldest(i));
+    while (queue.count > left + unordered) {
+        uint32_t i = 0;
+        while (i < queue.count && !is_in_order(queue.oldest(i))) i++;
+        if (i == queue.count) return;
+        complete_local(state, wave, i);
+    }
+}
+
+bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count, uint32_t limit) {
+    for (uint32_t r = first; r < first + count && r < limit; r++)
+        if (bits[r / 64] >> r % 64 & 1) return true;
+    return false;
+}
+
+bool is_marked(const Pending& pending, const Operand& operand) {
+    const uint32_t count = operand.dwords ? operand.dwords : 1;
+    if (operand.kind == kVector) return is_marked(pending.vector, operand.index, count, 512);
+    if (operand.kind == kScalar) return is_marked(pending.scalar, operand.index, count, 192);
+    return false;
+}
+
+bool writes(const Operation& operation, const Operand& operand) {
+    if (operation.result == kNowhere || !!(operation.result & kScalarResult) != (operand.kind == kScalar)) return false;
+    const uint32_t first = operation.result & ~kScalarResult, count = operand.dwords ? operand.dwords : 1;
+    return first < operand.index + count && operand.index < first + operation.results;
+}
+
+// The last operation under way that writes some of the operand.
+const Operation* writer_of(const Pending& pending, const Operand& operand) {
+    const OperationQueue* const queues[] = {&pending.memory, &pending.local};
+    const Operation* last = nullptr;
+    for (const OperationQueue* queue : queues)
+        for (uint32_t i = 0; i < queue->count; i++) {
+            const Operation& each = queue->oldest(i);
+            if (writes(each, operand) && (!last || each.serial > last->serial)) last = &each;
+        }
+    return last;
+}
+
+bool report_use(ModelState& state, Wave& wave, const Operand& operand) {
+    const Operation* writer = writer_of(wave.pending, operand);
+    state.has_reported = true;
+    report(wave, kMissingWait, wave.exec(), operand.index, writer ? writer->instruction : kNowhere);
+    return false;
+}
+
+}  // namespace
+
+void complete(ModelState& state, Wave& wave, const Operation& operation) {
+    if (wave.number >= kMaxWaves) return;
+    if (operation.kind & (kTouchesLds | kDirectToLds)) {
+        wave.pending.touching_lds--;
+        wave.pending.direct -= !!(operation.kind & kDirectToLds);
+    }
+    WaveOrder& order = state.wave[wave.number];
+    if (operation.kind & kWriteback) {
+        memcpy(order.released, state.global.known[wave.number], sizeof order.released);
+        order.released[wave.number] = operation.global_tick;
+        order.has_released = true;
+    }
+    if (!(operation.kind & kAtomicOperation) || !order.looks) return;
+    uint32_t kept = 0;
+    bool has_learned = false;
+    for (uint32_t i = 0; i < order.looks; i++) {
+        if (order.look[i].tick > operation.global_tick)
+            order.look[kept++] = order.look[i];
+        else
+            has_learned |= learn_from(order.look[i].place, order.known, state.global.tick);
+    }
+    order.looks = kept;
+    if (!has_learned) return;
+    order.has_learned = true;
+    pass_moment(state.global);
+}
+
+void MemoryModel::issue(Wave& wave, uint8_t counters, uint8_t kind, const Operand* result) {
+    Pending& pending = wave.pending;
+    Operation operation = {0, state->global.tick, pending.serial++, wave.at, kNowhere, 0, kind, counters};
+    if (kind & (kTouchesLds | kDirectToLds)) {
+        operation.lds_tick = ++state->lds.tick;
+        pending.touching_lds++;
+        pending.direct += !!(kind & kDirectToLds);
+    }
+    if (state->global.is_atomic) {
+        state->global.is_atomic = false;
+        operation.kind |= kAtomicOperation;
+        pass_moment(state->global);
+    }
+    if (result && result->kind != kNone && result->kind != kConstant) {
+        operation.result = result->index | (result->kind == kScalar ? kScalarResult : 0);
+        operation.results = result->dwords ? result->dwords : 1;
+        // Loads of one kind come back in order, so the later one may have the register, too.
+        const Operation* before = pending.any && is_marked(pending, *result) ? writer_of(pending, *result) : nullptr;
+        if (before && !(before->counters == counters && is_in_order(*before) && is_in_order(operation))) {
+            report_use(*state, wave, *result);
+            return;
+        }
+    }
+    if (counters & kCountsVector) {
+        if (pending.memory.count == kMostOutstanding) complete_memory(*state, wave);
+        pending.memory.push(operation);
+    }
+    if (counters & kCountsScalar) {
+        if (pending.local.count >= kMostScalarOutstanding) wait_local(*state, wave, kMostScalarOutstanding - 1);
+        if (pending.local.count == kMostOutstanding) complete_local(*state, wave, 0);
+        pending.local.push(operation);
+    }
+    mark(pending, operation);
+}
+
+void MemoryModel::wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt) {
+    Pending& pending = wave.pending;
+    const uint32_t before = pending.memory.count + pending.local.count;
+    while (pending.memory.count > vmcnt) complete_memory(*state, wave);
+    if (pending.local.count > lgkmcnt) wait_local(*state, wave, lgkmcnt);
+    if (pending.any && pending.memory.count + pending.local.count != before) mark_all(pending);
+}
+
+bool MemoryModel::check_pending(Wave& wave, const Instruction& in) {
+    for (uint32_t k = 0; k < in.sources && k < 4; k++)
+        if (is_marked(wave.pending, in.source[k])) return report_use(*state, wave, in.source[k]);
+    if (in.bytes) return true;  // issue() knows whether it may come after the other
+    for (uint32_t k = 0; k < in.results && k < 2; k++)
+        if (is_marked(wave.pending, in.result[k])) return report_use(*state, wave, in.result[k]);
+    return true;
+}
+
+}  // namespace machine

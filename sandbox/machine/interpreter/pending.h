@@ -1,0 +1,60 @@
+// What a wave has issued and not waited for: memory operations in order of issue, and the registers they will write.
+#pragma once
+#include <stdint.h>
+
+#include "program.h"
+
+namespace machine {
+
+enum Counter : uint8_t { kCountsVector = 1, kCountsScalar = 2 };  // vmcnt, lgkmcnt; flat instructions count at both
+
+enum OperationKind : uint8_t {
+    kUsualOperation = 0,
+    kScalarLoad = 1,   // and whatever else comes back in any order (s_memtime, messages): only lgkmcnt(0) tells
+    kFlat = 2,         // may have gone to LDS or to memory: in no order to other LDS operations
+    kTouchesLds = 4,   // ds_ instructions, flat ones that met LDS
+    kDirectToLds = 8,  // buffer_load ... lds, global_load_lds_: vmcnt tells when LDS is written
+    kWriteback = 16,   // buffer_wbl2
+    kAtomicOperation = 32,  // of global memory; set by the model
+};
+
+constexpr uint32_t kScalarResult = 1u << 31;  // in `result`: the registers are scalar ones
+
+// An instruction that was issued.
+struct Operation {
+    uint32_t lds_tick, global_tick;  // its moments in its workgroup, see memory_model.h
+    uint32_t serial;                 // its number in its wave
+    uint32_t instruction;
+    uint32_t result;  // the first register that it writes, or kNowhere
+    uint8_t results;  // how many
+    uint8_t kind, counters;
+};
+
+constexpr uint32_t kMostOutstanding = 64;  // vmcnt counts to 63, lgkmcnt to 15: the hardware waits before more are issued
+constexpr uint32_t kMostScalarOutstanding = 16;
+
+struct OperationQueue {
+    Operation operation[kMostOutstanding];
+    uint32_t first, count;
+
+    const Operation& oldest(uint32_t i) const { return operation[(first + i) % kMostOutstanding]; }
+    void push(const Operation& each) { operation[(first + count++) % kMostOutstanding] = each; }
+    Operation pop() {
+        const Operation each = operation[first];
+        first = (first + 1) % kMostOutstanding;
+        count--;
+        return each;
+    }
+};
+
+struct Pending {
+    uint64_t vector[8];  // a bit for each vector register that an operation under way writes
+    uint64_t scalar[3];
+    bool any;  // whether any bit is set: the run loop asks for this, and calls check_pending only then
+    uint32_t touching_lds, direct;  // operations in the queues that touch LDS, that load straight into it
+    uint32_t serial;                // of the next operation
+    uint32_t fence;                 // the moment of the wave's last note_fence()
+    OperationQueue memory, local;  // counted by vmcnt; by lgkmcnt
+};
+
+}  // namespace machine

@@ -1,0 +1,116 @@
+// From the addresses of lanes to memory of this process: bounds, rights, and what the memory model hears of it.
+#pragma once
+#include "lane_data.h"
+
+namespace machine {
+
+enum class Access : uint8_t { load, store, atomic };
+
+// Calls `move(place)` for each part of the access: the lanes that go to one region. False where a lane goes to none, or
+// writes what may not be written; nothing is moved by the lanes that come after.
+template <class Move>
+bool visit_global(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move);
+// LDS and private memory are one region each.
+template <class Move>
+bool visit_lds(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move);
+template <class Move>
+bool visit_scratch(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move);
+
+// Tells the memory model, and the counters, what these lanes touch; before anything is moved. `data`: of a store.
+void note_access(Wave& wave, const Instruction& in, Segment segment, const Place& place, Access access,
+                 const LaneData* data, uint32_t bytes);
+// The instruction goes on its way: it is complete when it is waited for.
+void issue(Wave& wave, const Instruction& in, uint8_t counters, uint8_t kind = kUsualOperation);
+
+// Reports that this lane's access is outside of everything, or of what it may write.
+void report_outside(Wave& wave, Segment segment, int lane, uint64_t address, uint32_t bytes, bool is_write);
+void report_read_only(Wave& wave, const Region& region, int lane, uint64_t address, uint32_t bytes);
+void report_misaligned(Wave& wave, int lane, uint64_t address, uint32_t bytes, bool is_write);
+// True for the page whose stores say what an instrumented program has seen; see sandbox/machine/instrumented.
+bool is_probe(uint64_t address);
+void report_probe(Wave& wave, uint64_t lanes, uint64_t address, uint64_t value);
+
+KM_HOT uint64_t inside(const uint64_t* offset, uint64_t lanes, uint64_t start, uint64_t size, uint32_t bytes,
+                       uint64_t* relative) {
+    if (size < bytes) return 0;
+    const uint64_t limit = size - bytes;
+    uint64_t fits = 0;
+    for (int l = 0; l < kLanes; l++) relative[l] = offset[l] - start;
+    for (int l = 0; l < kLanes; l++) fits |= (uint64_t)(relative[l] <= limit) << l;
+    return fits & lanes;
+}
+
+template <class Move>
+bool visit_global(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move) {
+    Place place;
+    for (uint64_t rest = addresses.lanes; rest; rest &= ~place.lanes) {
+        const int first = __builtin_ctzll(rest);
+        const uint64_t address = addresses.offset[first];
+        if (__builtin_expect(is_probe(address), 0)) {
+            place.lanes = 0;
+            for (uint64_t left = rest; left; left &= left - 1)
+                if (addresses.offset[__builtin_ctzll(left)] == address) place.lanes |= 1ull << __builtin_ctzll(left);
+            place.region = nullptr;
+            place.host = place.written = nullptr;
+            place.offset[first] = address;
+            move(place);
+            if (wave.state == kEnded) return false;
+            continue;
+        }
+        Region* region = region_of(address, bytes);
+        if (!region) {
+            report_outside(wave, Segment::global, first, address, bytes, access != Access::load);
+            return false;
+        }
+        if (access != Access::load && !region->is_writable) {
+            report_read_only(wave, *region, first, address, bytes);
+            return false;
+        }
+        place.host = region->host;
+        place.written = access == Access::load && !region->is_watched ? nullptr : region->written;
+        place.region = region;
+        place.lanes = inside(addresses.offset, rest, region->guest, region->size, bytes, place.offset);
+        move(place);
+        if (wave.state == kEnded) return false;
+    }
+    return true;
+}
+
+template <class Move>
+bool visit_lds(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move) {
+    if (!addresses.lanes) return true;
+    Place place;
+    const Workgroup& group = *wave.group;
+    place.host = group.lds;
+    place.written = group.lds_written;
+    place.region = nullptr;
+    place.lanes = inside(addresses.offset, addresses.lanes, 0, group.lds_bytes, bytes, place.offset);
+    if (place.lanes != addresses.lanes) {
+        const int lane = __builtin_ctzll(addresses.lanes & ~place.lanes);
+        report_outside(wave, Segment::lds, lane, addresses.offset[lane], bytes, access != Access::load);
+        return false;
+    }
+    move(place);
+    return wave.state != kEnded;
+}
+
+template <class Move>
+bool visit_scratch(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Access access, Move move) {
+    if (!addresses.lanes) return true;
+    Place place;
+    const uint64_t each = wave.group->scratch_bytes;
+    place.host = wave.scratch;
+    place.written = wave.scratch_written;
+    place.region = nullptr;
+    place.lanes = inside(addresses.offset, addresses.lanes, 0, each, bytes, place.offset);
+    if (place.lanes != addresses.lanes) {
+        const int lane = __builtin_ctzll(addresses.lanes & ~place.lanes);
+        report_outside(wave, Segment::scratch, lane, addresses.offset[lane], bytes, access != Access::load);
+        return false;
+    }
+    for (int l = 0; l < kLanes; l++) place.offset[l] += each * (uint64_t)l;
+    move(place);
+    return wave.state != kEnded;
+}
+
+}  // namespace machine

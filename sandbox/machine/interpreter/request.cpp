@@ -1,0 +1,79 @@
+#include "request.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "loaded_program.h"
+
+namespace machine {
+
+namespace {
+
+struct Words {
+    uint64_t* at;
+    uint64_t left;
+
+    uint64_t* take(uint64_t count) {
+        if (count > left) die("request.bin is cut short");
+        uint64_t* here = at;
+        at += count;
+        left -= count;
+        return here;
+    }
+};
+
+int open_in(const char* folder, const char* name, int flags) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int file = open(path, flags | O_CLOEXEC);
+    if (file < 0) die(name);
+    return file;
+}
+
+Words read_words(int file) {
+    struct stat about;
+    if (fstat(file, &about) != 0) die("request.bin");
+    char* words = (char*)malloc(about.st_size + 8);
+    if (!words) die("no memory for the request");
+    for (int64_t done = 0; done < about.st_size;) {
+        const int64_t n = read(file, words + done, about.st_size - done);
+        if (n <= 0) die("request.bin is cut short");
+        done += n;
+    }
+    close(file);
+    return {(uint64_t*)words, (uint64_t)about.st_size / 8};
+}
+
+void read_launch(Words& words, Launch& launch) {
+    memcpy((void*)&launch, words.take(12), 12 * 8);
+    launch.arguments = (const uint8_t*)words.take((launch.argument_bytes + 7) / 8);
+    launch.list = words.take(launch.listed);
+    const uint64_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
+    if (lanes < 1 || lanes > 1024) die("a workgroup has 1 to 1024 work-items");
+    if (launch.listed && launch.listed != launch.blocks) die("request.bin lists other workgroups than it asks for");
+}
+
+}  // namespace
+
+void read_request(const char* folder, const char* inputs, Request& request) {
+    Words words = read_words(open_in(folder, "request.bin", O_RDONLY));
+    memcpy(&request.head, words.take(sizeof(RequestHeader) / 8), sizeof(RequestHeader));
+    if (request.head.magic != kRequestMagic) die("request.bin has another format");
+    if (request.head.launches > kMaxLaunches) die("request.bin has too many launches");
+    request.phases = (const uint8_t*)words.take(2 * 4 * 64 / 8);
+    request.regions = (const RegionRequest*)words.take(request.head.regions * sizeof(RegionRequest) / 8);
+    request.launches = (Launch*)calloc(request.head.launches + 1, sizeof(Launch));
+    if (!request.launches) die("no memory for the request");
+    for (uint64_t i = 0; i < request.head.launches; i++) read_launch(words, request.launches[i]);
+    request.memory_file = open_in(folder, "memory.bin", O_RDWR);
+    request.input_file = inputs ? open(inputs, O_RDONLY | O_CLOEXEC) : request.memory_file;
+    if (request.input_file < 0) die(inputs);
+    request.mask_file = open_in(folder, "masks.bin", O_RDWR);
+    request.result_file = open_in(folder, "result.json", O_RDWR);
+}
+
+}  // namespace machine

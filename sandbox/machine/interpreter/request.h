@@ -1,0 +1,69 @@
+// What the parent asks for: a flat array of 64-bit words in request.bin, as sandbox/machine/execution_request.py writes
+// it.
+#pragma once
+#include <stdint.h>
+
+namespace machine {
+
+constexpr uint64_t kRequestMagic = 0x4b534d5245513031ull;
+constexpr uint64_t kNone64 = ~0ull;
+constexpr uint32_t kMaxLaunches = 4096;
+
+enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 };  // kUpdated: an output with contents
+
+enum Checks : uint64_t { kBoundsOnly = 0, kAllButUnwritten = 1, kAllChecks = 2 };
+
+struct RequestHeader {
+    uint64_t magic, recording, workers, deadline_us, regions, launches, recorded_blocks;
+    uint64_t memory_bytes, mask_bytes, address_space_bytes;
+    uint64_t l1_lines, line_bytes, segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;
+    uint64_t checks;     // Checks
+    uint64_t exact;      // 1: matrix instructions round as the hardware does
+    uint64_t seed;       // of the order in which waves and workgroups take turns
+    uint64_t backwards;  // 1: the last workgroup begins
+    uint64_t source_rules;  // 1: lanes of a wave that share memory must meet in between, as HIP has it
+};
+
+struct RegionRequest {
+    uint64_t role, size, guest;
+    uint64_t file_offset;  // kNone64: in no file, it begins as zeros
+    uint64_t mask_offset;  // kNone64: nobody asks what was written
+    uint64_t period;       // bytes in the file, which repeat up to the size
+    uint64_t poison;       // the word that memory holds which nobody has written
+};
+
+struct Launch {
+    uint64_t kernel, grid[3], block[3], lds_bytes;  // lds_bytes: the dynamic LDS
+    uint64_t blocks, listed;                        // `blocks` of the grid are executed
+    uint64_t together;                              // 1: all of them run at once
+    uint64_t argument_bytes;
+    const uint8_t* arguments;  // padded to 8
+    const uint64_t* list;      // their numbers where `listed` is not 0
+    uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
+    // The k-th executed workgroup: of the list, or evenly spread. With the first and the last, where faults are; to count,
+    // from the middle of as many equal parts, as those at the edges of a grid often have less to do.
+    uint64_t linear(uint64_t k, bool count) const {
+        if (listed) return list[k];
+        if (count) return (unsigned __int128)(2 * k + 1) * total() / (2 * blocks);
+        return blocks < 2 ? 0 : (unsigned __int128)k * (total() - 1) / (blocks - 1);
+    }
+};
+
+struct Request {
+    RequestHeader head;
+    const uint8_t* phases;  // 2 directions, 4 widths, 64 lanes: the LDS's conflict groups
+    const RegionRequest* regions;
+    Launch* launches;
+    int input_file, memory_file, mask_file, result_file;
+    // A few workgroups of a grid touch little of its buffers: pages come when they are touched.
+    bool is_sparse() const {
+        for (uint64_t i = 0; i < head.launches; i++)
+            if (launches[i].listed) return true;
+        return head.recording;
+    }
+};
+
+// Opens the files of the folder, and the file of inputs where they are not in the folder; dies where that fails.
+void read_request(const char* folder, const char* inputs, Request& request);
+
+}  // namespace machine

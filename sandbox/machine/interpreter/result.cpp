@@ -1,0 +1,55 @@
+#include "result.h"
+
+#include "counters.h"
+#include "findings.h"
+#include "memory_map.h"
+
+namespace machine {
+
+namespace {
+
+using Number = unsigned long long;
+
+uint64_t atomics_on(uint32_t buffer, bool is_watched) {
+    for (uint32_t i = 0; i < g_memory.count; i++)
+        if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable && is_watched)
+            return atomic_changes(i);
+    return 0;
+}
+
+void write_launch(FILE* out, const Outcome& o) {
+    fprintf(out,
+            "\n{\"executed\":%llu,\"failed\":%llu,\"accesses\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
+            "\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_ns\":%llu,",
+            (Number)o.executed.get(), (Number)o.failed.get(), (Number)o.accesses.get(), (Number)o.busy.get(),
+            (Number)o.most.get(), o.atomic ? "true" : "false", (Number)o.barriers.get(),
+            o.read_intermediate ? "true" : "false", (Number)o.nanoseconds, (Number)o.cpu_nanoseconds);
+}
+
+}  // namespace
+
+void write_result(FILE* out, const Grid& grid, bool timed_out, uint64_t launches) {
+    const RequestHeader& asked = grid.request->head;
+    fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
+    write_findings(out);
+    fprintf(out, ",\n\"suspects\":[],\n\"outcomes\":\"\",\n\"compared\":[],\n\"atomics\":[");
+    for (uint32_t r = 0; r < asked.regions; r++)
+        fprintf(out, "%s%llu", r ? "," : "", (Number)atomics_on(r, asked.checks != kBoundsOnly));
+    uint64_t accesses = 0;
+    for (uint64_t i = 0; i < launches; i++) accesses += grid.outcomes[i].accesses.get();
+    fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (Number)accesses);
+    for (uint64_t i = 0; i < launches; i++) {
+        if (i) fprintf(out, ",");
+        write_launch(out, grid.outcomes[i]);
+        fprintf(out, "\"recorded\":");
+        if (timed_out || !asked.recording)
+            fprintf(out, "null");
+        else
+            write_counters(out, (uint32_t)i);
+        fprintf(out, "}");
+    }
+    fprintf(out, "]}\n");
+    fflush(out);
+}
+
+}  // namespace machine

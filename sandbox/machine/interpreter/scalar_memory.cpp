@@ -1,0 +1,93 @@
+// Scalar loads: arguments, constants, descriptors.
+#include "memory_model.h"
+#include "places.h"
+#include "report.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint64_t kGranule = 16;  // loads are widened within it
+
+// One dword of guest memory; bytes of `defined` where it is defined. False where nothing lies there.
+bool fetch(Wave& wave, uint64_t address, uint32_t& value, uint32_t& defined) {
+    value = 0;
+    defined = 0;
+    const Region* region = region_of(address, 1);
+    if (!region) {
+        // The compiler widens a load beyond the end of what it needs, within an aligned granule.
+        const Region* before = region_of(address & ~(kGranule - 1), 1);
+        if (before) return true;
+        report_outside(wave, Segment::global, __builtin_ctzll(wave.present), address, 4, false);
+        return false;
+    }
+    const uint64_t offset = address - region->guest;
+    const uint64_t bytes = region->size - offset < 4 ? region->size - offset : 4;
+    memcpy(&value, region->host + offset, bytes);
+    for (uint64_t b = 0; b < bytes; b++)
+        if (!region->is_watched || !region->written || region->written[offset + b]) defined |= 255u << 8 * b;
+    return true;
+}
+
+void note_scalar(Wave& wave, const Instruction& in, uint64_t address, uint32_t bytes) {
+    Region* region = region_of(address, bytes);
+    if (!region || !region->is_writable) return;
+    Place place = {};
+    place.host = region->host;
+    place.region = region;
+    place.lanes = wave.present & -wave.present;
+    for (uint64_t& offset : place.offset) offset = address - region->guest;
+    note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
+}
+
+void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit) {
+    const Operand& to = in.result[0];
+    const uint32_t dwords = in.bytes / 4u;
+    address &= ~3ull;
+    note_scalar(wave, in, address, 4 * dwords);
+    for (uint32_t d = 0; d < dwords && d < to.dwords; d++) {
+        uint32_t value = 0, defined = ~0u;
+        if (4ull * d + 4 <= limit && !fetch(wave, address + 4 * d, value, defined)) return;
+        wave.s[to.index + d] = value;
+        wave.scalar_defined[to.index + d] = defined;
+        wave.scalar_origin[to.index + d] = wave.at;
+    }
+    issue(wave, in, kCountsScalar, kScalarLoad);
+}
+
+void check_known(Wave& wave, const Scalar& scalar, uint64_t wanted) {
+    if ((scalar.defined & wanted) != wanted) report_undefined(wave, wave.exec(), scalar.origin);
+}
+
+uint64_t offset_of(const Instruction& in, const Scalar& offset) {
+    return (uint64_t)in.offset + (in.source[1].kind == kNone ? 0 : (uint32_t)offset.value);
+}
+
+void load(Wave& wave, const Instruction& in) {
+    const Scalar base = read_scalar(wave, in, 0);
+    const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
+    check_known(wave, base, kAll);
+    check_known(wave, offset, 0xffffffff);
+    load_at(wave, in, base.value + offset_of(in, offset), kNone64);
+}
+
+// Through a descriptor: what lies behind its end reads as zeros.
+void buffer_load(Wave& wave, const Instruction& in) {
+    const uint32_t index = in.source[0].index;
+    const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
+    check_known(wave, offset, 0xffffffff);
+    for (uint32_t d = 0; d < 4; d++)
+        if (~wave.scalar_defined[index + d]) report_undefined(wave, wave.exec(), wave.scalar_origin[index + d]);
+    const uint64_t base = wave.scalar64(index) & ((1ull << 48) - 1), stride = wave.s[index + 1] >> 16 & 0x3fff;
+    const uint64_t size = (uint64_t)wave.s[index + 2] * (stride ? stride : 1), start = offset_of(in, offset);
+    load_at(wave, in, base + start, start < size ? size - start : 0);
+}
+
+void nothing(Wave&, const Instruction&) {}
+
+}  // namespace
+
+MACHINE_SEMANTICS(kScalarLoads, {"s_load", load}, {"s_buffer_load", buffer_load}, {"s_dcache_inv", nothing},
+                  {"s_dcache_wb", nothing}, {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing})
+
+}  // namespace machine

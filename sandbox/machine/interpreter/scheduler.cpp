@@ -1,0 +1,205 @@
+#include "scheduler.h"
+
+#include "indexed.h"
+#include "memory_model.h"
+#include "operands.h"
+#include "report.h"
+#include "workgroup.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint64_t kTurn = 1 << 14;  // instructions after which another wave has its turn
+
+// The present lanes that a barrier does not see, because they went another way or have returned.
+void report_divergent_barrier(Wave& wave, uint64_t missing) { report(wave, kDivergentBarrier, missing, 0, kNowhere); }
+
+uint64_t next_random(Worker& worker) {
+    worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
+    return worker.random >> 33;
+}
+
+Wave* wave_in_turn(Workgroup& group) {
+    for (uint32_t i = 0; i < group.waves; i++) {
+        Wave* wave = group.wave[(group.turn + i) % group.waves];
+        if (wave->state != kRunning) continue;
+        group.turn = (group.turn + i) % group.waves;
+        return wave;
+    }
+    return nullptr;
+}
+
+void wake(Workgroup& group) {
+    for (uint32_t i = 0; i < group.waves; i++)
+        if (group.wave[i]->state == kAsleep && !group.wave[i]->is_stuck) group.wave[i]->state = kRunning;
+}
+
+// Memory has changed: what the other waves were found to repeat may end now.
+void rouse_others(Workgroup& group, const Wave& wave) {
+    for (uint32_t i = 0; i < group.waves; i++) {
+        if (group.wave[i] == &wave) continue;
+        group.wave[i]->is_stuck = false;
+        group.wave[i]->watched = kNowhere;
+    }
+    wake(group);
+}
+
+struct States {
+    uint32_t asleep, stuck, waiting;
+};
+
+States states_of(const Workgroup& group) {
+    States states = {};
+    for (uint32_t i = 0; i < group.waves; i++) {
+        const Wave& wave = *group.wave[i];
+        states.asleep += wave.state == kAsleep && !wave.is_stuck;
+        states.stuck += wave.state == kAsleep && wave.is_stuck;
+        states.waiting += wave.state == kAtBarrier;
+    }
+    return states;
+}
+
+// All waves have come to a barrier or have ended: the barrier opens, unless some never come.
+bool pass_barrier(Workgroup& group) {
+    Wave* first = nullptr;
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < group.waves; i++) {
+        Wave* wave = group.wave[i];
+        if (wave->state == kAtBarrier && !first) first = wave;
+        ended += wave->state == kEnded;
+    }
+    if (!first) return false;
+    if (ended) {
+        report(*first, kDivergentBarrier, first->exec(), ended, kNowhere);
+        return false;
+    }
+    for (uint32_t i = 0; i < group.waves; i++)
+        if (group.wave[i]->barrier != first->barrier) group.mixed_barriers = true;
+    group.model.barrier();
+    group.barriers++;
+    for (uint32_t i = 0; i < group.waves; i++) group.wave[i]->state = kRunning;
+    group.turn = (uint32_t)next_random(*group.worker);
+    return true;
+}
+
+uint64_t mix(uint64_t digest, const void* data, uint64_t bytes) {
+    for (uint64_t offset = 0; offset + 8 <= bytes; offset += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t*)data + offset, 8);
+        digest = (digest ^ word) * 0x9e3779b97f4a7c15ull;
+        digest ^= digest >> 29;
+    }
+    return digest;
+}
+
+uint64_t digest_of(const Wave& wave) {
+    uint64_t digest = mix(wave.next, wave.v, sizeof wave.v);
+    digest = mix(digest, wave.s, sizeof wave.s / 8 * 8);
+    return wave.scratch ? mix(digest, wave.scratch, wave.group->scratch_bytes * kLanes) : digest;
+}
+
+// True where the wave is as it was when its state was noted, here.
+bool has_come_back(Wave& wave) {
+    if (!wave.visits++) return false;  // it goes on from there
+    if (digest_of(wave) == wave.digest) {
+        wave.is_stuck = true;
+        wave.state = kAsleep;
+        return true;
+    }
+    if (wave.visits > wave.patience) wave.watched = kNowhere;  // a longer period: note another state
+    return false;
+}
+
+void watch(Wave& wave) {
+    if (wave.watched != kNowhere || wave.is_stuck) return;
+    wave.watched = wave.next;
+    wave.digest = digest_of(wave);
+    wave.visits = 0;
+    wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
+}
+
+// How many instructions it executed.
+uint64_t run_wave(Wave& wave, uint64_t budget) {
+    const Program& program = *wave.program;
+    uint64_t* const executed = wave.group->worker->executed;
+    const uint64_t count = program.head.instructions;
+    uint64_t done = 0;
+    for (; wave.state == kRunning && done < budget; done++) {
+        if (__builtin_expect(wave.next >= count, 0)) {
+            report(wave, kOutOfBounds, wave.exec(), kCodeBase, kNowhere);
+            break;
+        }
+        if (__builtin_expect(wave.next == wave.watched, 0) && has_come_back(wave)) break;
+        wave.at = wave.next++;
+        const Instruction& in = program.code[wave.at];
+        wave.write_mask = wave.exec();
+        if (__builtin_expect(wave.pending.any, 0) && !wave.group->model.check_pending(wave, in)) break;
+        executed[wave.at]++;
+        execute(wave, program.run[wave.at], in);
+    }
+    return done;
+}
+
+}  // namespace
+
+void end_wave(Wave& wave) {
+    wave.state = kEnded;
+    wave.group->model.end_wave(wave);
+}
+
+void sleep_wave(Wave& wave) { wave.state = kAsleep; }
+
+void wait_at_barrier(Wave& wave) {
+    const uint64_t missing = wave.present & ~wave.exec();
+    wave.barrier = wave.at;
+    if (missing)
+        report_divergent_barrier(wave, missing);
+    else
+        wave.state = kAtBarrier;
+}
+
+void jump(Wave& wave, uint64_t address) {
+    const uint64_t offset = address - kCodeBase;
+    if (offset % 8 || offset / 8 >= wave.program->head.instructions)
+        report(wave, kOutOfBounds, wave.exec(), address, kNowhere);
+    else
+        wave.next = (uint32_t)(offset / 8);
+}
+
+void rouse(Workgroup& group) {
+    for (uint32_t i = 0; i < group.waves; i++) {
+        group.wave[i]->is_stuck = false;
+        group.wave[i]->watched = kNowhere;
+    }
+    wake(group);
+}
+
+Progress run_workgroup(Workgroup& group, uint64_t budget) {
+    const uint64_t changes = group.changes;
+    for (uint64_t spent = 0; spent < budget;) {
+        if (group.failed) return Progress::ended;
+        Wave* wave = wave_in_turn(group);
+        if (wave) {
+            const uint64_t before = group.changes;
+            spent += kTurn / 64 + run_wave(*wave, kTurn);
+            if (group.changes != before) rouse_others(group, *wave);
+            if (group.changes == changes && wave->state == kRunning) watch(*wave);
+            group.turn++;
+            continue;
+        }
+        const States states = states_of(group);
+        if (!states.asleep && !states.stuck && !states.waiting) return Progress::ended;
+        if (states.asleep) {
+            wake(group);
+            spent += kTurn / 16;  // others must get their turn
+        } else if (states.stuck) {
+            return Progress::stuck;
+        } else if (!pass_barrier(group)) {
+            return Progress::ended;
+        }
+    }
+    return group.changes != changes ? Progress::changed : Progress::running;
+}
+
+}  // namespace machine

@@ -1,0 +1,190 @@
+// Exponentials, logarithms, roots, reciprocals, sine and cosine.
+//
+// The units are documented to be right within 1 unit in the last place (2^29 in double); what they give inside that
+// bound is not public. Here each result is computed in double by additions and multiplications alone, so that every
+// host gives the same bits, and rounded once. Of single precision these units flush denormals whatever MODE says; half
+// and double keep them as MODE says.
+#include <math.h>
+
+#include "float_operations.h"
+
+namespace machine {
+
+namespace {
+
+template <class S> KM_HOT bool flushes_sources(const Mode& mode) {
+    return S::kAs == As::f32 || !(S::denormals(mode) & 1);
+}
+template <class S> KM_HOT bool flushes_results(const Mode& mode) {
+    return S::kAs == As::f32 || !(S::denormals(mode) & 2);
+}
+
+// f of each lane; the host rounds to nearest, as these units always do.
+template <class S, class F> KM_HOT void transcend(Wave& w, const Instruction& in, const F& f) {
+    typename S::Room room[1], result;
+    Sources<S, 1> s = read_sources<S, 1>(w, in, room);
+    const bool flushes_in = flushes_sources<S>(w.mode), flushes_out = flushes_results<S>(w.mode);
+    typename S::Bits met = 0;
+    for (int l = 0; l < kLanes; l++) {
+        const typename S::Bits x = flushes_in ? flushed<S>(s.lane[0][l]) : s.lane[0][l];
+        const typename S::Value y = f(S::value(x));
+        met |= y != y;
+        const typename S::Bits bits = S::bits(y);
+        result.lane[l] = flushes_out ? flushed<S>(bits) : bits;
+    }
+    if (__builtin_expect(met != 0, 0)) settle_nans<S, 1, FirstNan<S, 1>>(w.mode, s, result.lane);
+    write_lanes<S>(w, in, result, s.defined, s.origin);
+}
+
+// sum of c[i] * x^i
+template <int N> KM_HOT double polynomial(const double (&c)[N], double x) {
+    double y = c[N - 1];
+    for (int i = N - 2; i >= 0; i--) y = y * x + c[i];
+    return y;
+}
+
+constexpr double kToInteger = 0x1.8p52;  // added to a double, leaves its nearest integer in the lowest bits
+
+// (2^x - 1) / x for |x| <= 1/2, to 2^-32.
+constexpr double kExponential[] = {0x1.62e42fefd32d4p-1,  0x1.ebfbe0453006ep-3,  0x1.c6b08cb163e64p-5,
+                                   0x1.3b2a1c366d051p-7,  0x1.5d88bdb6f002ap-10, 0x1.443f61fb7cbc6p-13,
+                                   0x1.ffcbd5d7ec78dp-17};
+
+KM_HOT float power_of_2(float x) {
+    const double bounded = x < -200 ? -200 : x > 200 ? 200 : x;  // a NaN stays one: both comparisons fail
+    const double shifted = bounded + kToInteger, whole = shifted - kToInteger, rest = bounded - whole;
+    const double p = 1 + rest * polynomial(kExponential, rest);
+    return (float)bits_as<double>(bits_as<uint64_t>(p) + (bits_as<uint64_t>(shifted) << 52));
+}
+
+// log2(1 + x) / x for 1 + x from sqrt(1/2) to sqrt(2), to 2^-35.
+constexpr double kLogarithm[] = {0x1.71547652a1e9dp+0,  -0x1.715476565d490p-1, 0x1.ec709ebb915dcp-2,
+                                 -0x1.715470977cbd2p-2, 0x1.277651fd1d057p-2,  -0x1.ec72b5a79bb60p-3,
+                                 0x1.a63f44343c344p-3,  -0x1.71416f18800d2p-3, 0x1.45291a66d7e32p-3,
+                                 -0x1.252f4d25ffe6ep-3, 0x1.2871efcdee458p-3,  -0x1.2488949cd3454p-3,
+                                 0x1.3ce7b8ceee936p-4};
+
+KM_HOT float logarithm_of(float x) {  // to the base 2; of a normal number, 0, infinity
+    const int32_t bits = bits_as<int32_t>(x), exponent = (bits - 0x3f3504f3) >> 23;
+    const double rest = (double)bits_as<float>(bits - (int32_t)((uint32_t)exponent << 23)) - 1;
+    const float y = (float)(exponent + rest * polynomial(kLogarithm, rest));
+    const float of_special = x == 0 ? -__builtin_inff() : x > 0 ? x : __builtin_nanf("");
+    return x > 0 && x < __builtin_inff() ? y : x != x ? x : of_special;
+}
+
+KM_HOT float reciprocal_root(float x) {  // 1 / sqrt(x), rounded once
+    return (float)(1 / __builtin_sqrt((double)x));
+}
+
+// sin(2 pi x) / x and (cos(2 pi x) - 1) / x^2 by x^2, for |x| <= 1/8.
+constexpr double kSine[] = {0x1.921fb5443af60p+2, -0x1.4abbce564cd7cp+5, 0x1.466bba8bfba46p+6, -0x1.32ca854c846b9p+6,
+                            0x1.4bc255694dc97p+5};
+constexpr double kCosine[] = {-0x1.3bd3cc9be35cdp+4, 0x1.03c1f07e99bb1p+6, -0x1.55d3c1b48f565p+6,
+                              0x1.e1ec656b517f2p+5, -0x1.a1e54aeb5d3d7p+4};
+
+// The sine of x revolutions, or with `quarter` 1 the cosine. Beyond 256 revolutions the unit gives sin 0 and cos 1.
+KM_HOT float circular(float x, int quarter) {
+    const double turns = (double)x * 4, shifted = turns + kToInteger;
+    const double rest = (turns - (shifted - kToInteger)) * 0.25;
+    const uint64_t q = bits_as<uint64_t>(shifted) + (uint64_t)quarter;
+    const double square = rest * rest;
+    const double sine = rest * polynomial(kSine, square), cosine = 1 + square * polynomial(kCosine, square);
+    const double y = q & 1 ? cosine : sine;
+    const float size = (float)(q & 2 ? 0 - y : y);
+    const bool is_outside = __builtin_fabsf(x) > 256;
+    const float outside = x - x != 0 ? __builtin_nanf("") : (float)quarter;
+    return x == 0 && !quarter ? x : is_outside ? outside : x != x ? x : size;
+}
+
+// Of doubles the units give some 26 bits: code that leaves out its Newton steps shows.
+KM_HOT double coarse(double x) {
+    const uint64_t bits = bits_as<uint64_t>(x), rounded = (bits + (1ull << 26)) & ~((1ull << 27) - 1);
+    return (bits & Double::kInfinity) == Double::kInfinity ? x : bits_as<double>(rounded);
+}
+
+template <class S> void exponential(Wave& w, const Instruction& in) { transcend<S>(w, in, power_of_2); }
+template <class S> void logarithm(Wave& w, const Instruction& in) { transcend<S>(w, in, logarithm_of); }
+template <class S> void reciprocal(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, [](auto x) {
+        if constexpr (sizeof x == 8) return coarse(1 / x);
+        else return 1 / x;
+    });
+}
+template <class S> void root(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, [](auto x) {
+        if constexpr (sizeof x == 8) return coarse(__builtin_sqrt(x));
+        else return __builtin_sqrtf(x);
+    });
+}
+template <class S> void reciprocal_of_root(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, [](auto x) {
+        if constexpr (sizeof x == 8) return coarse(1 / __builtin_sqrt(x));
+        else return reciprocal_root(x);
+    });
+}
+template <class S> void sine(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, [](float x) { return circular(x, 0); });
+}
+template <class S> void cosine(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, [](float x) { return circular(x, 1); });
+}
+
+// The binary digits of 2 / pi behind the point, 1201 of them.
+constexpr uint64_t kTwoOverPi[] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000};
+
+// 64 of them from digit `first` on.
+uint64_t digits_of_two_over_pi(uint32_t first) {
+    constexpr uint32_t words = sizeof kTwoOverPi / sizeof kTwoOverPi[0];
+    const uint32_t word = first / 64, shift = first % 64;
+    const uint64_t high = word < words ? kTwoOverPi[word] : 0, low = word + 1 < words ? kTwoOverPi[word + 1] : 0;
+    return shift ? high << shift | low >> (64 - shift) : high;
+}
+
+// 53 digits of 2 / pi for the reduction of source 0 by multiples of pi / 2: segment source 1, counted from where the
+// exponent of source 0 makes the digits matter.
+void segment_of_two_over_pi(Wave& w, const Instruction& in) {
+    Vector64 room, result;
+    Vector counts;
+    const Source64 x = read64(w, in, 0, room, As::f64);
+    const Source segment = read32(w, in, 1, counts);
+    for (int l = 0; l < kLanes; l++) {
+        const int exponent = (int)(x.lane[l] >> 52 & 0x7ff);
+        const int shift = (int)(segment.lane[l] & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+        const double digits = (double)(digits_of_two_over_pi((uint32_t)shift) >> 11);
+        result.lane[l] = bits_as<uint64_t>(scalbn(digits, -53 - shift + (exponent >= 1968 ? 128 : 0)));
+    }
+    const uint64_t ds = segment.defined.byte[0];
+    write64(w, in, in.result[0], result, x.defined & ds, origin_of(w, x.defined, x.origin, ds, segment.origin), As::f64);
+}
+
+}  // namespace
+
+MACHINE_SEMANTICS(kTranscendental,
+                  {"exp_f32", exponential<Single>},
+                  {"exp_legacy_f32", exponential<Single>},
+                  {"exp_f16", exponential<Half>},
+                  {"log_f32", logarithm<Single>},
+                  {"log_legacy_f32", logarithm<Single>},
+                  {"log_f16", logarithm<Half>},
+                  {"rcp_f32", reciprocal<Single>},
+                  {"rcp_iflag_f32", reciprocal<Single>},
+                  {"rcp_f16", reciprocal<Half>},
+                  {"rcp_f64", reciprocal<Double>},
+                  {"rsq_f32", reciprocal_of_root<Single>},
+                  {"rsq_f16", reciprocal_of_root<Half>},
+                  {"rsq_f64", reciprocal_of_root<Double>},
+                  {"sqrt_f32", root<Single>},
+                  {"sqrt_f16", root<Half>},
+                  {"sqrt_f64", root<Double>},
+                  {"sin_f32", sine<Single>},
+                  {"sin_f16", sine<Half>},
+                  {"cos_f32", cosine<Single>},
+                  {"cos_f16", cosine<Half>},
+                  {"trig_preop_f64", segment_of_two_over_pi})
+
+}  // namespace machine

@@ -1,0 +1,68 @@
+// A workgroup with its waves, its LDS and its private memory; and the thread that runs workgroups.
+#pragma once
+#include "findings.h"
+#include "loaded_program.h"
+#include "memory_model.h"
+#include "request.h"
+#include "shared.h"
+#include "wave.h"
+
+namespace machine {
+
+constexpr uint32_t kLdsBytes = 65536;
+constexpr uint64_t kMostScratch = 256 << 10;  // of a lane
+
+struct Worker;
+struct Recorder;
+
+struct Workgroup {
+    Wave* wave[kMaxWaves];
+    uint32_t waves;
+    uint32_t id[3];
+    uint64_t linear, serial;  // its number in the grid, and among all workgroups of all launches
+    const Launch* launch;
+    const Kernel* kernel;
+    uint32_t launch_index;
+    uint32_t lds_bytes;  // static and dynamic
+    uint8_t *lds, *lds_written;
+    uint64_t scratch_bytes;  // of a lane
+    bool failed;
+    uint32_t turn;  // whose turn it is
+    uint64_t barriers;
+    uint64_t accesses;  // of all lanes, to memory
+    uint64_t changes;   // writes that others may see
+    Worker* worker;
+    MemoryModel model;
+    bool mixed_barriers;  // waves have met at different barriers
+    // The first use of a value that nothing has set: told when nothing worse was seen, such as a race.
+    bool uses_undefined;
+    Finding undefined;
+};
+
+struct Worker {
+    const Request* request;
+    const Program* program;
+    Workgroup** free_groups;
+    uint32_t free_count, number;
+    uint64_t random;      // state of the generator that chooses turns
+    uint64_t* executed;   // of each instruction: by how many waves it was executed
+    uint64_t* atomics;    // by region: atomic changes
+    Shared<uint64_t> begun, spent_ns;
+    uint64_t opened_ns;
+    Recorder* recorder;   // of the workgroups that are recorded, else null
+    uint64_t barriers, accesses;
+};
+
+Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
+void close_workgroup(Worker& worker, Workgroup* group);
+enum class Progress : uint8_t {
+    ended,    // or failed
+    changed,  // memory that others see
+    running,
+    stuck,  // every wave that has not ended waits at a barrier or repeats itself: only others can change that
+};
+Progress run_workgroup(Workgroup& group, uint64_t budget);
+// Lets waves that repeat themselves look again.
+void rouse(Workgroup& group);
+
+}  // namespace machine

@@ -1,0 +1,85 @@
+"""A listing as a program of the machine: its image in a file, and what is needed to call it and to read its findings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from sandbox.machine.decoded_program import DecodedProgram, decode_listing
+from sandbox.machine.kernarg import KernargLayout, layout_of
+from sandbox.machine.places import Place
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class InstructionLines:
+    """Places of a program's instructions in its sources; a place is the number of an instruction plus one."""
+
+    chains: tuple[tuple[Place, ...], ...]
+    mnemonics: tuple[str, ...]
+    file: str
+
+    def line(self, place: int) -> int | None:
+        """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
+        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
+        return next((line for name, line in chain if line and name.rpartition("/")[2] == self.file), None)
+
+    def line_before(self, place: int, reach: int = 64) -> int | None:
+        """Give the last line at or before the instruction, at most `reach` instructions back."""
+        for number in range(place, max(0, place - reach), -1):
+            if line := self.line(number):
+                return line
+        return None
+
+    def mnemonic(self, place: int) -> str:
+        """Give the instruction's mnemonic."""
+        return self.mnemonics[place - 1] if 0 < place <= len(self.mnemonics) else ""
+
+
+@dataclass(frozen=True)
+class MachineProgram:
+    """One decoded listing whose image lies in a file."""
+
+    path: str  # of the image
+    kernels: Mapping[str, int]  # by symbol: the kernel's number in the image
+    layouts: Mapping[str, KernargLayout]
+    lines: InstructionLines
+    lds_bytes: Mapping[str, int] = field(default_factory=dict)
+
+
+def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
+    """Decode a listing and keep its image in the folder; UnreadableListing where it holds what is not known."""
+    decoded = decode_listing(listing)
+    digest = hashlib.sha256(f"{_decoder()}\0{listing}".encode()).hexdigest()
+    path = folder / f"{digest[:32]}.image"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = folder / f"{path.name}.{os.getpid()}"
+        decoded.write_image(draft)
+        draft.replace(path)
+    return MachineProgram(
+        str(path),
+        {symbol: number for number, symbol in enumerate(decoded.kernels)},
+        {symbol: layout_of({**k.metadata, ".name": symbol}, nulls=nulls) for symbol, k in decoded.kernels.items()},
+        _lines(decoded, source_name),
+        {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
+    )
+
+
+@cache
+def _decoder() -> str:
+    """Digest what decides how a listing is read."""
+    digest = hashlib.sha256()
+    for path in sorted((*_FOLDER.glob("*.py"), _FOLDER / "instructions.tsv")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
+    mnemonics = tuple(instruction.row.name for instruction in decoded.instructions)
+    return InstructionLines(decoded.places, mnemonics, source_name)
