@@ -19,8 +19,8 @@ import numpy as np
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.machine.decoded_program import decode_listing
 from sandbox.machine.executor import executor
-from sandbox.machine.program import decode_listing
 
 REPEATS = 1000  # of the instruction in its program
 STATES = 40

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sandbox.machine.expressions import evaluate
+from sandbox.machine.assembler_expressions import evaluate
 from sandbox.machine.operands import integer, is_number
 from sandbox.machine.unreadable import UnreadableListing
 

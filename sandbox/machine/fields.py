@@ -46,7 +46,7 @@ _INDEX_MODES = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
 
 
 def wait_counts(text: str) -> tuple[int, int, int]:
-    """What s_waitcnt leaves under way: vmcnt, lgkmcnt, expcnt; UNWAITED where it does not wait for one."""
+    """Accesses that s_waitcnt leaves under way: vmcnt, lgkmcnt, expcnt; UNWAITED where it does not wait for one."""
     if text[:1].isdigit():
         raw = word16(text)
         counts = {"vmcnt": (raw & 15) | (raw >> 14 & 3) << 4, "lgkmcnt": raw >> 8 & 15, "expcnt": raw >> 4 & 7}

@@ -4,7 +4,7 @@ What stands in the image's sources, beside the roles that the table gives:
 memory      s0 address (vector; of scalar memory the base), s1 data, s2 base or resource (scalar), s3 offset (scalar).
             Scalar memory: s1 offset register, s2 data. LDS: s1 and s2 data. What is missing has the kind `none`.
             A buffer atomic that returns has its data register as result, too.
-RETURNS     is sc0 or glc as it stands: of loads and stores it is a part of the scope.
+SC0         is sc0 or glc as it stands: of loads and stores it is a part of the scope.
 DPP         is on source 0, or on source 1 with DPP_ON_SECOND: the first one of the text, of operands that are swapped.
 selected    of v_cvt_sr_fp8_f32 and v_cvt_sr_bf8_f32 the byte that is written, as 1 plus its number.
 """
@@ -15,11 +15,10 @@ import re
 from dataclasses import dataclass
 
 from sandbox.machine import fields
-from sandbox.machine.instruction_draft import NO_SETTINGS, Draft, number
+from sandbox.machine.image_layout import ABSENT, OPERAND, Flag, OperandKind
+from sandbox.machine.instruction_draft import NO_SETTINGS, InstructionDraft, number
 from sandbox.machine.instruction_set import OperandSpec, OperandType, TableRow, find_row
-from sandbox.machine.layout import ABSENT, OPERAND, Flag, OperandKind
-from sandbox.machine.memory_forms import check_memory
-from sandbox.machine.modifier_effects import apply_modifiers
+from sandbox.machine.modifier_effects import apply_modifiers, check_memory
 from sandbox.machine.modifiers import Settings, read_modifiers
 from sandbox.machine.operands import encode, integer, is_number, register
 from sandbox.machine.unreadable import UnreadableListing
@@ -35,7 +34,7 @@ _MEMORY = {"flat": Flag.GENERIC, "lds": Flag.LOCAL}  # where an address leads
 
 @dataclass(frozen=True)
 class DecodedInstruction:
-    """What one text means, wherever it stands; `body` is the image's bytes behind the number of its semantics."""
+    """The meaning of one text, wherever it stands; `body` is the image's bytes behind the number of its semantics."""
 
     text: str
     mnemonic: str
@@ -67,10 +66,10 @@ def _decode(text: str) -> DecodedInstruction:
         raise UnreadableListing("this instruction is not known on gfx942", mnemonic[:80])
     row, suffix = entry
     if row.operands and row.operands[0].role == "waitcnt":
-        draft = Draft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
+        draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
     words, settings = _split(rest, row)
-    draft = Draft(row, settings, flags=number(settings, "flags") | _MEMORY.get(row.group, 0))
+    draft = InstructionDraft(row, settings, flags=number(settings, "flags") | _MEMORY.get(row.group, 0))
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)
@@ -95,7 +94,7 @@ def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
     return words, read_modifiers(" ".join(behind)) if behind else NO_SETTINGS
 
 
-def _present(row: TableRow, words: list[str], draft: Draft) -> tuple[OperandSpec, ...]:
+def _present(row: TableRow, words: list[str], draft: InstructionDraft) -> tuple[OperandSpec, ...]:
     """The operands that this text has."""
     specs = row.operands
     if specs and specs[-1].role == "imm16" and not words and row.name == "s_endpgm":
@@ -116,7 +115,7 @@ def _present(row: TableRow, words: list[str], draft: Draft) -> tuple[OperandSpec
     return specs
 
 
-def _read(draft: Draft, spec: OperandSpec, word: str) -> None:
+def _read(draft: InstructionDraft, spec: OperandSpec, word: str) -> None:
     if spec.is_result:
         draft.results[spec.place] = encode(word, spec.type, spec.type.dwords, spec.files)
     elif spec.name in _SPECIAL:
@@ -136,7 +135,7 @@ def _read(draft: Draft, spec: OperandSpec, word: str) -> None:
         draft.offset = {"sendmsg": fields.message, "gpridx": fields.index_mode}.get(spec.role, fields.word16)(word)
 
 
-def _vector_address(draft: Draft, word: str) -> bytes:
+def _vector_address(draft: InstructionDraft, word: str) -> bytes:
     """The vector address: `off`, one register beside a scalar base, of scratch and of one index, or else two."""
     if word == "off":
         return ABSENT
@@ -147,14 +146,14 @@ def _vector_address(draft: Draft, word: str) -> bytes:
     return encode(word, _ADDRESS, found[2], "v")
 
 
-def _scalar_base(draft: Draft, word: str) -> bytes:
+def _scalar_base(draft: InstructionDraft, word: str) -> bytes:
     if word == "off":
         return ABSENT
     draft.flags |= Flag.HAS_BASE
     return encode(word, _ADDRESS, 1 if draft.row.group == "scratch" else 2, "s")
 
 
-def _scalar_offset(draft: Draft, word: str) -> bytes:
+def _scalar_offset(draft: InstructionDraft, word: str) -> bytes:
     if is_number(word):
         draft.offset = integer(word)
         if not -(1 << 20) <= draft.offset < 1 << 21:
@@ -163,12 +162,12 @@ def _scalar_offset(draft: Draft, word: str) -> bytes:
     return encode(word, _WORD, 1, "s")
 
 
-def _signed_immediate(draft: Draft, word: str) -> bytes:
+def _signed_immediate(draft: InstructionDraft, word: str) -> bytes:
     value = fields.word16(word)
     return OPERAND.pack(OperandKind.CONSTANT, 1, 0, 0, 0, value | 0xFFFF0000 if value >> 15 else value)
 
 
-def _unsigned_immediate(draft: Draft, word: str) -> bytes:
+def _unsigned_immediate(draft: InstructionDraft, word: str) -> bytes:
     return OPERAND.pack(OperandKind.CONSTANT, 1, 0, 0, 0, fields.word16(word))
 
 

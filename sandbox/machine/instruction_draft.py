@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sandbox.machine import fields
+from sandbox.machine.image_layout import ABSENT, HEAD, NOWHERE, RESULTS, SOURCES, TAIL, Flag
 from sandbox.machine.instruction_set import TableRow
-from sandbox.machine.layout import ABSENT, HEAD, NOWHERE, RESULTS, SOURCES, TAIL, Flag
 from sandbox.machine.modifiers import Settings
 
 NO_SETTINGS: Settings = {"flags": 0}
@@ -22,8 +22,8 @@ def number(settings: Settings, name: str, default: int = 0) -> int:
 
 
 @dataclass(slots=True)
-class Draft:
-    """What has been read of an instruction; results and sources are operands of 16 bytes, or ABSENT."""
+class InstructionDraft:
+    """Parts of an instruction that have been read; results and sources are operands of 16 bytes, or ABSENT."""
 
     row: TableRow
     settings: Settings
@@ -53,8 +53,6 @@ class Draft:
             source_count -= 1
         if "st64" in row.name:
             self.flags |= Flag.STRIDE_64
-        if row.group == "lds" and result_count and row.is_atomic:
-            self.flags |= Flag.RETURNS
         offset, offset1 = self.offset, 0
         rest: tuple[int, ...] = _PLAIN_TAIL
         if self.settings is not NO_SETTINGS:

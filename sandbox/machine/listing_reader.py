@@ -59,7 +59,7 @@ def read_listing(text: str) -> ReadListing:
     """Read a listing; UnreadableListing names what is not known and its line."""
     if len(text) > MAX_LISTING:
         raise UnreadableListing("the listing is larger than 16 MiB", "")
-    reader = _Reader()
+    reader = _ListingReader()
     for row, line in enumerate(text.split("\n"), 1):
         try:
             reader.line(line, row)
@@ -70,7 +70,7 @@ def read_listing(text: str) -> ReadListing:
     return reader.read
 
 
-class _Reader:
+class _ListingReader:
     def __init__(self) -> None:
         self.read = ReadListing()
         self.chains = PlaceReader()
@@ -199,7 +199,7 @@ class _Reader:
             raise UnreadableListing(f"the data are larger than {MAX_BYTES >> 20} MiB", self.data.name)
 
     def _filler(self, word: str, rest: str) -> None:
-        """What may stand in code without being executed: alignment and the s_nop that end a program."""
+        """Accept what may stand in code without being executed: alignment and the s_nop that end a program."""
         parts = [part.strip() for part in rest.split(",")]
         if word in (".p2align", ".align", ".balign") or (word == ".fill" and parts[1:] in _IDLE):
             return

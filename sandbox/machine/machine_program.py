@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
-from sandbox.machine.program import DecodedProgram, decode_listing
 
 _FOLDER = Path(__file__).parent
 

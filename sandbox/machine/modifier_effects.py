@@ -1,10 +1,10 @@
-"""What modifiers do to an instruction as a whole: op_sel and its like, DPP, SDWA, sources that are old results."""
+"""Rules on an instruction as a whole: op_sel and its like, DPP, SDWA, old results as sources, forms of addresses."""
 
 from __future__ import annotations
 
-from sandbox.machine.instruction_draft import NO_SETTINGS, Draft, modified, number
+from sandbox.machine.image_layout import ABSENT, EXEC, OPERAND, Flag, Modifier, OperandKind
+from sandbox.machine.instruction_draft import NO_SETTINGS, InstructionDraft, modified, narrowed, number
 from sandbox.machine.instruction_set import OperandSpec
-from sandbox.machine.layout import EXEC, OPERAND, Flag, Modifier, OperandKind
 from sandbox.machine.unreadable import UnreadableListing
 
 _EXEC = OPERAND.pack(OperandKind.SCALAR, 2, 0, 0, EXEC, 0)
@@ -17,7 +17,7 @@ _LISTS = (
 )
 
 
-def apply_modifiers(draft: Draft, specs: tuple[OperandSpec, ...], suffix: str) -> None:
+def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suffix: str) -> None:
     """Settle what the operands alone do not say; `specs` are those that the text has."""
     row, settings = draft.row, draft.settings
     if row.is_packed and "op_sel_hi" not in settings:
@@ -39,7 +39,7 @@ def apply_modifiers(draft: Draft, specs: tuple[OperandSpec, ...], suffix: str) -
         raise UnreadableListing("this instruction has no DPP control", row.name)
 
 
-def _tie(draft: Draft) -> None:
+def _tie(draft: InstructionDraft) -> None:
     """Sources that are the old value of a result, and results that are EXEC."""
     row = draft.row
     for left, right in row.tied:
@@ -51,7 +51,7 @@ def _tie(draft: Draft) -> None:
             draft.modify_source(int(left[1:]), Modifier.HIGH_OF_HIGH)
 
 
-def _apply_lists(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
+def _apply_lists(draft: InstructionDraft, specs: tuple[OperandSpec, ...]) -> None:
     """Lists of bits stand in the order of the text's sources; op_sel has the result behind them."""
     settings, row = draft.settings, draft.row
     sources = [spec for spec in specs if spec.is_source]
@@ -72,7 +72,7 @@ def _apply_lists(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
         draft.results[0] = modified(draft.results[0], Modifier.HIGH)
 
 
-def _apply_sdwa(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
+def _apply_sdwa(draft: InstructionDraft, specs: tuple[OperandSpec, ...]) -> None:
     settings = draft.settings
     draft.flags |= Flag.SDWA
     if not draft.row.name.startswith("v_cmp"):
@@ -81,3 +81,29 @@ def _apply_sdwa(draft: Draft, specs: tuple[OperandSpec, ...]) -> None:
         if select := number(settings, name):
             operand = draft.sources[spec.place]
             draft.sources[spec.place] = operand[:3] + bytes([select]) + operand[4:]
+
+
+def check_memory(draft: InstructionDraft) -> None:
+    """Refuse an address of another width than its form needs; give an atomic that returns its result."""
+    row, flags = draft.row, draft.flags
+    is_buffer = row.semantics.startswith(("buffer", "tbuffer"))
+    width = draft.sources[0][1]
+    if is_buffer:
+        _check_width(draft, width, bool(flags & Flag.OFFSET_ENABLED) + bool(flags & Flag.INDEX_ENABLED))
+    elif row.group == "scratch" and width:
+        _check_width(draft, width, 1)
+    elif row.group == "vmem":
+        _check_width(draft, width, 1 if flags & Flag.HAS_BASE else 2)
+    if not row.is_atomic or row.group == "lds":
+        return
+    returns = bool(flags & Flag.SC0)
+    if is_buffer or row.group == "smem":
+        if returns:
+            draft.results[0] = narrowed(draft.sources[1 if is_buffer else 2], row.memory_bytes // 4)
+    elif (draft.results[0] is not ABSENT) != returns:
+        raise UnreadableListing("an atomic returns a value if and only if it has sc0", row.name)
+
+
+def _check_width(draft: InstructionDraft, width: int, wanted: int) -> None:
+    if width != wanted:
+        raise UnreadableListing(f"this address has {width} registers instead of {wanted}", draft.row.name)

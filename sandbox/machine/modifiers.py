@@ -1,4 +1,4 @@
-"""What stands behind the operands: DPP and SDWA, op_sel, memory offsets and scopes, matrix broadcasts.
+"""Modifiers, which stand behind the operands: DPP and SDWA, op_sel, memory offsets and scopes, matrix broadcasts.
 
 Codes of DPP, of hardware registers and of messages are those of AMD's CDNA3 instruction set, 12.7, 3.6 and 4.4.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from sandbox.machine.layout import Flag
+from sandbox.machine.image_layout import Flag
 from sandbox.machine.operands import integer
 from sandbox.machine.unreadable import UnreadableListing
 
@@ -17,9 +17,9 @@ Settings = dict[str, int | tuple[int, ...]]
 _WORDS = re.compile(r"[\s,]+(?![^\[\(]*[\]\)])")
 _FLAGS = {
     "clamp": Flag.CLAMP,
-    "sc0": Flag.RETURNS,
-    "glc": Flag.RETURNS,
-    "sc1": Flag.SYSTEM_SCOPE,
+    "sc0": Flag.SC0,
+    "glc": Flag.SC0,
+    "sc1": Flag.SC1,
     "nt": Flag.NON_TEMPORAL,
     "offen": Flag.OFFSET_ENABLED,
     "idxen": Flag.INDEX_ENABLED,

@@ -12,8 +12,7 @@ import re
 import struct
 from functools import lru_cache
 
-from sandbox.machine.instruction_set import OperandType
-from sandbox.machine.layout import (
+from sandbox.machine.image_layout import (
     ACCUMULATION,
     EXEC,
     FLAT_SCRATCH,
@@ -30,6 +29,7 @@ from sandbox.machine.layout import (
     Modifier,
     OperandKind,
 )
+from sandbox.machine.instruction_set import OperandType
 from sandbox.machine.unreadable import UnreadableListing
 
 _REGISTER = re.compile(r"(v|s|a|ttmp)(?:(\d{1,3})|\[(\d{1,3})(?::(\d{1,3}))?\])")
@@ -125,7 +125,7 @@ def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
 def _modified(token: str) -> tuple[str, int]:
     """The bare operand, and neg, abs and sext around it."""
     modifiers = 0
-    if token[0] == "-" and not token[1:2].isdigit() and token[1:2] != ".":
+    if token[:1] == "-" and not token[1:2].isdigit() and token[1:2] != ".":
         token, modifiers = token[1:], Modifier.NEGATE
     for opening, closing, modifier in (
         ("neg(", ")", Modifier.NEGATE),

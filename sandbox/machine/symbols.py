@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from sandbox.machine.assembler_expressions import evaluate
 from sandbox.machine.data_sections import DataSection
-from sandbox.machine.expressions import evaluate
-from sandbox.machine.layout import CODE_BASE, CODE_STRIDE, DATA_BASE
+from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.listing_reader import ReadListing
 from sandbox.machine.operands import is_number, register
 from sandbox.machine.unreadable import UnreadableListing
@@ -106,7 +106,7 @@ class SymbolTable:
         return str(value) if value < 0 else hex(value)
 
     def _relocated(self, match: re.Match[str], base: int, addend: int) -> int:
-        """What the linker would fill in: S + A - P, or its upper half."""
+        """The value that the linker would fill in: S + A - P, or its upper half."""
         name, kind, half, offset = match[1], match[2], match[3], match[4]
         if kind == "gotpcrel32":
             if name not in self.slots:

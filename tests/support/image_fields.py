@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox.machine.image_layout import HEAD, OPERAND, RESULTS, SOURCES, TAIL
 from sandbox.machine.instruction_decoder import DecodedInstruction, decode_instruction
-from sandbox.machine.layout import HEAD, OPERAND, RESULTS, SOURCES, TAIL
 
 _TAIL = (
     *("offset", "offset1", "target", "flags", "control", "row_mask", "bank_mask", "output_modifier", "selected"),

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.machine.decoded_program import decode_listing
 from sandbox.machine.executor import executor
-from sandbox.machine.program import decode_listing
 from tests.support.compiler_cache import FOLDER, toolchain
 
 LANES = 64

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from benchmarks.machine_instructions import ANCHOR, CLASSES, STATES, VECTORS, figures, states
-from sandbox.machine.program import decode_listing
+from sandbox.machine.decoded_program import decode_listing
 
 
 @pytest.mark.parametrize("text", CLASSES.values())

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sandbox.machine.layout import CODE_BASE
+from sandbox.machine.image_layout import CODE_BASE
 from tests.support.register_steps import EXEC, M0, SCC, VCC, Registers, step
-
 
 
 def words(*values: int) -> np.ndarray:

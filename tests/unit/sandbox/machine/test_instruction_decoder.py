@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
+from sandbox.machine.image_layout import EXEC, M0, VCC, Flag, Modifier
 from sandbox.machine.instruction_decoder import decode_instruction
-from sandbox.machine.layout import EXEC, M0, VCC, Flag, Modifier
 from sandbox.machine.unreadable import UnreadableListing
 from tests.support.image_fields import fields
 
@@ -96,7 +96,7 @@ def test_memory_has_address_data_base_and_offset_in_their_places() -> None:
     store = fields("global_store_dwordx2 v1, v[2:3], s[4:5] offset:-16 sc0 sc1 nt")
     assert (store.semantics, store.bytes, store.offset) == ("global_store", 8, -16)
     assert [o.index for o in store.sources] == [1, 2, 4]
-    scope = Flag.RETURNS | Flag.SYSTEM_SCOPE | Flag.NON_TEMPORAL
+    scope = Flag.SC0 | Flag.SC1 | Flag.NON_TEMPORAL
     assert store.flags == scope | Flag.HAS_ADDRESS | Flag.HAS_BASE
     load = fields("global_load_ushort v0, v[2:3], off")
     assert (load.semantics, load.bytes, load.sources[0].dwords) == ("global_load_unsigned", 2, 2)
@@ -110,7 +110,7 @@ def test_memory_has_address_data_base_and_offset_in_their_places() -> None:
     assert fields("s_load_dword s4, s[0:1], s9 offset:0x8").sources[1].index == 9
     pair = fields("ds_read2st64_b32 v[0:1], v2 offset0:3 offset1:4")
     assert (pair.semantics, pair.offset, pair.offset1, pair.bytes) == ("lds_load2", 3, 4, 8)
-    assert pair.flags == Flag.STRIDE_64
+    assert pair.flags == Flag.STRIDE_64 | Flag.LOCAL
     half = fields("ds_read_u16_d16_hi v0, v1")
     assert (half.semantics, [o.index for o in half.sources]) == ("lds_load_high_unsigned", [1, 0])
     assert fields("scratch_load_dword v0, off, s33 offset:8").sources[2].index == 33
@@ -123,7 +123,9 @@ def test_atomics_return_where_they_say_so() -> None:
     swapped = fields("buffer_atomic_cmpswap v[0:1], v2, s[0:3], 0 offen sc0")
     assert [(o.index, o.dwords) for o in swapped.results] == [(0, 1)]
     local = fields("ds_add_rtn_u32 v0, v1, v2")
-    assert (local.semantics, local.bytes, local.flags) == ("lds_atomic_add", 4, Flag.RETURNS)
+    assert (len(local.results), fields("ds_add_u32 v1, v2").results) == (1, ())
+    assert fields("flat_atomic_add v5, v[0:1], v1 sc0").flags == Flag.SC0 | Flag.GENERIC
+    assert (local.semantics, local.bytes, local.flags) == ("lds_atomic_add", 4, Flag.LOCAL)
     for text in ("global_atomic_add v0, v1, s[0:1] sc0", "flat_atomic_add v5, v[0:1], v1"):
         with pytest.raises(UnreadableListing, match="sc0"):
             decode_instruction(text)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.machine.image_layout import NAME_BYTES, RESULTS, SOURCES
 from sandbox.machine.instruction_decoder import decode_instruction
 from sandbox.machine.instruction_set import OperandSpec, TableRow, find_row, instruction_table
-from sandbox.machine.layout import NAME_BYTES, RESULTS, SOURCES
 from sandbox.process import ProcessLimits, run
 from tests.support.compiler_cache import toolchain
 from tests.support.image_fields import fields

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.machine import layout
+from sandbox.machine import image_layout as layout
 
 HEADER = (Path(__file__).parents[4] / "sandbox" / "machine" / "interpreter" / "program.h").read_text(encoding="utf-8")
 STRUCTS = {
@@ -33,7 +33,7 @@ def enumerators(name: str) -> dict[str, int]:
 
 
 def snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "_", name).upper()
+    return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "_", name).upper().replace("SC_", "SC")
 
 
 def constant(name: str) -> int:

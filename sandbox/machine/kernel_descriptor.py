@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.machine.expressions import evaluate
-from sandbox.machine.layout import KERNEL
+from sandbox.machine.assembler_expressions import evaluate
+from sandbox.machine.image_layout import KERNEL
 from sandbox.machine.unreadable import UnreadableListing
 
 # Values where the directive is missing: LLVM's assembler, "AMDHSA Kernel Assembler Directives", for gfx942.

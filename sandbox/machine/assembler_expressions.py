@@ -34,7 +34,7 @@ def evaluate(text: str, symbol: Callable[[str], int]) -> int:
     """The signed value of an expression in 64 bits; `symbol` gives a name's value or refuses it."""
     if len(text) > MAX_LENGTH:
         raise UnreadableListing("this expression is too long", text[:80])
-    reader = _Reader(_TOKEN.findall(text), symbol, text)
+    reader = _ExpressionReader(_TOKEN.findall(text), symbol, text)
     try:
         value = reader.binary(0, 0)
     except RecursionError:
@@ -44,7 +44,7 @@ def evaluate(text: str, symbol: Callable[[str], int]) -> int:
     return value
 
 
-class _Reader:
+class _ExpressionReader:
     def __init__(self, tokens: list[str], symbol: Callable[[str], int], text: str) -> None:
         self.tokens, self.symbol, self.text, self.place = tokens, symbol, text, 0
 

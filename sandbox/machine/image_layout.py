@@ -27,7 +27,7 @@ ABSENT = bytes(OPERAND.size)
 
 
 class OperandKind(IntEnum):
-    """Where an operand is."""
+    """The place of an operand."""
 
     NONE = 0
     VECTOR = 1
@@ -36,7 +36,7 @@ class OperandKind(IntEnum):
 
 
 class Modifier(IntFlag):
-    """What is done to an operand; see program.h."""
+    """Changes of an operand; see program.h."""
 
     NEGATE = 1
     ABSOLUTE = 2
@@ -53,8 +53,8 @@ class Flag(IntFlag):
     DPP = 1 << 1
     SDWA = 1 << 2
     BOUND_CONTROL = 1 << 3
-    RETURNS = 1 << 4
-    SYSTEM_SCOPE = 1 << 5
+    SC0 = 1 << 4
+    SC1 = 1 << 5
     NON_TEMPORAL = 1 << 6
     OFFSET_ENABLED = 1 << 7
     INDEX_ENABLED = 1 << 8

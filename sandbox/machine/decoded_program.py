@@ -11,9 +11,18 @@ from typing import Any, BinaryIO
 
 from sandbox.amdgcn.listing import read_metadata
 from sandbox.machine.data_sections import DataSection
-from sandbox.machine.descriptor import DecodedKernel, read_kernel
+from sandbox.machine.image_layout import (
+    CODE_BASE,
+    CODE_STRIDE,
+    DATA_BASE,
+    HEADER,
+    MAGIC,
+    NAME_BYTES,
+    SECTION,
+    TARGET_OFFSET,
+)
 from sandbox.machine.instruction_decoder import DecodedInstruction, decode_instruction
-from sandbox.machine.layout import CODE_BASE, CODE_STRIDE, DATA_BASE, HEADER, MAGIC, NAME_BYTES, SECTION, TARGET_OFFSET
+from sandbox.machine.kernel_descriptor import DecodedKernel, read_kernel
 from sandbox.machine.listing_reader import ListedInstruction, ReadListing, read_listing
 from sandbox.machine.operands import register
 from sandbox.machine.places import Place

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.machine.expressions import evaluate
+from sandbox.machine.assembler_expressions import evaluate
 from sandbox.machine.unreadable import UnreadableListing
 
 VALUES = {"a.num_vgpr": 9, "a": 3, ".L1": 40, "$x": 2, "far": 5 << 48}
