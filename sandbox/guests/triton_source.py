@@ -94,7 +94,7 @@ class _Statements:
             out[first] = f"{FUTURE}; {out[first]}" if out[first] else FUTURE
         else:
             out[max(1, first - 1)] = FUTURE
-        self._taken.text = "\n".join(out[1:]) + "\n"
+        self._taken.text = "\n".join(out[1:])
         return self._taken
 
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
@@ -137,6 +137,9 @@ class _Statements:
             self._omit(node.name, node.lineno, "it is a function without @triton.jit")
             return
         arguments = node.args
+        if arguments.vararg or arguments.kwarg:
+            self._omit(node.name, node.lineno, "it takes any number of arguments")
+            return
         defaults = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
         for default in defaults:
             if not self._is_constant(default):
