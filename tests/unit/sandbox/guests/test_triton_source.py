@@ -89,7 +89,7 @@ def test_of_the_decorators_triton_s_own_remains(decorator: str, kept: str) -> No
     [
         (f"{HEAD}def k(x):\n    pass\n", "k", "it is a function without @triton.jit"),
         (f"{HEAD}@other.jit\ndef k(x):\n    pass\n", "k", "it is a function without @triton.jit"),
-        (f"{HEAD}@triton.jit\ndef k(x=f()):\n    pass\n", "k", "the default at line 4 is no constant"),
+        (f"{HEAD}@triton.jit\ndef k(*x):\n    pass\n", "k", "it takes any number of arguments"),
         (f"{HEAD}if True:\n    @triton.jit\n    def k(x):\n        pass\n", "k", "it stands inside another statement"),
         (f"{HEAD}class k:\n    pass\n", "k", "it is a class"),
         ("from far import k\n", "k", "it comes from far"),
@@ -99,6 +99,14 @@ def test_what_is_left_out_is_remembered_with_the_reason(text: str, name: str, wh
     taken = taken_from(text)
     assert name not in taken.kernels
     assert taken.omitted[name][1].startswith(why)
+
+
+def test_a_default_that_is_no_constant_is_left_to_the_plan() -> None:
+    text = (
+        f"{HEAD}@triton.jit\ndef k(x, é=f(1,\n   2), z: int = torch.finfo(q).max, *, y=4, w='é', v=os.x):\n    pass\n"
+    )
+    lines = taken_from(text).text.split("\n")
+    assert lines[3:6] == ["def k(x, é=...", ", z: int = ..., *, y=4, w='é', v=...):", "    pass"]
 
 
 def test_a_kernel_under_another_name_of_triton_s_is_found() -> None:
