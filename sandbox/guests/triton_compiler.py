@@ -44,7 +44,7 @@ _SETTINGS = {"TRITON_BACKENDS_IN_TREE": "1"}
 _DIAGNOSTIC = re.compile(rf"{re.escape(SOURCE)}\"?:(\d+):\d+\)?: error: (.*)")
 _MISSING = (
     "Triton kernels need the package triton, which is not installed here; install this project's extra: "
-    ".venv/bin/pip install -c constraints.txt '.[triton]'"
+    ".venv/bin/pip install -e '.[triton]'"
 )
 
 
