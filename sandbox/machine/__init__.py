@@ -1,0 +1,1 @@
+"""Executes gfx942 listings: what a GPU would do, instruction by instruction."""

@@ -1,0 +1,91 @@
+"""The front end's module for gfx942 with probes: text in, text out, before any optimisation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sandbox.amdgcn.ballots import Ballots, returning_ballots
+from sandbox.amdgcn.ir import DEBUG, VALUE, bodies
+from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments
+from sandbox.machine.instrumented.arithmetic import arithmetic
+from sandbox.machine.instrumented.arrays import Arrays, hide_steps
+from sandbox.machine.instrumented.edits import Edits, ProbeTable
+from sandbox.machine.instrumented.probe import Probe, address_of
+from sandbox.machine.instrumented.unset_values import UnsetValues
+
+_PROMISE = re.compile(rf"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
+_NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
+_MASK = re.compile(rf"^  call void @ks_mask\(i64 (?:noundef )?({VALUE})\)")
+# No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
+_RUNTIME = f"""
+define internal void @ks.report(i64 %probe, i64 %value) #9000 {{
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 %probe, i64 %value) #9001
+  ret void
+}}
+define internal void @ks.test(i1 %bad, i64 %probe, i64 %value) #9000 {{
+  br i1 %bad, label %report, label %done, !prof !{{!"branch_weights", i32 1, i32 1048575}}
+report:
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 %probe, i64 %value) #9001
+  br label %done
+done:
+  ret void
+}}
+define hidden void @__ubsan_handle_local_out_of_bounds() #9000 {{
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 {address_of(0)}, i64 0) #9001
+  ret void
+}}
+attributes #9000 = {{ alwaysinline nounwind }}
+attributes #9001 = {{ nounwind nomerge cold memory(inaccessiblemem: readwrite) }}
+attributes #9002 = {{ nounwind willreturn memory(none) }}
+"""
+
+
+@dataclass(frozen=True)
+class InstrumentedModule:
+    """LLVM's text form with probes, and the probes by number."""
+
+    text: str
+    probes: tuple[Probe, ...]
+
+
+def instrument(text: str, source: str) -> InstrumentedModule:
+    """The module with probes; what is not understood is left as it is. `source`: file name of the candidate."""
+    table = ProbeTable(text, source)
+    table.add(Probe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
+    ballots, endless = returning_ballots(text), set(_NO_RETURN.findall(text))
+    steps = (UnsetValues(text), hide_steps, Alignment(text), Arrays(text), arithmetic)
+    parts, end = list[str](), 0
+    for body in bodies(text):
+        edits = Edits(body, table)
+        for step in steps:
+            step(edits)
+        _promises(edits, not endless.isdisjoint(body.head.split()))
+        _masks(edits, Ballots(body, ballots))
+        parts += [text[end : body.start - len(body.head)], aligned_arguments(body.head), edits.text()]
+        end = body.end
+    return InstrumentedModule("".join([*parts, text[end:], _RUNTIME]), tuple(table.probes))
+
+
+def _promises(edits: Edits, is_endless: bool) -> None:
+    """Promises of the source to the compiler (`__builtin_assume`, a missing return): each is tried where it is made."""
+    if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
+        return
+    for number, line in enumerate(edits.body.lines):
+        if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
+            edits.instead[number] = [edits.report(number, Probe("trap", detail="unreachable")), line]
+        elif "@llvm.assume" in line and (found := _PROMISE.match(line)):
+            bad = edits.value(number, f"xor i1 {found[1]}, true")
+            edits.test(number, bad, Probe("trap", detail="assume"))
+            edits.instead[number] = []
+
+
+def _masks(edits: Edits, ballots: Ballots) -> None:
+    """Ballots cut to fewer bits with nothing that takes the rest, and masks of lanes without the lane itself."""
+    for number, value in ballots.cuts():
+        if DEBUG.search(edits.body.lines[number]):
+            bad = edits.value(number, f"icmp ugt i64 {value}, {(1 << 32) - 1}")
+            edits.test(number, bad, Probe("wave_mask"), value)
+    for number, line in enumerate(edits.body.lines if "@ks_mask(" in edits.body.text else ()):
+        if found := _MASK.match(line):
+            edits.instead[number] = [edits.report(number, Probe("wave_mask", detail="mask"), found[1])]
