@@ -7,19 +7,22 @@ probes. Copies of whole objects (`float4 v = *p`) and loads from a buffer straig
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
-from sandbox.amdgcn.ir import VALUE
+from sandbox.amdgcn.ir import VALUE, Body
 from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.pointers import is_variable
+from sandbox.machine.instrumented.pointers import index_in, is_variable
 from sandbox.machine.instrumented.probe import Probe
 
 _SPACE = r"(?: addrspace\(\d\))?"
-_MISFIT = re.compile(rf"@__ubsan_handle_type_mismatch_v1\(ptr{_SPACE} (@\d+), i64 (.+?)\)(?: #|,|$)")
+_MISFIT = re.compile(rf"@__ubsan_handle_type_mismatch_v1\(ptr{_SPACE} (@\d+), i64 (.+?)\)(?: #\d+)?(?:, ![^)]*)?$")
 _ASSUMED = re.compile(
     rf"@__ubsan_handle_alignment_assumption\(ptr{_SPACE} @\d+, i64 (.+?), i64 ({VALUE}), i64 {VALUE}\)"
 )
 _RECORD = re.compile(r"^(@\d+) = private [^\n]*, i8, i8 \} \{ [^\n]*, i8 (\d+), i8 (\d+) \}", re.M)
 _ACCESSES = range(6)  # loads, stores, references, members, constructors; casts are no fault by themselves
+_ADDRESS = re.compile(rf"= ptrtoint ptr{_SPACE} (%\S+) to i64")
+_NATURAL = {"i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
 _COPY = re.compile(rf"call void @llvm\.mem(?:cpy|move)\.\S+?\((.*?), i(?:64|32) {VALUE}, i1 ")
 _FILL = re.compile(rf"call void @llvm\.memset\.\S+?\((.*?), i8 {VALUE}, i(?:64|32) {VALUE}, i1 ")
 _OPERAND = re.compile(rf"(ptr{_SPACE}) (?:\w+ )*?align (\d+) (?:\w+(?:\(\d+\))? )*?(%\S+)$")
@@ -27,8 +30,12 @@ _TO_LDS = re.compile(
     rf"call void @llvm\.amdgcn\.(?:global\.load|load\.to)\.lds\S*\((ptr addrspace\(1\)) ({VALUE}), "
     rf"(ptr addrspace\(3\)) (?:({VALUE})|.*?), i32 (\d+), "
 )
-_BUFFER = re.compile(r"(?<=[(\s])(ptr addrspace\(1\)(?: noundef)?) (?=%)")
-ARGUMENT_ALIGNMENT = 16  # bytes, at least, of every buffer's address
+_KERNEL = re.compile(r"(define [^@]*\bamdgpu_kernel [^@]*@[^(]*\()(.*)(\) [^()]*\{\n)$")
+_COMMA = re.compile(r",(?![^()]*\))")
+_ARGUMENT = re.compile(r"^  store ptr addrspace\(1\) (%\S+), ptr (%\S+), ")
+_LOADED = re.compile(r"^  (%\S+) = load ptr, ptr (%\S+), ")
+_BUFFER = re.compile(r"^ ?ptr addrspace\(1\) (?:noundef )?")
+_ALIGNMENT = 128  # bytes: twice as much, at least, is the alignment of every buffer
 
 
 class Alignment:
@@ -49,12 +56,19 @@ class Alignment:
     def _checked(self, edits: Edits, number: int, line: str) -> None:
         if found := _MISFIT.search(line):
             alignment, use = self._records.get(found[1], (0, 0))
-            is_access = use in _ACCESSES and alignment
+            is_access = use in _ACCESSES and not _is_element(edits.body, found[2], alignment)
             probe = Probe("misaligned", limit=alignment)
             edits.instead[number] = [edits.report(number, probe, found[2])] if is_access else []
         elif found := _ASSUMED.search(line):
             limit = int(found[2]) if found[2].isdigit() else 0
             edits.instead[number] = [edits.report(number, Probe("misaligned", limit=limit, detail="assume"), found[1])]
+
+
+def _is_element(body: Body, address: str, alignment: int) -> bool:
+    """Whether an address is that of an array's element whose own type asks for so much, in a variable."""
+    found = _ADDRESS.search(body.definitions.get(address, ""))
+    index = index_in(body.definitions.get(found[1], "")) if found else None
+    return bool(found and index and alignment <= _NATURAL.get(index.item, 0) and is_variable(body, found[1]))
 
 
 def _copied(edits: Edits, number: int, line: str) -> None:
@@ -82,6 +96,25 @@ def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int
 
 
 
-def aligned_arguments(head: str) -> str:
-    """The head of a kernel that says how buffers are aligned: the optimiser drops the checks of what follows from it."""
-    return _BUFFER.sub(rf"\1 align {ARGUMENT_ALIGNMENT} ", head) if " amdgpu_kernel " in head else head
+def aligned_arguments(head: str, positions: Container[int]) -> str:
+    """The head of a kernel that says which arguments are aligned: the optimiser drops what is tried of them in vain."""
+    found = _KERNEL.match(head)
+    if not found:
+        return head
+    arguments = [
+        _BUFFER.sub(rf"\g<0>align {_ALIGNMENT} ", text) if position in positions else text
+        for position, text in enumerate(_COMMA.split(found[2]))
+    ]
+    return f"{found[1]}{','.join(arguments)}{found[3]}"
+
+
+def assume_alignment(edits: Edits) -> None:
+    """Say it of the generic pointers to these arguments, too: LLVM 22 loses it in between, and keeps what says more."""
+    places = dict[str, str]()
+    for number, line in enumerate(edits.body.lines):
+        if stored := _ARGUMENT.match(line):
+            is_aligned = f"align {_ALIGNMENT} {stored[1]}" in edits.head
+            places |= {stored[2]: stored[1]} if is_aligned else {}
+        elif places and (found := _LOADED.match(line)) and places.pop(found[2], None):
+            bundle = f'[ "align"(ptr {found[1]}, i64 {2 * _ALIGNMENT}) ]'
+            edits.before.setdefault(number + 1, []).insert(0, f"  call void @llvm.assume(i1 true) {bundle}")

@@ -8,7 +8,7 @@ show what the source does, not how fast.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, launched, macros, read_symbols
-from sandbox.candidate.plan import Candidate
+from sandbox.candidate.plan import Candidate, Launch
 from sandbox.machine.instrumented.module import instrument
 from sandbox.machine.instrumented.probe import Probe
 from sandbox.process import Completed
@@ -106,7 +106,7 @@ class InstrumentedBuild:
         done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)
         if done.returncode != 0:
             return _failed(done, candidate, budget)
-        module = instrument(read_output(work / _FRONT).decode("utf-8", errors="replace"), SOURCE)
+        module = instrument(read_output(work / _FRONT).decode("utf-8", errors="replace"), SOURCE, _aligned(launches))
         (work / _PROBED).write_text(module.text, encoding="utf-8")
         argv = (*_BACK_END, f"-mcpu={self._arch}", _PROBED, "-o", _LISTING)
         done = front_end.tools.run(work, "clang", *argv)
@@ -118,6 +118,14 @@ class InstrumentedBuild:
             return InstrumentedListing(findings=(refusal(much),), cpu_s=budget.spent_s)
         listing, symbols = read_symbols(text.decode("utf-8", errors="replace"), launches)
         return InstrumentedListing(listing, module.probes, tuple(symbols.items()), cpu_s=budget.spent_s)
+
+
+def _aligned(launches: Sequence[Launch]) -> frozenset[int]:
+    """Positions at which no launch passes anything but names: a buffer's first address, which is aligned, or a number."""
+    texts = [[(place, str(text)) for place, text in enumerate(launch.args)] for launch in launches]
+    return frozenset(place for row in texts for place, _ in row) - {
+        place for row in texts for place, text in row if not text.isidentifier()
+    }
 
 
 def _failed(done: Completed, candidate: Candidate, budget: BuildBudget) -> InstrumentedListing:

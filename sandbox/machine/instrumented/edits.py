@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox.amdgcn.ir import DEBUG, Body
@@ -42,6 +41,7 @@ class Edits:
 
     body: Body
     table: ProbeTable
+    head: str  # the line that begins the function
     before: dict[int, list[str]] = field(default_factory=dict)
     instead: dict[int, list[str]] = field(default_factory=dict)
     _names: int = 0
@@ -104,11 +104,3 @@ def element_bits(kind: str) -> int:
 def splat(kind: str, number: int) -> str:
     """A constant of an integer's type, or of a vector's in all elements."""
     return f"splat (i{element_bits(kind)} {number})" if kind.startswith("<") else str(number)
-
-
-Step = Callable[[Edits], None]
-
-
-def apply(steps: Sequence[Step], edits: Edits) -> None:
-    for step in steps:
-        step(edits)

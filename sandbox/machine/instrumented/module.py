@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 
 from sandbox.amdgcn.ballots import Ballots, returning_ballots
 from sandbox.amdgcn.ir import DEBUG, VALUE, bodies
-from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments
+from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
 from sandbox.machine.instrumented.arithmetic import arithmetic
 from sandbox.machine.instrumented.arrays import Arrays, hide_steps
 from sandbox.machine.instrumented.edits import Edits, ProbeTable
@@ -49,20 +50,23 @@ class InstrumentedModule:
     probes: tuple[Probe, ...]
 
 
-def instrument(text: str, source: str) -> InstrumentedModule:
-    """The module with probes; what is not understood is left as it is. `source`: file name of the candidate."""
+def instrument(text: str, source: str, aligned: Container[int] = ()) -> InstrumentedModule:
+    """The module with probes; what is not understood is left as it is.
+
+    `source`: file name of the candidate; `aligned`: positions at which every kernel gets a buffer's first address.
+    """
     table = ProbeTable(text, source)
     table.add(Probe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
     ballots, endless = returning_ballots(text), set(_NO_RETURN.findall(text))
-    steps = (UnsetValues(text), hide_steps, Alignment(text), Arrays(text), arithmetic)
+    steps = (UnsetValues(text), hide_steps, Alignment(text), assume_alignment, Arrays(text), arithmetic)
     parts, end = list[str](), 0
     for body in bodies(text):
-        edits = Edits(body, table)
+        edits = Edits(body, table, aligned_arguments(body.head, aligned))
         for step in steps:
             step(edits)
         _promises(edits, not endless.isdisjoint(body.head.split()))
         _masks(edits, Ballots(body, ballots))
-        parts += [text[end : body.start - len(body.head)], aligned_arguments(body.head), edits.text()]
+        parts += [text[end : body.start - len(body.head)], edits.head, edits.text()]
         end = body.end
     return InstrumentedModule("".join([*parts, text[end:], _RUNTIME]), tuple(table.probes))
 

@@ -30,6 +30,11 @@ class Index:
     value: str
 
     @property
+    def item(self) -> str:
+        """The type of an element."""
+        return self.kind.partition(" x ")[2][:-1]
+
+    @property
     def constant(self) -> int | None:
         return int(self.value) if re.fullmatch(r"-?\d+", self.value) else None
 
