@@ -2,8 +2,9 @@
 
 Two rules, both of the object that is meant, whatever lies behind it in memory:
 
-- here, before any optimisation: an element that is accessed lies in the outermost array whose type the source names. A
-  row that is overrun into the next row of the same array is no fault. A structure bounds its members;
+- here, before any optimisation: where an index does not fit the array that is named in the expression (clang's
+  `array-bounds`), the element lies in the outermost array whose type the source names. A row that is overrun into the
+  next row of the same array is no fault. A structure bounds its members;
 - in the optimiser (`-fsanitize=local-bounds`), when functions are inlined and variables are values: an access through
   a pointer lies in the variable that the pointer comes from, by whatever arithmetic.
 
@@ -15,13 +16,13 @@ loops.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sandbox.amdgcn.ir import LOCAL, VALUE, Body
 from sandbox.machine.instrumented.edits import Edits
 from sandbox.machine.instrumented.pointers import (
     Index,
     index_in,
-    is_accessed,
     is_member,
     is_row,
     root_of,
@@ -29,8 +30,9 @@ from sandbox.machine.instrumented.pointers import (
 )
 from sandbox.machine.instrumented.probe import Probe
 
-_USED = re.compile(rf"ptr(?: addrspace\(\d\))? (?:align \d+ )?({LOCAL})")
-_ELEMENT = re.compile(rf"= (?:extract|insert)element <(\d+) x [^>]+> .*, i(32|64) ({LOCAL})(?:, !|$)")
+_BEYOND = re.compile(rf"@__ubsan_handle_out_of_bounds\(ptr(?: addrspace\(\d\))? (@\d+), i64 ({VALUE})\)")
+_JUMP = re.compile(r"br label %([^\s,]+)")
+_REACH = 5  # lines in which the element's address follows its check
 _GLOBAL = re.compile(rf"^({VALUE}) = (?!external )(?:.*? )?(?:global|constant) (\[.*\]) ", re.M)
 _STEP = re.compile(
     rf"^(  {LOCAL} = getelementptr inbounds (?:nuw |nusw )*[^\[,][^,]*, ptr ({LOCAL}), i64 )(-?[1-9]\d*)((?:, !.*)?)$"
@@ -45,40 +47,44 @@ class Arrays:
         self._globals = dict(_GLOBAL.findall(text))  # an external one, dynamic LDS, is as long as the launch says
 
     def __call__(self, edits: Edits) -> None:
-        body = edits.body
-        uses = _uses(body) if "getelementptr" in body.text else {}
-        for number, line in enumerate(body.lines):
-            if first := index_in(line):
-                self._indexed(edits, number, first, uses.get(line.split(" = ")[0].strip(), []))
-            elif found := _ELEMENT.search(line) if "element <" in line else None:
-                bad = edits.value(number, f"icmp uge i{found[2]} {found[3]}, {found[1]}")
-                probe = Probe("out_of_bounds", limit=int(found[1]), detail="vector")
-                edits.test(number, bad, probe, edits.wide(number, f"i{found[2]}", found[3]))
+        if "@__ubsan_handle_out_of_bounds" not in edits.body.text:
+            return
+        block = ""
+        for number, line in enumerate(edits.body.lines):
+            block = line.split(":")[0] if line[:1].strip() else block
+            if "@__ubsan_handle_out_of_bounds" not in line or not (found := _BEYOND.search(line)):
+                continue
+            edits.instead[number] = []
+            condition = edits.body.conditions.get(block, "")
+            text = edits.body.definitions.get(condition, "")
+            element = _element_after(edits.body, number)
+            if " icmp ule " in text:  # `&a[n]`: an address, and an access through it is checked by itself
+                if element is None or not _is_referred_to(edits, element):
+                    continue
+                edits.instead[edits.body.places[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
+            first = index_in(edits.body.lines[element]) if element else None
+            if first:
+                self._outside(edits, number, replace(first, width="64", value=found[2]))
+            else:
+                probe = Probe("out_of_bounds", limit=_count_of(text), detail="vector")
+                edits.instead[number] = [edits.report(number, probe, found[2])]
 
-    def _indexed(self, edits: Edits, number: int, first: Index, uses: list[int]) -> None:
-        name = edits.body.lines[number].split(" = ")[0].strip()
+    def _outside(self, edits: Edits, number: int, first: Index) -> None:
+        """At a failed check of an index by clang: try whether the element is outside of the outermost array."""
         steps = list(subscripts(edits.body, first))
         base = steps[-1].base
-        total = 1
-        for step in steps:
-            total *= step.count
-        if total == 0 or all(step.constant is not None and 0 <= step.constant < step.count for step in steps):
-            return
-        if is_member(edits.body, base):
-            if steps[-1].count <= 1:
-                return  # the last member of a structure that its writer makes longer
-        elif is_row(edits.body, base) or (base.startswith("@") and self._globals.get(base) != steps[-1].kind):
+        if not is_member(edits.body, base) and (
+            is_row(edits.body, base) or (base.startswith("@") and self._globals.get(base) != steps[-1].kind)
+        ):
             return  # of a row of constant number there is only its address; the second rule holds for it
-        if not any(is_accessed(edits.body.lines[use], name) for use in uses):
-            return  # an address; an access through it is checked by itself
         element, size = "", 1
         for step in steps:
             part = edits.wide(number, f"i{step.width}", step.value)
             part = edits.value(number, f"mul i64 {part}, {size}") if size > 1 else part
             element = edits.value(number, f"add i64 {element}, {part}") if element else part
             size *= step.count
-        bad = edits.value(number, f"icmp uge i64 {element}, {total}")
-        edits.test(number, bad, Probe("out_of_bounds", limit=total, name=_source_name(edits.body, base)), element)
+        bad = edits.value(number, f"icmp uge i64 {element}, {size}")
+        edits.test(number, bad, Probe("out_of_bounds", limit=size, name=_source_name(edits.body, base)), element)
 
 
 def hide_steps(edits: Edits) -> None:
@@ -93,14 +99,33 @@ def hide_steps(edits: Edits) -> None:
                 edits.instead[number] = [f"{found[1]}{step}{found[4]}"]
 
 
-def _uses(body: Body) -> dict[str, list[int]]:
-    """The lines that have a pointer among their operands."""
-    uses: dict[str, list[int]] = {}
-    for number, line in enumerate(body.lines):
-        if "ptr" in line:
-            for name in _USED.findall(line):
-                uses.setdefault(name, []).append(number)
-    return uses
+def _element_after(body: Body, number: int) -> int | None:
+    """The line with the subscript that follows the check which ends here; None where there is none, as for a vector."""
+    jump = _JUMP.search(body.lines[number + 1])
+    if not jump or jump[1] not in body.labels:
+        return None
+    start = body.labels[jump[1]] + 1
+    for place, line in enumerate(body.lines[start : start + _REACH], start):
+        if found := index_in(line):
+            return place if found.base[0] == "@" or body.places.get(found.base, 0) < number else None
+        if "call " in line or "load " in line or "store " in line:
+            return None
+    return None
+
+
+def _is_referred_to(edits: Edits, element: int) -> bool:
+    """Whether an address is copied from or to, or handed on as a reference or `this`: it is to what is there."""
+    name = edits.body.lines[element].split(" = ")[0].strip()
+    if re.search(rf"(?:dereferenceable\(\d+\)|mem\S+\(.*ptr align \d+) {re.escape(name)}[,)]", edits.body.text):
+        return True
+    returned = "dereferenceable(" in edits.head.partition("@")[0]
+    return returned and bool(re.search(rf"^  ret ptr {re.escape(name)}\b", edits.body.text, re.M))
+
+
+def _count_of(condition: str) -> int:
+    """The number of elements with which a condition compares an index."""
+    found = re.search(r" icmp ult i\d+ [^,]+, (\d+)", condition)
+    return int(found[1]) if found else 0
 
 
 def _source_name(body: Body, base: str) -> str:

@@ -28,14 +28,14 @@ from sandbox.machine.instrumented.probe import Probe
 from sandbox.process import Completed
 
 _FRONT, _PROBED, _LISTING = "front.ll", "probed.ll", "probed.s"
-_CHECKS = ("-Xclang", "-fsanitize=alignment", "-Xclang", "-fsanitize-recover=alignment")
+_CHECKS = ("-fsanitize=alignment,array-bounds", "-fsanitize-recover=alignment,array-bounds", "-fstrict-flex-arrays=1")
 _FRONT_END = (
     *("-O1" if flag == "-O3" else flag for flag in FLAGS if not flag.startswith("-W")),
     "-w",
     "-emit-llvm",
     "-Xclang",
     "-disable-llvm-passes",
-    *_CHECKS,
+    *(word for flag in _CHECKS for word in ("-Xclang", flag)),  # for this target the driver takes none
     "-ftrivial-auto-var-init=pattern",
     "-fno-strict-aliasing",
     "-fno-discard-value-names",

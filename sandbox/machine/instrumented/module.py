@@ -11,6 +11,7 @@ from sandbox.amdgcn.ir import DEBUG, VALUE, bodies
 from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
 from sandbox.machine.instrumented.arithmetic import arithmetic
 from sandbox.machine.instrumented.arrays import Arrays, hide_steps
+from sandbox.machine.instrumented.copies import unfold_copies
 from sandbox.machine.instrumented.edits import Edits, ProbeTable
 from sandbox.machine.instrumented.probe import Probe, address_of
 from sandbox.machine.instrumented.unset_values import UnsetValues
@@ -18,6 +19,7 @@ from sandbox.machine.instrumented.unset_values import UnsetValues
 _PROMISE = re.compile(rf"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
 _MASK = re.compile(rf"^  call void @ks_mask\(i64 (?:noundef )?({VALUE})\)")
+_NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
 # No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
 _RUNTIME = f"""
 define internal void @ks.report(i64 %probe, i64 %value) #9000 {{
@@ -58,7 +60,7 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
     table = ProbeTable(text, source)
     table.add(Probe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
     ballots, endless = returning_ballots(text), set(_NO_RETURN.findall(text))
-    steps = (UnsetValues(text), hide_steps, Alignment(text), assume_alignment, Arrays(text), arithmetic)
+    steps = (UnsetValues(text), hide_steps, Alignment(text), assume_alignment, Arrays(text), arithmetic, unfold_copies)
     parts, end = list[str](), 0
     for body in bodies(text):
         edits = Edits(body, table, aligned_arguments(body.head, aligned))
@@ -68,7 +70,7 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
         _masks(edits, Ballots(body, ballots))
         parts += [text[end : body.start - len(body.head)], edits.head, edits.text()]
         end = body.end
-    return InstrumentedModule("".join([*parts, text[end:], _RUNTIME]), tuple(table.probes))
+    return InstrumentedModule("".join([*parts, _NOT_INLINED.sub("", text[end:]), _RUNTIME]), tuple(table.probes))
 
 
 def _promises(edits: Edits, is_endless: bool) -> None:

@@ -16,7 +16,6 @@ _ELEMENT = re.compile(
 _STEP = re.compile(rf"= (?:getelementptr .*?, |addrspacecast |bitcast )ptr{_SPACE} {_BASE}(?=[ ,]|$)")
 _MEMBER = re.compile(rf"= getelementptr (?:[a-z]+ )*%\S+, ptr{_SPACE} .*?, i32 0, i32 \d+")
 _POINTER_STEP = re.compile(rf"= getelementptr (?:[a-z]+ )*[^,]+, ptr{_SPACE} [^,]+, i(?:64|32) {VALUE}(?:, !|$)")
-_ACCESSES = (" = load ", "  store ", "@llvm.mem", " = atomicrmw ", " = cmpxchg ")
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,6 @@ class Index:
     def item(self) -> str:
         """The type of an element."""
         return self.kind.partition(" x ")[2][:-1]
-
-    @property
-    def constant(self) -> int | None:
-        return int(self.value) if re.fullmatch(r"-?\d+", self.value) else None
 
 
 def index_in(line: str) -> Index | None:
@@ -75,10 +70,3 @@ def is_variable(body: Body, name: str) -> bool:
     """Whether a pointer is to a variable of the function or of the file, whose alignment is as declared."""
     root = root_of(body, name)
     return root in body.variables or root.startswith("@")
-
-
-def is_accessed(line: str, name: str) -> bool:
-    """Whether a line accesses memory at a pointer, or takes a part of what lies there; not, whether it hands it on."""
-    if not any(word in line for word in _ACCESSES):
-        return bool(_MEMBER.search(line)) and f" {name}, " in line
-    return bool(re.search(rf"(?<!store )ptr{_SPACE} (?:align \d+ )?{re.escape(name)}[,)]", line))
