@@ -45,6 +45,7 @@ class Alignment:
         self._records = {name: (1 << int(log), int(use)) for name, log, use in _RECORD.findall(text)}
 
     def __call__(self, edits: Edits) -> None:
+        """Turn clang's checks into probes and add those that it lacks."""
         for number, line in enumerate(edits.body.lines):
             if "@__ubsan_handle_" in line:
                 self._checked(edits, number, line)
@@ -93,7 +94,6 @@ def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int
     rest = edits.value(number, f"and i64 {address}, {alignment - 1}")
     bad = edits.value(number, f"icmp ne i64 {rest}, 0")
     edits.test(number, bad, Probe("misaligned", limit=alignment, detail=detail), address)
-
 
 
 def aligned_arguments(head: str, positions: Container[int]) -> str:

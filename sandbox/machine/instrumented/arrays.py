@@ -20,14 +20,7 @@ from dataclasses import replace
 
 from sandbox.amdgcn.ir import LOCAL, VALUE, Body
 from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.pointers import (
-    Index,
-    index_in,
-    is_member,
-    is_row,
-    root_of,
-    subscripts,
-)
+from sandbox.machine.instrumented.pointers import Index, index_in, is_member, is_row, root_of, subscripts
 from sandbox.machine.instrumented.probe import Probe
 
 _BEYOND = re.compile(rf"@__ubsan_handle_out_of_bounds\(ptr(?: addrspace\(\d\))? (@\d+), i64 ({VALUE})\)")
@@ -47,6 +40,7 @@ class Arrays:
         self._globals = dict(_GLOBAL.findall(text))  # an external one, dynamic LDS, is as long as the launch says
 
     def __call__(self, edits: Edits) -> None:
+        """Turn clang's checks of indices into probes of the object that is meant."""
         if "@__ubsan_handle_out_of_bounds" not in edits.body.text:
             return
         block = ""

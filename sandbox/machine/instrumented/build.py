@@ -28,7 +28,8 @@ from sandbox.machine.instrumented.probe import Probe
 from sandbox.process import Completed
 
 _FRONT, _PROBED, _LISTING = "front.ll", "probed.ll", "probed.s"
-_CHECKS = ("-fsanitize=alignment,array-bounds", "-fsanitize-recover=alignment,array-bounds", "-fstrict-flex-arrays=1")
+_WATCHED = "alignment,array-bounds,implicit-signed-integer-truncation,implicit-unsigned-integer-truncation"
+_CHECKS = (f"-fsanitize={_WATCHED}", f"-fsanitize-recover={_WATCHED}", "-fstrict-flex-arrays=1")
 _FRONT_END = (
     *("-O1" if flag == "-O3" else flag for flag in FLAGS if not flag.startswith("-W")),
     "-w",
@@ -121,7 +122,7 @@ class InstrumentedBuild:
 
 
 def _aligned(launches: Sequence[Launch]) -> frozenset[int]:
-    """Positions at which no launch passes anything but names: a buffer's first address, which is aligned, or a number."""
+    """Positions at which every launch passes a name: a buffer's first address, which is aligned, or a number."""
     texts = [[(place, str(text)) for place, text in enumerate(launch.args)] for launch in launches]
     return frozenset(place for row in texts for place, _ in row) - {
         place for row in texts for place, text in row if not text.isidentifier()

@@ -47,6 +47,7 @@ class Edits:
     _names: int = 0
 
     def text(self) -> str:
+        """The function's lines as edited."""
         if not self.before and not self.instead:
             return self.body.text
         edited = list[str]()

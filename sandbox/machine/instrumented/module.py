@@ -6,8 +6,7 @@ import re
 from collections.abc import Container
 from dataclasses import dataclass
 
-from sandbox.amdgcn.ballots import Ballots, returning_ballots
-from sandbox.amdgcn.ir import DEBUG, VALUE, bodies
+from sandbox.amdgcn.ir import bodies
 from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
 from sandbox.machine.instrumented.arithmetic import arithmetic
 from sandbox.machine.instrumented.arrays import Arrays, hide_steps
@@ -15,10 +14,10 @@ from sandbox.machine.instrumented.copies import unfold_copies
 from sandbox.machine.instrumented.edits import Edits, ProbeTable
 from sandbox.machine.instrumented.probe import Probe, address_of
 from sandbox.machine.instrumented.unset_values import UnsetValues
+from sandbox.machine.instrumented.wave_masks import WaveMasks
 
-_PROMISE = re.compile(rf"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
+_PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
-_MASK = re.compile(rf"^  call void @ks_mask\(i64 (?:noundef )?({VALUE})\)")
 _NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
 # No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
 _RUNTIME = f"""
@@ -59,15 +58,23 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
     """
     table = ProbeTable(text, source)
     table.add(Probe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
-    ballots, endless = returning_ballots(text), set(_NO_RETURN.findall(text))
-    steps = (UnsetValues(text), hide_steps, Alignment(text), assume_alignment, Arrays(text), arithmetic, unfold_copies)
+    endless = set(_NO_RETURN.findall(text))
+    steps = (
+        UnsetValues(text),
+        hide_steps,
+        Alignment(text),
+        assume_alignment,
+        Arrays(text),
+        arithmetic,
+        unfold_copies,
+        WaveMasks(text),
+    )
     parts, end = list[str](), 0
     for body in bodies(text):
         edits = Edits(body, table, aligned_arguments(body.head, aligned))
         for step in steps:
             step(edits)
         _promises(edits, not endless.isdisjoint(body.head.split()))
-        _masks(edits, Ballots(body, ballots))
         parts += [text[end : body.start - len(body.head)], edits.head, edits.text()]
         end = body.end
     return InstrumentedModule("".join([*parts, _NOT_INLINED.sub("", text[end:]), _RUNTIME]), tuple(table.probes))
@@ -84,14 +91,3 @@ def _promises(edits: Edits, is_endless: bool) -> None:
             bad = edits.value(number, f"xor i1 {found[1]}, true")
             edits.test(number, bad, Probe("trap", detail="assume"))
             edits.instead[number] = []
-
-
-def _masks(edits: Edits, ballots: Ballots) -> None:
-    """Ballots cut to fewer bits with nothing that takes the rest, and masks of lanes without the lane itself."""
-    for number, value in ballots.cuts():
-        if DEBUG.search(edits.body.lines[number]):
-            bad = edits.value(number, f"icmp ugt i64 {value}, {(1 << 32) - 1}")
-            edits.test(number, bad, Probe("wave_mask"), value)
-    for number, line in enumerate(edits.body.lines if "@ks_mask(" in edits.body.text else ()):
-        if found := _MASK.match(line):
-            edits.instead[number] = [edits.report(number, Probe("wave_mask", detail="mask"), found[1])]
