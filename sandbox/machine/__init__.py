@@ -1,1 +1,1 @@
-"""Executes gfx942 listings: what a GPU would do, instruction by instruction."""
+"""The executor of gfx942 machine code: a listing decoded once, interpreted with checks."""

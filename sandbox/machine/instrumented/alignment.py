@@ -10,9 +10,9 @@ import re
 from collections.abc import Container
 
 from sandbox.amdgcn.ir import VALUE, Body
-from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.pointers import index_in, is_variable
-from sandbox.machine.instrumented.probe import Probe
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.ir_edits import Edits
+from sandbox.machine.instrumented.ir_pointers import index_in, is_member, is_variable
 
 _SPACE = r"(?: addrspace\(\d\))?"
 _MISFIT = re.compile(rf"@__ubsan_handle_type_mismatch_v1\(ptr{_SPACE} (@\d+), i64 (.+?)\)(?: #\d+)?(?:, ![^)]*)?$")
@@ -22,6 +22,10 @@ _ASSUMED = re.compile(
 _RECORD = re.compile(r"^(@\d+) = private [^\n]*, i8, i8 \} \{ [^\n]*, i8 (\d+), i8 (\d+) \}", re.M)
 _ACCESSES = range(6)  # loads, stores, references, members, constructors; casts are no fault by themselves
 _ADDRESS = re.compile(rf"= ptrtoint ptr{_SPACE} (%\S+) to i64")
+_REST = re.compile(r"= and i64 (%\S+), (\d+)")
+_ACCESS = re.compile(
+    rf"^  (?:%\S+ = )?(?:load|store|atomicrmw|cmpxchg) (?:.*[, ])?(ptr{_SPACE}) (%[^\s,]+),? .*align (\d+)(?=,|$)"
+)
 _NATURAL = {"i8": 1, "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
 _COPY = re.compile(rf"call void @llvm\.mem(?:cpy|move)\.\S+?\((.*?), i(?:64|32) {VALUE}, i1 ")
 _FILL = re.compile(rf"call void @llvm\.memset\.\S+?\((.*?), i8 {VALUE}, i(?:64|32) {VALUE}, i1 ")
@@ -46,9 +50,12 @@ class Alignment:
 
     def __call__(self, edits: Edits) -> None:
         """Turn clang's checks into probes and add those that it lacks."""
+        tried = _tried(edits.body)
         for number, line in enumerate(edits.body.lines):
             if "@__ubsan_handle_" in line:
                 self._checked(edits, number, line)
+            elif ", align " in line and "!annotation" not in line and (access := _ACCESS.match(line)):
+                _accessed(edits, number, access, tried)
             elif "@llvm.mem" in line:
                 _copied(edits, number, line)
             elif ".lds" in line and (found := _TO_LDS.search(line)):
@@ -58,18 +65,39 @@ class Alignment:
         if found := _MISFIT.search(line):
             alignment, use = self._records.get(found[1], (0, 0))
             is_access = use in _ACCESSES and not _is_element(edits.body, found[2], alignment)
-            probe = Probe("misaligned", limit=alignment)
+            probe = FaultProbe("misaligned", limit=alignment)
             edits.instead[number] = [edits.report(number, probe, found[2])] if is_access else []
         elif found := _ASSUMED.search(line):
             limit = int(found[2]) if found[2].isdigit() else 0
-            edits.instead[number] = [edits.report(number, Probe("misaligned", limit=limit, detail="assume"), found[1])]
+            edits.instead[number] = [
+                edits.report(number, FaultProbe("misaligned", limit=limit, detail="assume"), found[1])
+            ]
 
 
 def _is_element(body: Body, address: str, alignment: int) -> bool:
-    """Whether an address is that of an array's element whose own type asks for so much, in a variable."""
+    """True where an address is that of an array's element whose own type asks for so much, in a variable."""
     found = _ADDRESS.search(body.definitions.get(address, ""))
     index = index_in(body.definitions.get(found[1], "")) if found else None
     return bool(found and index and alignment <= _NATURAL.get(index.item, 0) and is_variable(body, found[1]))
+
+
+def _tried(body: Body) -> frozenset[tuple[str, int]]:
+    """The pointers that clang's checks try, and for which alignment."""
+    masks = (_REST.search(line) for line in body.lines if "!nosanitize" in line)
+    addresses = ((found[1], int(found[2]) + 1) for found in masks if found)
+    found = ((_ADDRESS.search(body.definitions.get(address, "")), alignment) for address, alignment in addresses)
+    return frozenset((address[1], alignment) for address, alignment in found if address)
+
+
+def _accessed(edits: Edits, number: int, access: re.Match[str], tried: frozenset[tuple[str, int]]) -> None:
+    """Try what clang leaves out: elements of native vectors, atomic accesses."""
+    pointer, alignment = access[2], int(access[3])
+    if alignment == 1 or (pointer, alignment) in tried or (edits.body.has_lines and not edits.location(number)):
+        return
+    if pointer not in edits.body.variables and not is_member(edits.body, pointer):
+        index = index_in(edits.body.definitions.get(pointer, ""))
+        if not (index and alignment <= _NATURAL.get(index.item, 0) and is_variable(edits.body, pointer)):
+            _multiple(edits, number, access[1], pointer, alignment, "")
 
 
 def _copied(edits: Edits, number: int, line: str) -> None:
@@ -93,7 +121,7 @@ def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int
     address = edits.value(number, f"ptrtoint {kind} {pointer} to i64")
     rest = edits.value(number, f"and i64 {address}, {alignment - 1}")
     bad = edits.value(number, f"icmp ne i64 {rest}, 0")
-    edits.test(number, bad, Probe("misaligned", limit=alignment, detail=detail), address)
+    edits.test(number, bad, FaultProbe("misaligned", limit=alignment, detail=detail), address)
 
 
 def aligned_arguments(head: str, positions: Container[int]) -> str:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 
 from sandbox.amdgcn.ir import VALUE, Body
-from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.pointers import root_of
+from sandbox.machine.instrumented.ir_edits import Edits
+from sandbox.machine.instrumented.ir_pointers import root_of
 
 _MARK = re.compile(r'^!(\d+) = !\{!"auto-init"\}', re.M)
 _STORE = re.compile(rf"^  store (?:volatile )?(.*), (ptr(?: addrspace\(5\))? ({VALUE}), align (\d+))")

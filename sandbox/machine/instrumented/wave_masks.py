@@ -12,8 +12,8 @@ import re
 
 from sandbox.amdgcn.ballots import Ballots, returning_ballots
 from sandbox.amdgcn.ir import DEBUG, VALUE
-from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.probe import Probe
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.ir_edits import Edits
 
 _MASK = re.compile(rf"^  call void @ks_mask\(i64 (?:noundef )?({VALUE})\)")
 _NARROWED = re.compile(rf"@__ubsan_handle_implicit_conversion\(ptr(?: addrspace\(\d\))? @\d+, i64 ({VALUE}), ")
@@ -30,16 +30,16 @@ class WaveMasks:
         self._compares = "@llvm.amdgcn.ballot.i64" in text and "@__ubsan_handle_implicit_conversion" in text
 
     def __call__(self, edits: Edits) -> None:
-        """Probe where a ballot is cut and where a mask is handed over."""
+        """FaultProbe where a ballot is cut and where a mask is handed over."""
         ballots = Ballots(edits.body, self._returning)
         for number, value in ballots.cuts():
             if DEBUG.search(edits.body.lines[number]):
                 bad = edits.value(number, f"icmp ugt i64 {value}, {_LOST}")
-                edits.test(number, bad, Probe("wave_mask"), value)
+                edits.test(number, bad, FaultProbe("wave_mask"), value)
         excused = ballots.excused()
         for number, line in enumerate(edits.body.lines):
             if "@ks_mask(" in line and (found := _MASK.match(line)):
-                edits.instead[number] = [edits.report(number, Probe("wave_mask", detail="mask"), found[1])]
+                edits.instead[number] = [edits.report(number, FaultProbe("wave_mask", detail="mask"), found[1])]
             elif "@__ubsan_handle_implicit" in line:
                 edits.instead[number] = []
                 if self._compares and number not in excused and (found := _NARROWED.search(line)):
@@ -56,4 +56,4 @@ class WaveMasks:
         is_last = edits.value(number, f"icmp eq i64 {value}, {last}")
         is_cut = edits.value(number, f"icmp ugt i64 {value}, {_LOST}")
         bad = edits.value(number, f"and i1 {is_last}, {is_cut}")
-        edits.test(number, bad, Probe("wave_mask", detail="narrowed"), value)
+        edits.test(number, bad, FaultProbe("wave_mask", detail="narrowed"), value)

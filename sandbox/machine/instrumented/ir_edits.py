@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from sandbox.amdgcn.ir import DEBUG, Body
-from sandbox.machine.instrumented.probe import Probe, address_of
+from sandbox.machine.instrumented.fault_probe import FaultProbe, address_of
 
 INTEGER = re.compile(r"i(\d+)$")
 _VECTOR = re.compile(r"<(\d+) x i(\d+)>$")
@@ -21,14 +21,14 @@ class ProbeTable:
 
     text: str
     source: str  # file name of the candidate
-    probes: list[Probe] = field(default_factory=list)
+    probes: list[FaultProbe] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         files = {number for number, name in _FILE.findall(self.text) if name.rpartition("/")[2] == self.source}
         scopes = {number for number, file in _SCOPE.findall(self.text) if file in files}
         self._places = {n: (int(ln), int(col or 0)) for n, ln, col, s in _LOCATION.findall(self.text) if s in scopes}
 
-    def add(self, probe: Probe, location: str) -> int:
+    def add(self, probe: FaultProbe, location: str) -> int:
         """The guest address of a probe at a debug location `!dbg !N`, or at none."""
         line, column = self._places.get(location.rpartition("!")[2], (0, 0))
         self.probes.append(replace(probe, line=line, column=column))
@@ -68,19 +68,19 @@ class Edits:
         self.before.setdefault(number, []).append(f"  {name} = {text}")
         return name
 
-    def test(self, number: int, is_bad: str, probe: Probe, value: str = "0") -> None:
+    def test(self, number: int, is_bad: str, probe: FaultProbe, value: str = "0") -> None:
         """Before this line: lanes in which `is_bad` holds reach the probe, with a number of 64 bits."""
         address, place = self.table.add(probe, self.location(number)), self.location(number)
         call = f"  call void @ks.test(i1 {is_bad}, i64 {address}, i64 {value}){place}"
         self.before.setdefault(number, []).append(call)
 
-    def report(self, number: int, probe: Probe, value: str = "0") -> str:
+    def report(self, number: int, probe: FaultProbe, value: str = "0") -> str:
         """A line by which all lanes that reach it reach the probe."""
         place = self.location(number)
         return f"  call void @ks.report(i64 {self.table.add(probe, place)}, i64 {value}){place}"
 
     def any_of(self, number: int, kind: str, comparison: str) -> str:
-        """Whether a comparison of integers, or of any elements of vectors, holds."""
+        """The condition that a comparison of integers, or of any elements of vectors, holds."""
         found, name = _VECTOR.match(kind), self.value(number, comparison)
         if not found:
             return name

@@ -49,12 +49,12 @@ def subscripts(body: Body, first: Index) -> Iterator[Index]:
 
 
 def is_member(body: Body, name: str) -> bool:
-    """Whether a pointer is to a member of a structure."""
+    """True where a pointer is to a member of a structure."""
     return bool(_MEMBER.search(body.definitions.get(name, "")))
 
 
 def is_row(body: Body, name: str) -> bool:
-    """Whether a pointer is another one and so many elements more, of an array that no type bounds."""
+    """True where a pointer is another one and so many elements more, of an array that no type bounds."""
     text = body.definitions.get(name, "")
     return not index_in(text) and bool(_POINTER_STEP.search(text))
 
@@ -67,6 +67,6 @@ def root_of(body: Body, name: str) -> str:
 
 
 def is_variable(body: Body, name: str) -> bool:
-    """Whether a pointer is to a variable of the function or of the file, whose alignment is as declared."""
+    """True where a pointer is to a variable of the function or of the file, whose alignment is as declared."""
     root = root_of(body, name)
     return root in body.variables or root.startswith("@")

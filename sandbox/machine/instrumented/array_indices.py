@@ -19,9 +19,9 @@ import re
 from dataclasses import replace
 
 from sandbox.amdgcn.ir import LOCAL, VALUE, Body
-from sandbox.machine.instrumented.edits import Edits
-from sandbox.machine.instrumented.pointers import Index, index_in, is_member, is_row, root_of, subscripts
-from sandbox.machine.instrumented.probe import Probe
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.ir_edits import Edits
+from sandbox.machine.instrumented.ir_pointers import Index, index_in, is_member, is_row, root_of, subscripts
 
 _BEYOND = re.compile(rf"@__ubsan_handle_out_of_bounds\(ptr(?: addrspace\(\d\))? (@\d+), i64 ({VALUE})\)")
 _JUMP = re.compile(r"br label %([^\s,]+)")
@@ -60,7 +60,7 @@ class Arrays:
             if first:
                 self._outside(edits, number, replace(first, width="64", value=found[2]))
             else:
-                probe = Probe("out_of_bounds", limit=_count_of(text), detail="vector")
+                probe = FaultProbe("out_of_bounds", limit=_count_of(text), detail="vector")
                 edits.instead[number] = [edits.report(number, probe, found[2])]
 
     def _outside(self, edits: Edits, number: int, first: Index) -> None:
@@ -78,7 +78,7 @@ class Arrays:
             element = edits.value(number, f"add i64 {element}, {part}") if element else part
             size *= step.count
         bad = edits.value(number, f"icmp uge i64 {element}, {size}")
-        edits.test(number, bad, Probe("out_of_bounds", limit=size, name=_source_name(edits.body, base)), element)
+        edits.test(number, bad, FaultProbe("out_of_bounds", limit=size, name=_source_name(edits.body, base)), element)
 
 
 def hide_steps(edits: Edits) -> None:
@@ -86,6 +86,8 @@ def hide_steps(edits: Edits) -> None:
     for number, line in enumerate(edits.body.lines):
         if "!llvm.loop" in line:
             edits.instead[number] = [_LOOP.sub(lambda found: found[1] or "", line)]
+        elif line.startswith("  %arrayinit."):
+            continue  # of a list of values
         elif "getelementptr inbounds" in line and (found := _STEP.match(line)):
             origin = edits.body.definitions.get(found[2], "")
             if " addrspacecast " not in origin and " i8, ptr" not in line:
@@ -108,7 +110,7 @@ def _element_after(body: Body, number: int) -> int | None:
 
 
 def _is_referred_to(edits: Edits, element: int) -> bool:
-    """Whether an address is copied from or to, or handed on as a reference or `this`: it is to what is there."""
+    """True where an address is copied from or to, or handed on as a reference or `this`: it is to what is there."""
     name = edits.body.lines[element].split(" = ")[0].strip()
     if re.search(rf"(?:dereferenceable\(\d+\)|mem\S+\(.*ptr align \d+) {re.escape(name)}[,)]", edits.body.text):
         return True

@@ -15,7 +15,7 @@ STRIDE = 8  # bytes from one probe to the next
 
 
 @dataclass(frozen=True)
-class Probe:
+class FaultProbe:
     """One place of the source that is tried, with the fault that it shows.
 
     `limit` is what the value is held to: the number of elements (out_of_bounds), the bits of the shifted value (shift),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sandbox.machine.instrumented.edits import Edits
+from sandbox.machine.instrumented.ir_edits import Edits
 
 _POINTER = r"(ptr(?: addrspace\(\d\))?) (?:\w+ )*?align (\d+) (?:\w+(?:\(\d+\))? )*?(%[^\s,]+)"
 _COPY = re.compile(rf"call void @llvm\.mem(?:cpy|move)\.\S+?\({_POINTER}, {_POINTER}, i(?:64|32) (\d+), i1 false\)")

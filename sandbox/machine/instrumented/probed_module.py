@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from sandbox.amdgcn.ir import bodies
 from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
-from sandbox.machine.instrumented.arithmetic import arithmetic
-from sandbox.machine.instrumented.arrays import Arrays, hide_steps
-from sandbox.machine.instrumented.copies import unfold_copies
-from sandbox.machine.instrumented.edits import Edits, ProbeTable
-from sandbox.machine.instrumented.probe import Probe, address_of
+from sandbox.machine.instrumented.array_indices import Arrays, hide_steps
+from sandbox.machine.instrumented.fault_probe import FaultProbe, address_of
+from sandbox.machine.instrumented.ir_edits import Edits, ProbeTable
+from sandbox.machine.instrumented.undefined_arithmetic import arithmetic
 from sandbox.machine.instrumented.unset_values import UnsetValues
 from sandbox.machine.instrumented.wave_masks import WaveMasks
+from sandbox.machine.instrumented.whole_copies import unfold_copies
 
 _PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
@@ -48,7 +48,7 @@ class InstrumentedModule:
     """LLVM's text form with probes, and the probes by number."""
 
     text: str
-    probes: tuple[Probe, ...]
+    probes: tuple[FaultProbe, ...]
 
 
 def instrument(text: str, source: str, aligned: Container[int] = ()) -> InstrumentedModule:
@@ -57,7 +57,7 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
     `source`: file name of the candidate; `aligned`: positions at which every kernel gets a buffer's first address.
     """
     table = ProbeTable(text, source)
-    table.add(Probe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
+    table.add(FaultProbe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
     endless = set(_NO_RETURN.findall(text))
     steps = (
         UnsetValues(text),
@@ -86,8 +86,9 @@ def _promises(edits: Edits, is_endless: bool) -> None:
         return
     for number, line in enumerate(edits.body.lines):
         if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
-            edits.instead[number] = [edits.report(number, Probe("trap", detail="unreachable")), line]
+            end = [f"  call void @llvm.amdgcn.endpgm(){edits.location(number)}"] if line.startswith("  un") else []
+            edits.instead[number] = [edits.report(number, FaultProbe("trap", detail="unreachable")), *end, line]
         elif "@llvm.assume" in line and (found := _PROMISE.match(line)):
             bad = edits.value(number, f"xor i1 {found[1]}, true")
-            edits.test(number, bad, Probe("trap", detail="assume"))
+            edits.test(number, bad, FaultProbe("trap", detail="assume"))
             edits.instead[number] = []

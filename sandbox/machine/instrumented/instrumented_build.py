@@ -1,6 +1,6 @@
 """Compiles a candidate with probes: front end, probes in LLVM's text form, then a listing at -O1.
 
-    candidate.hip --clang -S -emit-llvm, no pass--> front.ll --module.py--> probed.ll --clang -O1--> probed.s
+    candidate.hip --clang -S -emit-llvm, no pass--> front.ll --probed_module.py--> probed.ll --clang -O1--> probed.s
 
 Both runs are in the compiler's cage. Loops are not unrolled, and aliasing is not judged by types: the listing is to
 show what the source does, not how fast.
@@ -23,8 +23,8 @@ from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, launched, macros, read_symbols
 from sandbox.candidate.plan import Candidate, Launch
-from sandbox.machine.instrumented.module import instrument
-from sandbox.machine.instrumented.probe import Probe
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.probed_module import instrument
 from sandbox.process import Completed
 
 _FRONT, _PROBED, _LISTING = "front.ll", "probed.ll", "probed.s"
@@ -73,7 +73,7 @@ class InstrumentedListing:
     """
 
     listing: str = ""
-    probes: tuple[Probe, ...] = ()
+    probes: tuple[FaultProbe, ...] = ()
     symbols: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
     cpu_s: float = 0.0  # processor time of the compiler

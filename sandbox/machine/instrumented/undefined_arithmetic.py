@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from sandbox.amdgcn.ir import LOCAL
-from sandbox.machine.instrumented.edits import Edits, element_bits, splat
-from sandbox.machine.instrumented.probe import Probe
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.ir_edits import Edits, element_bits, splat
 
 _OPERATION = re.compile(
     rf"^(?P<head>  {LOCAL} = (?P<op>[su]div|[su]rem|shl|[al]shr) (?:(?:exact|nuw|nsw) )*"
@@ -22,7 +22,7 @@ _WORDS = ("div ", "rem ", " shl ", "shr ")
 
 
 def arithmetic(edits: Edits) -> None:
-    """Probe every division and shift by a number that is no constant."""
+    """FaultProbe every division and shift by a number that is no constant."""
     if not any(word in edits.body.text for word in _WORDS):
         return
     for number, line in enumerate(edits.body.lines):
@@ -43,12 +43,12 @@ def _division(edits: Edits, number: int, found: re.Match[str]) -> str:
         bad = edits.value(number, f"or {truth} {bad}, {both}")
     safe = edits.value(number, f"select {truth} {bad}, {kind} {splat(kind, 1)}, {kind} {right}")
     some = edits.any_of(number, kind, f"icmp ne {truth} {bad}, {'zeroinitializer' if kind[0] == '<' else 'false'}")
-    edits.test(number, some, Probe("division_by_zero"), edits.wide(number, kind, right))
+    edits.test(number, some, FaultProbe("division_by_zero"), edits.wide(number, kind, right))
     return safe
 
 
 def _shift(edits: Edits, number: int, found: re.Match[str]) -> str:
     kind, right, bits = found["kind"], found["right"], element_bits(found["kind"])
     some = edits.any_of(number, kind, f"icmp ugt {kind} {right}, {splat(kind, bits)}")
-    edits.test(number, some, Probe("shift", limit=bits), edits.wide(number, kind, right))
+    edits.test(number, some, FaultProbe("shift", limit=bits), edits.wide(number, kind, right))
     return edits.value(number, f"and {kind} {right}, {splat(kind, bits - 1)}")
