@@ -62,6 +62,10 @@ _BACK_END = (
     "-amdgpu-early-inline-all=true",
     "-mllvm",
     "-amdgpu-function-calls=false",
+    "-mllvm",
+    "-enable-misched=false",  # the order of the source is kept
+    "-mllvm",
+    "-enable-post-misched=false",
 )
 
 

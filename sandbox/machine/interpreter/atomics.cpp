@@ -63,6 +63,7 @@ template <class T, class F> struct Change {
             is_whole &= data.defined[b / 4].byte[b % 4] >> l & 1;
             was_whole &= !written || written[b];
         }
+        if (!was_whole && !F::kIgnoresOld) report_undefined(wave, 1ull << l, wave.at);
         for (uint32_t b = 0; b < sizeof(T) && was_whole; b++) old.defined[b / 4].byte[b % 4] |= 1ull << l;
         for (uint32_t b = 0; b < sizeof(T) && written; b++) written[b] = (was_whole || kForgets<F>) && is_whole;
     }
@@ -160,8 +161,14 @@ uint32_t packed_bfloat(uint32_t a, uint32_t b) {
 #define CHANGE(NAME, T, EXPRESSION)                                                                            \
     struct NAME {                                                                                              \
         using Bits = T;                                                                                        \
-        static constexpr bool kCompares = false;                                                               \
+        static constexpr bool kCompares = false, kIgnoresOld = false;                                          \
         T operator()(T old, T data, [[maybe_unused]] T compared) const { return EXPRESSION; }                  \
+    };
+#define SWAP(NAME, T)                                                                                          \
+    struct NAME {                                                                                              \
+        using Bits = T;                                                                                        \
+        static constexpr bool kCompares = false, kIgnoresOld = true;                                           \
+        T operator()(T, T data, T) const { return data; }                                                      \
     };
 #define CHANGES(S, U, I)                                                      \
     CHANGE(Add##S, U, old + data)                                             \
@@ -176,10 +183,10 @@ uint32_t packed_bfloat(uint32_t a, uint32_t b) {
     CHANGE(Xor##S, U, old ^ data)                                             \
     CHANGE(Inc##S, U, old >= data ? 0 : old + 1)                              \
     CHANGE(Dec##S, U, !old || old > data ? data : old - 1)                    \
-    CHANGE(Swap##S, U, (void(old), data))                                                  \
+    SWAP(Swap##S, U)                                                 \
     struct Compare##S {                                                       \
         using Bits = U;                                                       \
-        static constexpr bool kCompares = true;                               \
+        static constexpr bool kCompares = true, kIgnoresOld = false;                               \
         U operator()(U old, U data, U compared) const { return old == compared ? data : old; } \
     };
 CHANGES(32, uint32_t, int32_t)
@@ -194,14 +201,14 @@ FLOATS(32, uint32_t, float)
 FLOATS(64, uint64_t, double)
 struct CompareFloat32 {
     using Bits = uint32_t;
-    static constexpr bool kCompares = true;
+    static constexpr bool kCompares = true, kIgnoresOld = false;
     Bits operator()(Bits old, Bits data, Bits compared) const {
         return same_bits<float>(old) == same_bits<float>(compared) ? data : old;
     }
 };
 struct CompareFloat64 {
     using Bits = uint64_t;
-    static constexpr bool kCompares = true;
+    static constexpr bool kCompares = true, kIgnoresOld = false;
     Bits operator()(Bits old, Bits data, Bits compared) const {
         return same_bits<double>(old) == same_bits<double>(compared) ? data : old;
     }
@@ -211,12 +218,12 @@ CHANGE(AddBfloats, uint32_t, packed_bfloat(old, data))
 // The mask is the first operand, the bits the second: ds_mskor.
 struct MaskOr32 {
     using Bits = uint32_t;
-    static constexpr bool kCompares = true;
+    static constexpr bool kCompares = true, kIgnoresOld = false;
     uint32_t operator()(uint32_t old, uint32_t bits, uint32_t mask) const { return (old & ~mask) | bits; }
 };
 struct MaskOr64 {
     using Bits = uint64_t;
-    static constexpr bool kCompares = true;
+    static constexpr bool kCompares = true, kIgnoresOld = false;
     uint64_t operator()(uint64_t old, uint64_t bits, uint64_t mask) const { return (old & ~mask) | bits; }
 };
 

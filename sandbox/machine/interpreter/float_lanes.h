@@ -158,7 +158,7 @@ template <class S, int N> KM_HOT Sources<S, N> read_sources(Wave& w, const Instr
             sources.lane[k] = s.lane, origin = s.origin;
             defined = S::kAs == As::f16 ? s.defined.byte[0] & s.defined.byte[1] : s.defined.whole();
         }
-        if (__builtin_expect(sources.defined == kAll && defined != kAll, 0))
+        if (__builtin_expect(w.write_mask & ~defined && sources.origin == kNowhere, 0))
             sources.origin = origin_of(w, defined, origin);
         sources.defined &= defined;
     }

@@ -61,8 +61,8 @@ struct Share {  // a worker's part of one launch
             const Conflict* late = group->model.end_workgroup();
             if (late)
                 report_conflict(*group, *late);
-            else if (group->uses_undefined)
-                add_finding(group->undefined);
+            else if (group->uses_undefined && !worker.uses_undefined)
+                worker.uses_undefined = true, worker.undefined = group->undefined;
         }
         close_workgroup(worker, group);
         grid.progress.add(1);
@@ -161,6 +161,9 @@ void run_share(Worker& worker, Grid& grid) {
         run_together(share);
     else
         run_alone(share);
+    // A workgroup that comes later may write what was read: a race, and told as one.
+    if (worker.uses_undefined && !finding_count()) add_finding(worker.undefined);
+    worker.uses_undefined = false;
     grid.idle.add(1);
     share.settle();
 }

@@ -75,7 +75,7 @@ void permute(Wave& w, const Instruction& in, Permutation& permutation) {
     w.write_mask &= dpp_written(in);
     masked &= w.write_mask;
     if (!(in.flags & kBoundControl)) w.write_mask &= ~invalid;
-    if (masked) report(w, kDivergentCollective, masked);
+    if (masked) report(w, kDivergentCollective, masked, w.exec());
 }
 
 uint64_t permuted(uint64_t bits, const Permutation& permutation) {

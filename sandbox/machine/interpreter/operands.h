@@ -130,8 +130,8 @@ KM_HOT void write_scc(Wave& w, bool value, bool defined, uint32_t origin) {
 // Where an instruction's undefined result came from: the source's origin, or the instruction itself.
 KM_HOT uint32_t origin_of(const Wave& w, uint64_t defined_a, uint32_t a, uint64_t defined_b = kAll,
                           uint32_t b = kNowhere) {
-    if (defined_a != kAll && a != kNowhere) return a;
-    if (defined_b != kAll && b != kNowhere) return b;
+    if (w.write_mask & ~defined_a && a != kNowhere) return a;
+    if (w.write_mask & ~defined_b && b != kNowhere) return b;
     return w.at;
 }
 
@@ -174,7 +174,8 @@ template <class T, class F> KM_HOT void ternary(Wave& w, const Instruction& in, 
     for (int l = 0; l < kLanes; l++)
         result.lane[l] = bits_of(f(as<T>(a.lane[l]), as<T>(b.lane[l]), as<T>(c.lane[l])));
     const uint64_t da = a.defined.whole(), db = b.defined.whole(), dc = c.defined.whole();
-    const uint32_t origin = da & db ? origin_of(w, dc, c.origin) : origin_of(w, da, a.origin, db, b.origin);
+    const bool is_first = w.write_mask & ~(da & db);
+    const uint32_t origin = is_first ? origin_of(w, da, a.origin, db, b.origin) : origin_of(w, dc, c.origin);
     write32(w, in, in.result[0], result, Defined::of(da & db & dc), origin, kType<T>);
 }
 

@@ -151,7 +151,7 @@ template <int N> void read_pairs(const Wave& w, const Instruction& in, bool is_u
                                       m & (is_upper ? kNegateHigh : kNegate), to.room[k]);
         const uint64_t defined = s.defined.whole();
         to.s.lane[k] = s.lane;
-        if (to.s.defined == kAll && defined != kAll) to.s.origin = origin_of(w, defined, s.origin);
+        if (w.write_mask & ~defined && to.s.origin == kNowhere) to.s.origin = origin_of(w, defined, s.origin);
         to.s.defined &= defined;
     }
     for (int k = N; k < 3; k++) to.s.lane[k] = to.s.lane[0];

@@ -51,6 +51,8 @@ struct Worker {
     uint64_t opened_ns;
     Recorder* recorder;   // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
+    bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
+    Finding undefined;
 };
 
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);

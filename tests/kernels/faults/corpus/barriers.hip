@@ -27,7 +27,7 @@ __global__ void k(const float* x, float* y) {
         __syncthreads(); //-
     } else {
         y[threadIdx.x] = 0;
-        __syncthreads(); // BUG: divergent_barrier //-
+        __syncthreads(); // BUG: divergent_barrier ~4 //-
     }
     __syncthreads(); //+
 }

@@ -1,7 +1,7 @@
 //== scratch in the input
 __global__ void k(float* x, float* y) {
     float v = x[threadIdx.x];
-    x[threadIdx.x] = v; // BUG: input_written //-
+    x[threadIdx.x] = 2 * v; // BUG: input_written //-
     y[threadIdx.x] = v;
 }
 //== atomics on the input
