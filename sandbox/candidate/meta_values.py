@@ -61,9 +61,7 @@ def resolve_meta(
     whole = {i for i, value in enumerate(values) if isinstance(value, ScalarArg) and value.dtype not in REAL_TYPES}
     named = {i for i in whole if ALL in meta.specialised or args[i] in meta.specialised}
     if unknown := set(meta.specialised) - {ALL} - {args[i] for i in named}:
-        raise PlanError(
-            f"specialise names {min(unknown)!r}, which is no argument that is a whole number, as args has it"
-        )
+        raise PlanError(f"specialise names {min(unknown)!r}, which stands in args for no whole number")
     return ResolvedMeta(constants, options, tuple(sorted(named)))
 
 

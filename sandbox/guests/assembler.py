@@ -31,7 +31,7 @@ from sandbox.candidate.diagnostics import (
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.guests.assembly_text import LISTING, SOURCE, cleaned, listing_of
-from sandbox.guests.descriptor import Descriptor, contradictions, descriptors_in
+from sandbox.guests.stated_registers import Descriptor, contradictions, descriptors_in
 from sandbox.process import Completed
 from sandbox.target import Target
 

@@ -126,7 +126,9 @@ def _signature(
                 hints[(number,)] = [hint for mark, hint in _HINTS.items() if mark in marks]
         elif parameter.name in given:
             constants[(number,)] = _value(given[parameter.name])
-        elif parameter.has_default:
+        elif parameter.name in request["options"]:  # such as num_stages, which a launch of Triton's gives to both
+            constants[(number,)] = request["options"][parameter.name]
+        elif parameter.has_default and parameter.default is not ...:
             constants[(number,)] = parameter.default
         else:
             raise PythonSourceError(_without_value(name, parameter.name))

@@ -12,6 +12,7 @@ import json
 import re
 import time
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from sandbox.candidate.diagnostics import ending_of, listing_findings, readable,
 from sandbox.candidate.language import CLOSE
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
+from sandbox.guests import triton_child, triton_source
 from sandbox.guests.triton_child import LISTING, REPLY, REQUEST, SOURCE, TAKEN
 from sandbox.guests.triton_job import TritonJob
 from sandbox.process import Completed, ProcessLimits, run
@@ -42,7 +44,7 @@ _SETTINGS = {"TRITON_BACKENDS_IN_TREE": "1"}
 _DIAGNOSTIC = re.compile(rf"{re.escape(SOURCE)}\"?:(\d+):\d+\)?: error: (.*)")
 _MISSING = (
     "Triton kernels need the package triton, which is not installed here; install this project's extra: "
-    ".venv/bin/pip install -c constraints.txt '.[triton]'"
+    ".venv/bin/pip install -e '.[triton]'"
 )
 
 
@@ -136,9 +138,16 @@ class TritonCompiler:
     def _path(self, candidate: Candidate, job: TritonJob) -> Path:
         """The place of a stored kernel: the text of a plan is no part of its name, the number of its lines is."""
         plan, mark, code = candidate.source.partition(CLOSE)
-        parts = [FORMAT, installed_version(), self._target.arch, plan.count("\n"), mark + code, job]
+        parts = [FORMAT, _programs(), installed_version(), self._target.arch, plan.count("\n"), mark + code, job]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         return self._cache / "triton" / key[:2] / f"{key}.json"
+
+
+@cache
+def _programs() -> str:
+    """SHA-256 of the child's own text, on which a listing depends."""
+    texts = (Path(file).read_bytes() for file in (triton_child.__file__, triton_source.__file__))
+    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def installed_version() -> str:

@@ -90,9 +90,9 @@ def _argument(
         case NullArg():
             return NO_VALUE, ""
         case ScalarArg(dtype=dtype, value=value):
-            if chooses and dtype not in REAL_TYPES and value == 1:
-                return ONE, ""
-            return TYPES[dtype], ALIGNED if chooses and int(value) % _UNIT == 0 else ""
+            if not chooses or dtype in REAL_TYPES:
+                return TYPES[dtype], ""
+            return (ONE, "") if value == 1 else (TYPES[dtype], "" if int(value) % _UNIT else ALIGNED)
     raise PlanError(
         f"argument {number + 1} of {launch.kernel} is a struct, which no kernel of Triton's takes", launch.line
     )

@@ -2,7 +2,7 @@
 
 Taken are, at the top level: functions with `@triton.jit`, constants made of literals, and imports from Triton itself.
 All else becomes empty lines, so every line keeps its number. Of the decorators `@triton.jit` alone remains; defaults
-of parameters must be constants; annotations are not evaluated.
+of parameters that are no constants are left out; annotations are not evaluated.
 
 Runs in the caged child, and imports the standard library alone.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 TRITON = "triton"
 _CONVENTIONS = {"triton": "triton", "tl": "triton.language"}  # names that other packages hand on
 _JIT_OPTIONS = frozenset({"noinline", "debug"})  # of the decorator, with literals; the rest steers launches
+NO_DEFAULT = "..."  # for a default that is no constant: the plan has to give the value
 FUTURE = "from __future__ import annotations"
 MOST_NODES = 200_000
 
@@ -94,7 +95,7 @@ class _Statements:
             out[first] = f"{FUTURE}; {out[first]}" if out[first] else FUTURE
         else:
             out[max(1, first - 1)] = FUTURE
-        self._taken.text = "\n".join(out[1:]) + "\n"
+        self._taken.text = "\n".join(out[1:])
         return self._taken
 
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
@@ -137,11 +138,9 @@ class _Statements:
             self._omit(node.name, node.lineno, "it is a function without @triton.jit")
             return
         arguments = node.args
-        defaults = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
-        for default in defaults:
-            if not self._is_constant(default):
-                self._omit(node.name, node.lineno, f"the default at line {default.lineno} is no constant")
-                return
+        if arguments.vararg or arguments.kwarg:
+            self._omit(node.name, node.lineno, "it takes any number of arguments")
+            return
         for decorator, made in zip(node.decorator_list, options, strict=True):
             if made is None:
                 what = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -150,8 +149,22 @@ class _Statements:
         self._out[node.decorator_list[0].lineno] = [f"@{name}({jit})" if jit else f"@{name}"]
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             self._verbatim[number] = self._lines[number - 1]
+        defaults = [each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None]
+        for default in reversed(defaults):  # the last first: what stands before it keeps its column
+            if not self._is_constant(default):
+                self._blank(default)
         self._taken.kernels[node.name] = node.lineno
         self._taken.omitted.pop(node.name, None)
+
+    def _blank(self, default: ast.expr) -> None:
+        """Put NO_DEFAULT in the place of a parameter's default, on the same lines."""
+        first, last = default.lineno, default.end_lineno or default.lineno
+        begin = self._verbatim[first].encode()[: default.col_offset].decode()
+        end = self._verbatim[last].encode()[default.end_col_offset :].decode()
+        for number in range(first, last):
+            self._verbatim[number] = ""
+        self._verbatim[first] = begin + NO_DEFAULT
+        self._verbatim[last] = begin + NO_DEFAULT + end if first == last else end
 
     def _jit_options(self, decorator: ast.expr) -> str | None:
         """The options to keep of `@triton.jit`; None for another decorator."""

@@ -67,6 +67,7 @@ class ExecutionRequest:
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
     masks: bool = True  # False for a program without checks, which marks nothing: `written` is empty
+    probes: bool = True  # of all workgroups: first by a program with probes, for what optimisation hides
     pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
 
 

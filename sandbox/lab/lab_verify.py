@@ -106,7 +106,8 @@ class Judge:
         plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, values.inputs)
         # A test case keeps one order of waves, so that the same fault is told the same way each time.
-        execution = self._execute(plan, buffers, shuffled=variant is not None or case.role != "test")
+        is_drawn = variant is not None or case.role != "test"
+        execution = self._execute(plan, buffers, shuffled=is_drawn, probes=not is_drawn)
         name = case.name if variant is None else f"{case.name} [{variant}]"
         if execution.findings:
             findings = tuple(replace(f, case=name) for f in execution.findings)
@@ -122,7 +123,7 @@ class Judge:
     def _backwards(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case) -> Rows | None:
         """The row where workgroups that share a buffer begin with the last one; None where one waits for another."""
         request = ExecutionRequest(
-            self.built.program, plan, buffers, BACKWARDS_S, exact=self.exact, shuffled=True, backwards=True
+            self.built.program, plan, buffers, BACKWARDS_S, exact=self.exact, shuffled=True, backwards=True, probes=False
         )
         execution = self.lab.execute(request)
         if any(finding.kind == "timeout" for finding in execution.findings):
@@ -133,9 +134,10 @@ class Judge:
             return CaseResult(case.name, case.role, correct=False, compared=0.0, message=found[0].message), found
         return self._compare(execution, values, case)
 
-    def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool) -> Execution:
+    def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool, probes: bool) -> Execution:
         deadline_s = self.patience.deadline_s
-        request = ExecutionRequest(self.built.program, plan, buffers, deadline_s, exact=self.exact, shuffled=shuffled)
+        how = {"exact": self.exact, "shuffled": shuffled, "probes": probes}
+        request = ExecutionRequest(self.built.program, plan, buffers, deadline_s, **how)
         return self.noted(self.lab.execute(request))
 
     def noted(self, execution: Execution) -> Execution:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import struct
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.listing import kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.instances import instantiated
@@ -23,16 +25,20 @@ from sandbox.lab import executor_request
 from sandbox.lab.build.lab_program import LabProgram, LdsVariable
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
-from sandbox.lab.lab import Lab, executor_view
+from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.machine.executor import executor
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import KernargLayout, pack
 from sandbox.machine.machine_program import machine_program
 from sandbox.machine.unreadable import UnreadableListing
+from sandbox.recent import Recent
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
 _RANDOM = random.SystemRandom()
+PROGRAMS = 64  # instrumented ones that are kept
 _WAVE_BYTES = 400 << 10  # registers of a wave with what is defined of them, and its part of LDS
 
 
@@ -43,6 +49,8 @@ class ListedProgram(LabProgram):
     image_path: str = ""
     numbers: Mapping[str, int] | None = None
     layouts: Mapping[str, KernargLayout] | None = None
+    probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
+    text: tuple[Candidate, Mapping[str, int]] | None = None  # what it was made from
 
 
 class MachineLab(Lab):
@@ -59,6 +67,9 @@ class MachineLab(Lab):
         """As the lab; the cache holds the interpreter and the images."""
         super().__init__(toolchain, cache, target, cores, evidence)
         self._compiler = Compiler(toolchain, cache, target, evidence)
+        self._probing = InstrumentedBuild(toolchain, cache)
+        self._instrumented: Recent[str, LabProgram | None] = Recent(PROGRAMS)
+        self._instrumenting = threading.Lock()
 
     def warm(self) -> None:
         """Build the interpreter."""
@@ -77,11 +88,44 @@ class MachineLab(Lab):
         compilation = self._compiler.compile(candidate, tunables, is_assembled=False)
         if not compilation.ok:
             return compilation.findings
+        symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
+        return self._listed(compilation.listing, candidate, tunables, symbols)
+
+    def execute(self, request: ExecutionRequest) -> Execution:
+        """Run all launches in order; where probes are asked for, by a program with probes before."""
+        probed = self._probed(request)
+        if probed is not None:
+            seen = super().execute(replace(request, program=probed, probes=False))
+            if seen.findings:
+                return seen
+        return super().execute(request)
+
+    def _probed(self, request: ExecutionRequest) -> LabProgram | None:
+        """The instrumented program of a request that every workgroup takes part in; None where there is none."""
+        program = request.program
+        is_whole = not (request.count or request.blocks or any(request.workgroups)) and request.checks == "all"
+        if not (request.probes and is_whole and isinstance(program, ListedProgram) and program.text):
+            return None
+        with self._instrumenting:
+            return self._instrumented.get(program.path, lambda: self._instrument(*program.text))  # type: ignore[misc]
+
+    def _instrument(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | None:
+        listed = self._probing.build(candidate, tunables)
+        if listed.findings:
+            return None  # the candidate compiles without probes, and is judged without them
+        symbols = {kernel.symbol: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}
+        symbols |= {kernel.name: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}
+        symbols |= dict(listed.symbols)
+        made = self._listed(listed.listing, candidate, tunables, symbols)
+        return replace(made, probes=listed.probes, text=None) if isinstance(made, ListedProgram) else None
+
+    def _listed(
+        self, listing: str, candidate: Candidate, tunables: Mapping[str, int], symbols: Mapping[str, str]
+    ) -> LabProgram | tuple[Finding, ...]:
         try:
-            program = machine_program(compilation.listing, self._cache / "machine" / "images", SOURCE)
+            program = machine_program(listing, self._cache / "machine" / "images", SOURCE)
         except UnreadableListing as refused:
             return (Finding("compile_error", str(refused), code="B.1"),)
-        symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
         launches = instantiated(candidate, tunables).plan.launches
         named = {launch.kernel: symbols[launch.kernel] for launch in launches if launch.kernel in symbols}
         return ListedProgram(
@@ -100,6 +144,7 @@ class MachineLab(Lab):
             image_path=program.path,
             numbers=dict(program.kernels),
             layouts={name: program.layouts[symbol] for name, symbol in named.items()},
+            text=(candidate, tunables),
         )
 
     def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:

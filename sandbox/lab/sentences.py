@@ -67,8 +67,36 @@ def _who(row: Mapping[str, Any]) -> str:
     return f"work-item ({thread}) of workgroup ({block})"
 
 
+_ASSUMED = ("assume", "unreachable")
+
+
+def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
+    """The row as if the fault that a probe shows had been met by itself, and the probe's line."""
+    probes = getattr(scene.program, "probes", ())
+    number = int(row["address"]) // 8
+    if number >= len(probes):
+        return row, None
+    probe, value = probes[number], int(row["other"][0])
+    told = {**row, "kind": probe.kind, "address": value, "other": (value, probe.limit), "size": probe.limit, "detail": 0}
+    if probe.kind == "out_of_bounds":
+        told |= {"detail": _VECTOR if probe.detail == "vector" else _PRIVATE}
+    elif probe.kind == "shift":
+        told |= {"detail": value & 0xFFFFFFFF}
+    elif probe.kind == "misaligned":
+        told |= {"size": 0, "detail": probe.limit}
+    elif probe.kind == "trap":
+        told |= {"detail": int(probe.detail in _ASSUMED)}
+    elif probe.kind == "wave_mask":
+        told |= {"write": int(probe.detail == "mask"), "detail": value}
+    return told, probe.line or None
+
+
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
+    at_probe = None
+    if row["kind"] == "probe":
+        row, at_probe = _told_by_probe(scene, row)
     kind, line = str(row["kind"]), place(scene.lines, row["places"])
+    line = line or at_probe
     launch = scene.plan.launches[int(row["launch"])]
     kernel = launch.kernel
     if line is None and kernel.startswith((FILL, COPY, CONTENTS, VALUE)):

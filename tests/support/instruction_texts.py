@@ -40,7 +40,11 @@ def instruction_text(row: TableRow) -> InstructionText | None:
         if left[0] == "s":  # a result's old value
             spec = next(o for o in row.operands if o.role == right)
             read["v" not in spec.files] += _register(spec)[1]
-    scalars_read = [*read[True], *([SCC] if "scc" in row.reads else []), *([VCC, VCC + 1] if "vcc" in row.reads else [])]
+    scalars_read = [
+        *read[True],
+        *([SCC] if "scc" in row.reads else []),
+        *([VCC, VCC + 1] if "vcc" in row.reads else []),
+    ]
     named = {"scc": [SCC], "exec": [EXEC, EXEC + 1], "vcc": [VCC, VCC + 1]}
     scalars_written = written[True] + [i for name, registers in named.items() if name in row.writes for i in registers]
     unique = [tuple(dict.fromkeys(x)) for x in (read[False], scalars_read, written[False], scalars_written)]

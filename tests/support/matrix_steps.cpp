@@ -15,7 +15,7 @@ struct Record {
     char name[48];
     Instruction instruction;
     uint64_t exec, present, is_exact, base;  // base: the first register of the window
-    uint64_t findings, kind, lanes;          // out: how many, and the last one
+    uint64_t findings, kind, lanes, detail;  // out: how many, and the last one
     Vector values[kWindow];
     Defined defined[kWindow];
     uint32_t origin[kWindow];
@@ -31,10 +31,11 @@ namespace machine {
 
 extern const SemanticsList kMatrix, kSparseMatrix;
 
-void report(Wave&, FindingKind kind, uint64_t lanes, uint64_t, uint32_t) {
+void report(Wave&, FindingKind kind, uint64_t lanes, uint64_t detail, uint32_t) {
     g_record.findings++;
     g_record.kind = kind;
     g_record.lanes = lanes;
+    g_record.detail = detail;
 }
 
 }  // namespace machine

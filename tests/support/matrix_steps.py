@@ -78,7 +78,7 @@ class Registers:
     values: npt.NDArray[np.uint32] = field(default_factory=lambda: np.zeros((WINDOW, 64), np.uint32))
     defined: npt.NDArray[np.uint64] = field(default_factory=lambda: np.full((WINDOW, 4), ALL, np.uint64))
     origin: npt.NDArray[np.uint32] = field(default_factory=lambda: np.arange(1000, 1000 + WINDOW, dtype=np.uint32))
-    findings: tuple[int, int, int] = (0, 0, 0)  # how many; kind and lanes of the last one
+    findings: tuple[int, int, int, int] = (0, 0, 0, 0)  # how many; kind, lanes and detail of the last one
 
     def put(self, at: int, lanes: npt.NDArray[np.uint8]) -> None:
         """Set registers from `at` on to the bytes of all lanes, lane after lane."""
@@ -129,8 +129,8 @@ class Step:
     def encoded(self) -> bytes:
         """The record of matrix_steps.cpp."""
         decoded, of = decode_instruction(self.text), self.registers
-        head = struct.pack("<48s4x132s7Q", decoded.row.semantics.encode(), decoded.body, self.exec, self.present,
-                           self.is_exact, self.base, 0, 0, 0)  # fmt: skip
+        head = struct.pack("<48s4x132s8Q", decoded.row.semantics.encode(), decoded.body, self.exec, self.present,
+                           self.is_exact, self.base, 0, 0, 0, 0)  # fmt: skip
         return head.ljust(256, b"\0") + of.values.tobytes() + of.defined.tobytes() + of.origin.tobytes()
 
 
@@ -143,11 +143,11 @@ def run(steps: Sequence[Step], architecture: str | None = None) -> list[Register
 
 
 def _decoded(record: bytes) -> Registers:
-    findings = struct.unpack("<3Q", record[216:240])
+    findings = struct.unpack("<4Q", record[216:248])
     values, defined, origin = 256, 256 + WINDOW * 256, 256 + WINDOW * 288
     return Registers(
         np.frombuffer(record[values:defined], np.uint32).reshape(WINDOW, 64).copy(),
         np.frombuffer(record[defined:origin], np.uint64).reshape(WINDOW, 4).copy(),
         np.frombuffer(record[origin:], np.uint32).copy(),
-        (findings[0], findings[1], findings[2]),
+        (findings[0], findings[1], findings[2], findings[3]),
     )

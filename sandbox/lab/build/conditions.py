@@ -21,9 +21,9 @@ import numpy as np
 from records.codec import dumps, loads
 from records.computed_once import computed_once
 from records.evaluation import OneSided
+from sandbox.amdgcn.ir import DEFINITION, LOCAL, Body, bodies, operands
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE
-from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies, operands
 from sandbox.lab.build.recorder import DECLARED, Sites, can_record, recorded
 
 MOST = 4096  # marks of a program, as the runtime's array holds

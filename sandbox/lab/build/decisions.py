@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sandbox.amdgcn.ir import DEFINITION, LOCAL, Body, bodies
 from sandbox.cage.output import read_output
-from sandbox.lab.build.ir import DEFINITION, LOCAL, Body, bodies
 
 Step = tuple[str, ...]
 Steps = tuple[Step, ...]

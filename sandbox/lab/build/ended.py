@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sandbox.lab.build.ir import DEBUG, VALUE, Body
+from sandbox.amdgcn.ir import DEBUG, VALUE, Body
 from sandbox.lab.build.unset import overwritten
 
 _ENDS = re.compile(rf"^  call void @llvm\.lifetime\.(start|end)\.p0\(ptr (?:nonnull )?({VALUE})\)")

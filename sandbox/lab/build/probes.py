@@ -21,9 +21,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sandbox.lab.build.ballots import Ballots, returning_ballots
+from sandbox.amdgcn.ballots import Ballots, returning_ballots
+from sandbox.amdgcn.ir import DEBUG, VALUE, Body, bodies
 from sandbox.lab.build.ended import ended
-from sandbox.lab.build.ir import DEBUG, VALUE, Body, bodies
 from sandbox.lab.build.no_bits import with_unset_counts
 from sandbox.lab.build.saturation import saturating
 from sandbox.lab.build.unset import RUNTIME as UNSET

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from sandbox.lab.build.ir import LOCAL, Body, operands
+from sandbox.amdgcn.ir import LOCAL, Body, operands
 
 PLACES = 8  # addresses of one row, as the runtime's function notes
 SITES = 16  # loads of one comparison that are followed, the nearest ones

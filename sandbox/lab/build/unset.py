@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from sandbox.lab.build.ir import DEBUG, VALUE, Body
+from sandbox.amdgcn.ir import DEBUG, VALUE, Body
 
 _MARK = re.compile(r'^!(\d+) = !\{!"auto-init"\}', re.M)
 _STORE = re.compile(rf"^  store (?:volatile )?(.*), ptr ({VALUE}), align (\d+)")

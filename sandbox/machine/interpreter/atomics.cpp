@@ -33,6 +33,9 @@ template <class T> void keep(LaneData& data, int lane, T value) {
     if constexpr (sizeof(T) == 8) data.dword[1].lane[lane] = (uint32_t)(value >> 32);
 }
 
+// Whether a change needs nothing of what was there, so that what it stores is defined.
+template <class F> constexpr bool kForgets = false;
+
 // What an atomic instruction does: `T` the bits in memory; change(old, data, compared).
 template <class T, class F> struct Change {
     Wave& wave;
@@ -61,7 +64,7 @@ template <class T, class F> struct Change {
             was_whole &= !written || written[b];
         }
         for (uint32_t b = 0; b < sizeof(T) && was_whole; b++) old.defined[b / 4].byte[b % 4] |= 1ull << l;
-        for (uint32_t b = 0; b < sizeof(T) && written; b++) written[b] = was_whole && is_whole;
+        for (uint32_t b = 0; b < sizeof(T) && written; b++) written[b] = (was_whole || kForgets<F>) && is_whole;
     }
 };
 
@@ -181,6 +184,8 @@ uint32_t packed_bfloat(uint32_t a, uint32_t b) {
     };
 CHANGES(32, uint32_t, int32_t)
 CHANGES(64, uint64_t, int64_t)
+template <> constexpr bool kForgets<Swap32> = true;
+template <> constexpr bool kForgets<Swap64> = true;
 #define FLOATS(S, U, F)                                                                              \
     CHANGE(AddFloat##S, U, same_bits<U>(sum(same_bits<F>(old), same_bits<F>(data))))                 \
     CHANGE(MinFloat##S, U, same_bits<U>(least(same_bits<F>(old), same_bits<F>(data))))               \

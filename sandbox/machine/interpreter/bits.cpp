@@ -41,7 +41,8 @@ static Known<u32> signed_field(Known<u32> value, Known<u32> offset, Known<u32> w
     return {result, ~signed_field(value.unknown(), offset.value, width.value)};
 }
 
-// The byte of {a, b} that selector `s` names: 0 to 3 of b, 4 to 7 of a, 8 to 11 the signs of odd bytes, 12 zeros, else ones.
+// The byte of {a, b} that selector `s` names: 0 to 3 of b, 4 to 7 of a, 8 to 11 the signs of odd bytes, 12 zeros, else
+// ones.
 static u32 permuted_byte(u32 a, u32 b, u32 s) {
     const u32 byte = (s & 4 ? a : b) >> (8 * (s & 3)) & 255;
     const u32 sign = ((s & 2 ? a : b) >> (s & 1 ? 31 : 15) & 1) * 255;
@@ -87,19 +88,26 @@ static void permute(Wave& w, const Instruction& in) {
     write32(w, in, in.result[0], result, defined, origin_of(w, a.defined.whole(), a.origin, kAll, b.origin));
 }
 
+// The bits, from that of lane `first` on, of lanes below lane l.
+template <int first> KM_HOT u32 below(int l) {
+    return l <= first ? 0 : l - first >= 32 ? ~0u : (1u << (l - first & 31)) - 1;
+}
+
 // Counts, added to source 1, the bits of source 0 that belong to lanes below this one; `first`: the lane of bit 0.
 template <int first> static void count_below(Wave& w, const Instruction& in) {
     Vector room[2], result;
     const Source s[2] = {read32(w, in, 0, room[0]), read32(w, in, 1, room[1])};
-    Defined defined = Defined::of(0);
-    for (int l = 0; l < kLanes; l++) {
-        const u32 below = l <= first ? 0 : l - first >= 32 ? ~0u : (1u << (l - first)) - 1;
-        result.lane[l] = ones(s[0].lane[l] & below) + s[1].lane[l];
-        const bool is_known = !(below & ~known_bits(s[0].defined, l));
-        add_known_bits(defined, l, is_known ? known_bits(s[1].defined, l) : 0);
+    for (int l = 0; l < kLanes; l++) result.lane[l] = ones(s[0].lane[l] & below<first>(l)) + s[1].lane[l];
+    Defined defined = Defined::of(kAll);
+    if (__builtin_expect(w.write_mask & ~whole_lanes<2>(s), 0)) {
+        defined = Defined::of(0);
+        for (int l = 0; l < kLanes; l++) {
+            const bool is_known = !(below<first>(l) & ~known_bits(s[0].defined, l));
+            add_known_bits(defined, l, is_known ? known_bits(s[1].defined, l) : 0);
+        }
+        // A sum is undefined from its lowest undefined byte on.
+        for (int b = 1; b < 4; b++) defined.byte[b] &= defined.byte[b - 1];
     }
-    // A sum is undefined from its lowest undefined byte on.
-    for (int b = 1; b < 4; b++) defined.byte[b] &= defined.byte[b - 1];
     write32(w, in, in.result[0], result, defined, first_origin<2>(w, s));
 }
 
@@ -121,9 +129,9 @@ static void swap(Wave& w, const Instruction& in) {
 
 static void nothing(Wave&, const Instruction&) {}
 
-MACHINE_SEMANTICS(kBits,
-    {"mov_b32", lanes<u32, [](auto a) { return a; }, 1>}, {"mov_b64", move64}, {"swap_b32", swap}, {"nop", nothing}, {"clrexcp", nothing},
-    {"not_b32", lanes<u32, [](auto a) { return ~a; }, 1>},
+MACHINE_SEMANTICS(
+    kBits, {"mov_b32", lanes<u32, [](auto a) { return a; }, 1>}, {"mov_b64", move64}, {"swap_b32", swap},
+    {"nop", nothing}, {"clrexcp", nothing}, {"not_b32", lanes<u32, [](auto a) { return ~a; }, 1>},
     {"and_b32", lanes<u32, [](auto a, auto b) { return a & b; }, 2>},
     {"or_b32", lanes<u32, [](auto a, auto b) { return a | b; }, 2>},
     {"xor_b32", lanes<u32, [](auto a, auto b) { return a ^ b; }, 2>},
@@ -140,14 +148,19 @@ MACHINE_SEMANTICS(kBits,
     {"bfe_u32", lanes<u32, [](auto a, auto b, auto c) { return field(a, b, c); }, 3>},
     {"bfe_i32", lanes<u32, [](auto a, auto b, auto c) { return signed_field(a, b, c); }, 3>},
     {"bfi_b32", lanes<u32, [](auto a, auto b, auto c) { return (a & b) | (~a & c); }, 3>},
-    {"bfm_b32", lanes<u32, [](auto a, auto b) {
-         return whole<[](u32 a, u32 b) { return shl(shl(1u, a) - 1, b); }>(a & 31, b & 31); }, 2>},
-    {"alignbit_b32", lanes<u32, [](auto a, auto b, auto c) { return shl(shl(a, ~c), decltype(c)(1u)) | shr(b, c); }, 3>},
-    {"alignbyte_b32", lanes<u32, [](auto a, auto b, auto c) {
-         const auto bits = shl(c, decltype(c)(3u));
-         return shl(shl(a, ~bits), decltype(c)(1u)) | shr(b, bits); }, 3>},
-    {"perm_b32", permute},
-    {"bfrev_b32", lanes<u32, [](auto a) { return reversed(a); }, 1>},
+    {"bfm_b32",
+     lanes<u32,
+           [](auto a, auto b) { return whole<[](u32 a, u32 b) { return shl(shl(1u, a) - 1, b); }>(a & 31, b & 31); },
+           2>},
+    {"alignbit_b32",
+     lanes<u32, [](auto a, auto b, auto c) { return shl(shl(a, ~c), decltype(c)(1u)) | shr(b, c); }, 3>},
+    {"alignbyte_b32", lanes<u32,
+                            [](auto a, auto b, auto c) {
+                                const auto bits = shl(c, decltype(c)(3u));
+                                return shl(shl(a, ~bits), decltype(c)(1u)) | shr(b, bits);
+                            },
+                            3>},
+    {"perm_b32", permute}, {"bfrev_b32", lanes<u32, [](auto a) { return reversed(a); }, 1>},
     {"bcnt_u32_b32", lanes<u32, [](auto a, auto b) { return whole<[](u32 a) { return ones(a); }>(a) + b; }, 2>},
     {"mbcnt_lo_u32_b32", count_below<0>}, {"mbcnt_hi_u32_b32", count_below<32>},
     {"ffbh_u32", lanes<u32, [](auto a) { return whole<[](u32 a) { return leading_zeros(a); }>(a); }, 1>},

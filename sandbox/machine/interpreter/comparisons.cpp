@@ -12,8 +12,10 @@ struct Half {};
 template <class T> struct Element {
     using Type = T;
     static KM_HOT T of(u32 bits) {
-        if constexpr (sizeof(T) == 4) return as<T>(bits);
-        else return (T)bits;
+        if constexpr (sizeof(T) == 4)
+            return as<T>(bits);
+        else
+            return (T)bits;
     }
 };
 
@@ -33,9 +35,12 @@ template <> inline constexpr As kRead<double> = As::f64;
 
 // Inputs that are denormal count as zeros where MODE says so.
 template <class T> KM_HOT bool flushes(const Wave& w) {
-    if constexpr (kRead<T> == As::f32) return !(w.mode.denormal_single & 1);
-    else if constexpr (kRead<T> != As::bits) return !(w.mode.denormal_double & 1);
-    else return false;
+    if constexpr (kRead<T> == As::f32)
+        return !(w.mode.denormal_single & 1);
+    else if constexpr (kRead<T> != As::bits)
+        return !(w.mode.denormal_double & 1);
+    else
+        return false;
 }
 
 template <class T> KM_HOT u32 flushed(u32 bits) {
@@ -124,19 +129,21 @@ template <class T> static void classify(Wave& w, const Instruction& in) {
 
 #define RELATION(NAME, TYPE, T, F) {"cmp_" NAME "_" TYPE, compare<T, [](auto a, auto b) { return F; }>},
 #define DECIDED(TYPE) {"cmp_f_" TYPE, decided<false>}, {"cmp_t_" TYPE, decided<true>},
-#define ORDERED(TYPE, T)                                                                                  \
-    DECIDED(TYPE) RELATION("lt", TYPE, T, a < b) RELATION("eq", TYPE, T, a == b)                          \
-    RELATION("le", TYPE, T, a <= b) RELATION("gt", TYPE, T, a > b) RELATION("ge", TYPE, T, a >= b)
+#define ORDERED(TYPE, T)                                                                           \
+    DECIDED(TYPE)                                                                                  \
+    RELATION("lt", TYPE, T, a < b) RELATION("eq", TYPE, T, a == b) RELATION("le", TYPE, T, a <= b) \
+        RELATION("gt", TYPE, T, a > b) RELATION("ge", TYPE, T, a >= b)
 #define INTEGERS(TYPE, T) ORDERED(TYPE, T) RELATION("ne", TYPE, T, a != b)
-#define FLOATS(TYPE, T)                                                                                   \
-    ORDERED(TYPE, T) RELATION("lg", TYPE, T, (a < b) | (a > b)) RELATION("o", TYPE, T, (a == a) & (b == b)) \
-    RELATION("u", TYPE, T, (a != a) | (b != b)) RELATION("nge", TYPE, T, !(a >= b))                       \
-    RELATION("nlg", TYPE, T, !((a < b) | (a > b))) RELATION("ngt", TYPE, T, !(a > b))                     \
-    RELATION("nle", TYPE, T, !(a <= b)) RELATION("neq", TYPE, T, a != b) RELATION("nlt", TYPE, T, !(a < b)) \
-    {"cmp_class_" TYPE, classify<T>},
+#define FLOATS(TYPE, T)                                                                       \
+    ORDERED(TYPE, T)                                                                          \
+    RELATION("lg", TYPE, T, (a < b) | (a > b)) RELATION("o", TYPE, T, (a == a) & (b == b))    \
+        RELATION("u", TYPE, T, (a != a) | (b != b)) RELATION("nge", TYPE, T, !(a >= b))       \
+            RELATION("nlg", TYPE, T, !((a < b) | (a > b))) RELATION("ngt", TYPE, T, !(a > b)) \
+                RELATION("nle", TYPE, T, !(a <= b)) RELATION("neq", TYPE, T, a != b)          \
+                    RELATION("nlt", TYPE, T, !(a < b)){"cmp_class_" TYPE, classify<T>},
 
 MACHINE_SEMANTICS(kComparisons, INTEGERS("i16", int16_t) INTEGERS("u16", uint16_t) INTEGERS("i32", int32_t)
-                  INTEGERS("u32", uint32_t) INTEGERS("i64", int64_t) INTEGERS("u64", uint64_t)
-                  FLOATS("f16", Half) FLOATS("f32", float) FLOATS("f64", double))
+                                    INTEGERS("u32", uint32_t) INTEGERS("i64", int64_t) INTEGERS("u64", uint64_t)
+                                        FLOATS("f16", Half) FLOATS("f32", float) FLOATS("f64", double))
 
 }  // namespace machine

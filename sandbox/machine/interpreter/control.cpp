@@ -108,8 +108,10 @@ static void set_register(Wave& w, const Instruction& in) {
     if (s.mask & ~(u32)from.defined) report_undefined(w, w.exec(), from.origin);
     const u32 before = s.id == kModeRegister ? mode_bits(w) : w.hardware[s.id];
     const u32 mask = s.mask << s.offset, after = (before & ~mask) | ((u32)from.value << s.offset & mask);
-    if (s.id == kModeRegister) set_mode(w, after);
-    else w.hardware[s.id] = after;
+    if (s.id == kModeRegister)
+        set_mode(w, after);
+    else
+        w.hardware[s.id] = after;
 }
 
 static void set_m0(Wave& w, u32 mask, u32 bits, u32 known, u32 origin) {
@@ -144,8 +146,7 @@ template <bool kFrom> static void move_relative(Wave& w, const Instruction& in) 
     Operand& shifted = kFrom ? moved.source[0] : moved.result[0];
     if (w.scalar_defined[kM0] != ~0u) report_undefined(w, w.exec(), w.scalar_origin[kM0]);
     const u64 index = (u64)shifted.index + w.s[kM0];
-    if (shifted.kind != kScalar || index + shifted.dwords > kEnd)
-        return report(w, kOutOfBounds, w.exec(), w.s[kM0]);
+    if (shifted.kind != kScalar || index + shifted.dwords > kEnd) return report(w, kOutOfBounds, w.exec(), w.s[kM0]);
     shifted.index = (u32)index;
     const Scalar value = scalar_source(w, moved, 0);
     put_scalar(w, moved.result[0], value.value, value.defined, value.origin);
@@ -160,24 +161,24 @@ static void read_clock(Wave& w, const Instruction& in) {
     put_scalar(w, in.result[0], now, kAll, kNowhere);
 }
 
-MACHINE_SEMANTICS(kControl,
-    {"s_branch", branch}, {"s_cbranch_scc0", branch_on_scc<false>}, {"s_cbranch_scc1", branch_on_scc<true>},
-    {"s_cbranch_vccz", branch_on_vcc<false>}, {"s_cbranch_vccnz", branch_on_vcc<true>},
-    {"s_cbranch_execz", branch_on_exec<false>}, {"s_cbranch_execnz", branch_on_exec<true>},
-    {"s_cbranch_cdbgsys", nothing}, {"s_cbranch_cdbguser", nothing}, {"s_cbranch_cdbgsys_or_user", nothing},
-    {"s_cbranch_cdbgsys_and_user", nothing},
-    {"s_cbranch_g_fork", refuse}, {"s_cbranch_i_fork", refuse}, {"s_cbranch_join", refuse}, {"s_rfe_b64", refuse},
-    {"s_rfe_restore_b64", refuse}, {"s_setvskip", refuse}, {"screen_partition_4se_b32", refuse},
-    {"s_getpc_b64", get_address}, {"s_setpc_b64", set_address}, {"s_swappc_b64", swap_address}, {"s_call_b64", call},
-    {"s_endpgm", end}, {"s_endpgm_saved", end}, {"s_endpgm_ordered_ps_done", end}, {"s_sleep", sleep}, {"s_trap", trap}, {"s_sethalt", halt},
-    {"s_nop", nothing}, {"s_setprio", nothing}, {"s_sendmsg", nothing}, {"s_sendmsghalt", halt},
-    {"s_icache_inv", nothing}, {"s_ttracedata", nothing}, {"s_incperflevel", nothing}, {"s_decperflevel", nothing},
-    {"s_wakeup", nothing}, {"s_setkill", nothing}, {"wave_barrier", nothing},
-    {"s_getreg_b32", get_register}, {"s_setreg_b32", set_register},
-    {"s_set_gpr_idx_on", index_on}, {"s_set_gpr_idx_off", index_off}, {"s_set_gpr_idx_mode", set_index_mode},
-    {"s_set_gpr_idx_idx", set_index},
-    {"s_movrels_b32", move_relative<true>}, {"s_movrels_b64", move_relative<true>},
-    {"s_movreld_b32", move_relative<false>}, {"s_movreld_b64", move_relative<false>},
-    {"s_memtime", read_clock}, {"s_memrealtime", read_clock})
+MACHINE_SEMANTICS(kControl, {"s_branch", branch}, {"s_cbranch_scc0", branch_on_scc<false>},
+                  {"s_cbranch_scc1", branch_on_scc<true>}, {"s_cbranch_vccz", branch_on_vcc<false>},
+                  {"s_cbranch_vccnz", branch_on_vcc<true>}, {"s_cbranch_execz", branch_on_exec<false>},
+                  {"s_cbranch_execnz", branch_on_exec<true>}, {"s_cbranch_cdbgsys", nothing},
+                  {"s_cbranch_cdbguser", nothing}, {"s_cbranch_cdbgsys_or_user", nothing},
+                  {"s_cbranch_cdbgsys_and_user", nothing}, {"s_cbranch_g_fork", refuse}, {"s_cbranch_i_fork", refuse},
+                  {"s_cbranch_join", refuse}, {"s_rfe_b64", refuse}, {"s_rfe_restore_b64", refuse},
+                  {"s_setvskip", refuse}, {"screen_partition_4se_b32", refuse}, {"s_getpc_b64", get_address},
+                  {"s_setpc_b64", set_address}, {"s_swappc_b64", swap_address}, {"s_call_b64", call}, {"s_endpgm", end},
+                  {"s_endpgm_saved", end}, {"s_endpgm_ordered_ps_done", end}, {"s_sleep", sleep}, {"s_trap", trap},
+                  {"s_sethalt", halt}, {"s_nop", nothing}, {"s_setprio", nothing}, {"s_sendmsg", nothing},
+                  {"s_sendmsghalt", halt}, {"s_icache_inv", nothing}, {"s_ttracedata", nothing},
+                  {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
+                  {"s_setkill", nothing}, {"s_getreg_b32", get_register},
+                  {"s_setreg_b32", set_register}, {"s_set_gpr_idx_on", index_on}, {"s_set_gpr_idx_off", index_off},
+                  {"s_set_gpr_idx_mode", set_index_mode}, {"s_set_gpr_idx_idx", set_index},
+                  {"s_movrels_b32", move_relative<true>}, {"s_movrels_b64", move_relative<true>},
+                  {"s_movreld_b32", move_relative<false>}, {"s_movreld_b64", move_relative<false>},
+                  {"s_memtime", read_clock}, {"s_memrealtime", read_clock})
 
 }  // namespace machine

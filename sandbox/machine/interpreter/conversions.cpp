@@ -10,6 +10,10 @@ template <class S, class R> void by_value(Wave& w, const Instruction& in) {
     convert<S, R>(w, in, [](auto x) { return (typename R::Value)x; });
 }
 
+void unsigned_to_double(Wave& w, const Instruction& in) {  // exact, but hosts without the instruction may make -0
+    convert<Unsigned, Double>(w, in, [](uint32_t x) { return x ? (double)x : 0.0; });
+}
+
 template <class S, class R> void by_saturation(Wave& w, const Instruction& in) {
     convert<S, R>(w, in, [](auto x) { return saturated<typename R::Value>(x); });
 }
@@ -38,7 +42,9 @@ void of_nibble(Wave& w, const Instruction& in) {  // sixteenths from -8/16 to 7/
 
 // A value of [-1, 1] or [0, 1] as a fraction of the largest integer.
 KM_HOT int16_t signed_norm(float x) { return saturated<int16_t>(nearest_even((x < -1 ? -1 : x > 1 ? 1 : x) * 32767)); }
-KM_HOT uint16_t unsigned_norm(float x) { return saturated<uint16_t>(nearest_even((x < 0 ? 0 : x > 1 ? 1 : x) * 65535)); }
+KM_HOT uint16_t unsigned_norm(float x) {
+    return saturated<uint16_t>(nearest_even((x < 0 ? 0 : x > 1 ? 1 : x) * 65535));
+}
 
 void to_signed_norm(Wave& w, const Instruction& in) { convert<Half, Short>(w, in, signed_norm); }
 void to_unsigned_norm(Wave& w, const Instruction& in) { convert<Half, UnsignedShort>(w, in, unsigned_norm); }
@@ -74,7 +80,7 @@ void pack_unsigned(Wave& w, const Instruction& in) {
 void pack_halves_to_zero(Wave& w, const Instruction& in) {  // whatever MODE's rounding is
     const bool flushes = !(w.mode.denormal_double & 2);
     pack<Single>(w, in, [=](float x) {
-        const uint32_t half = half_rounded(bits_as<uint32_t>(x), 3);
+        const uint32_t half = half_to_zero(bits_as<uint32_t>(x));
         return flushes ? flushed<Half>(half) : half;
     });
 }
@@ -104,7 +110,12 @@ void saturate_bytes(Wave& w, const Instruction& in) {  // two signed halves, eac
     const Source s = read32(w, in, 0, room);
     for (int l = 0; l < kLanes; l++) {
         const int32_t low = (int16_t)s.lane[l], high = (int32_t)s.lane[l] >> 16;
-        const uint32_t a = (uint32_t)(low < 0 ? 0 : low > 255 ? 255 : low), b = (uint32_t)(high < 0 ? 0 : high > 255 ? 255 : high);
+        const uint32_t a = (uint32_t)(low < 0     ? 0
+                                      : low > 255 ? 255
+                                                  : low),
+                       b = (uint32_t)(high < 0     ? 0
+                                      : high > 255 ? 255
+                                                   : high);
         result.lane[l] = a | b << 8;
     }
     const uint64_t low = s.defined.byte[0] & s.defined.byte[1], high = s.defined.byte[2] & s.defined.byte[3];
@@ -113,41 +124,22 @@ void saturate_bytes(Wave& w, const Instruction& in) {  // two signed halves, eac
 
 }  // namespace
 
-MACHINE_SEMANTICS(kConversions,
-                  {"cvt_f32_i32", by_value<Signed, Single>},
-                  {"cvt_f32_u32", by_value<Unsigned, Single>},
-                  {"cvt_f32_f16", by_value<Half, Single>},
-                  {"cvt_f32_f64", by_value<Double, Single>},
-                  {"cvt_f16_f32", by_value<Single, Half>},
-                  {"cvt_f16_i16", by_value<Short, Half>},
-                  {"cvt_f16_u16", by_value<UnsignedShort, Half>},
-                  {"cvt_f64_f32", by_value<Single, Double>},
-                  {"cvt_f64_i32", by_value<Signed, Double>},
-                  {"cvt_f64_u32", by_value<Unsigned, Double>},
-                  {"cvt_i32_f32", by_saturation<Single, Signed>},
-                  {"cvt_u32_f32", by_saturation<Single, Unsigned>},
-                  {"cvt_i32_f64", by_saturation<Double, Signed>},
-                  {"cvt_u32_f64", by_saturation<Double, Unsigned>},
-                  {"cvt_i16_f16", by_saturation<Half, Short>},
-                  {"cvt_u16_f16", by_saturation<Half, UnsignedShort>},
-                  {"cvt_norm_i16_f16", to_signed_norm},
-                  {"cvt_norm_u16_f16", to_unsigned_norm},
-                  {"cvt_rpi_i32_f32", to_nearest_integer},
-                  {"cvt_flr_i32_f32", to_integer_below},
-                  {"cvt_f32_ubyte0", of_byte<0>},
-                  {"cvt_f32_ubyte1", of_byte<1>},
-                  {"cvt_f32_ubyte2", of_byte<2>},
-                  {"cvt_f32_ubyte3", of_byte<3>},
-                  {"cvt_off_f32_i4", of_nibble},
-                  {"cvt_pknorm_i16_f32", pack_signed_norm},
-                  {"cvt_pknorm_u16_f32", pack_unsigned_norm},
-                  {"cvt_pknorm_i16_f16", pack_signed_norm_half},
-                  {"cvt_pknorm_u16_f16", pack_unsigned_norm_half},
-                  {"cvt_pk_i16_i32", pack_signed},
-                  {"cvt_pk_u16_u32", pack_unsigned},
-                  {"cvt_pkrtz_f16_f32", pack_halves_to_zero},
-                  {"cvt_pk_u8_f32", insert_byte},
-                  {"cvt_pkaccum_u8_f32", insert_byte},
-                  {"sat_pk_u8_i16", saturate_bytes})
+MACHINE_SEMANTICS(kConversions, {"cvt_f32_i32", by_value<Signed, Single>}, {"cvt_f32_u32", by_value<Unsigned, Single>},
+                  {"cvt_f32_f16", by_value<Half, Single>}, {"cvt_f32_f64", by_value<Double, Single>},
+                  {"cvt_f16_f32", by_value<Single, Half>}, {"cvt_f16_i16", by_value<Short, Half>},
+                  {"cvt_f16_u16", by_value<UnsignedShort, Half>}, {"cvt_f64_f32", by_value<Single, Double>},
+                  {"cvt_f64_i32", by_value<Signed, Double>}, {"cvt_f64_u32", unsigned_to_double},
+                  {"cvt_i32_f32", by_saturation<Single, Signed>}, {"cvt_u32_f32", by_saturation<Single, Unsigned>},
+                  {"cvt_i32_f64", by_saturation<Double, Signed>}, {"cvt_u32_f64", by_saturation<Double, Unsigned>},
+                  {"cvt_i16_f16", by_saturation<Half, Short>}, {"cvt_u16_f16", by_saturation<Half, UnsignedShort>},
+                  {"cvt_norm_i16_f16", to_signed_norm}, {"cvt_norm_u16_f16", to_unsigned_norm},
+                  {"cvt_rpi_i32_f32", to_nearest_integer}, {"cvt_flr_i32_f32", to_integer_below},
+                  {"cvt_f32_ubyte0", of_byte<0>}, {"cvt_f32_ubyte1", of_byte<1>}, {"cvt_f32_ubyte2", of_byte<2>},
+                  {"cvt_f32_ubyte3", of_byte<3>}, {"cvt_off_f32_i4", of_nibble},
+                  {"cvt_pknorm_i16_f32", pack_signed_norm}, {"cvt_pknorm_u16_f32", pack_unsigned_norm},
+                  {"cvt_pknorm_i16_f16", pack_signed_norm_half}, {"cvt_pknorm_u16_f16", pack_unsigned_norm_half},
+                  {"cvt_pk_i16_i32", pack_signed}, {"cvt_pk_u16_u32", pack_unsigned},
+                  {"cvt_pkrtz_f16_f32", pack_halves_to_zero}, {"cvt_pk_u8_f32", insert_byte},
+                  {"cvt_pkaccum_u8_f32", insert_byte}, {"sat_pk_u8_i16", saturate_bytes})
 
 }  // namespace machine

@@ -32,8 +32,10 @@ void of_halves(Wave& w, const Instruction& in) {
 }
 
 template <class T, int Bits> KM_HOT int64_t element(uint32_t x, int i) {
-    if constexpr (T(-1) < T(0)) return (int32_t)(x << (32 - Bits - Bits * i)) >> (32 - Bits);
-    else return x >> Bits * i & ((1u << Bits) - 1);
+    if constexpr (T(-1) < T(0))
+        return (int32_t)(x << (32 - Bits - Bits * i)) >> (32 - Bits);
+    else
+        return x >> Bits * i & ((1u << Bits) - 1);
 }
 
 // Sums of T wrap around; with clamp the whole sum saturates.
@@ -72,13 +74,9 @@ template <class T, int Bits> void of_integers(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kDotProducts,
-                  {"dot2_f32_f16", of_halves},
-                  {"dot2_i32_i16", of_integers<int32_t, 16>},
-                  {"dot2_u32_u16", of_integers<uint32_t, 16>},
-                  {"dot4_i32_i8", of_integers<int32_t, 8>},
-                  {"dot4_u32_u8", of_integers<uint32_t, 8>},
-                  {"dot8_i32_i4", of_integers<int32_t, 4>},
+MACHINE_SEMANTICS(kDotProducts, {"dot2_f32_f16", of_halves}, {"dot2_i32_i16", of_integers<int32_t, 16>},
+                  {"dot2_u32_u16", of_integers<uint32_t, 16>}, {"dot4_i32_i8", of_integers<int32_t, 8>},
+                  {"dot4_u32_u8", of_integers<uint32_t, 8>}, {"dot8_i32_i4", of_integers<int32_t, 4>},
                   {"dot8_u32_u4", of_integers<uint32_t, 4>})
 
 }  // namespace machine

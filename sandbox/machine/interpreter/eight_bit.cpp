@@ -34,7 +34,8 @@ template <class E> constexpr Decoded<E> kDecoded{};
 // The code of a float, rounded to nearest even. Too large: the NaN, or with `saturates` the largest value.
 template <class E> KM_HOT uint32_t encoded(uint32_t x, bool saturates) {
     constexpr int dropped = 23 - E::kMantissa;
-    constexpr uint32_t least_normal = (uint32_t)(128 - E::kBias) << 23, rebias = (uint32_t)(127 - E::kBias) << E::kMantissa;
+    constexpr uint32_t least_normal = (uint32_t)(128 - E::kBias) << 23, rebias = (uint32_t)(127 - E::kBias)
+                                                                                 << E::kMantissa;
     constexpr float rounder = (float)(1 << (24 - E::kBias - E::kMantissa));  // its last place is the least denormal
     const uint32_t size = x & 0x7fffffff;
     const uint32_t rounded = size + (1u << (dropped - 1)) - 1 + (size >> dropped & 1);
@@ -88,7 +89,8 @@ void write_bytes(Wave& w, const Instruction& in, const Vector& codes, int first,
                  uint32_t origin) {
     const uint32_t index = in.result[0].index, mask = ((1u << 8 * bytes) - 1) << 8 * first;
     Vector merged;
-    for (int l = 0; l < kLanes; l++) merged.lane[l] = (w.v[index].lane[l] & ~mask) | (codes.lane[l] << 8 * first & mask);
+    for (int l = 0; l < kLanes; l++)
+        merged.lane[l] = (w.v[index].lane[l] & ~mask) | (codes.lane[l] << 8 * first & mask);
     Defined all = w.defined[index];
     for (int b = first; b < first + bytes; b++) all.byte[b] = defined;
     blend(w.v[index].lane, merged.lane, w.write_mask);
@@ -96,10 +98,16 @@ void write_bytes(Wave& w, const Instruction& in, const Vector& codes, int first,
     set_defined(w, index, all, w.write_mask, origin);
 }
 
+// By the instruction's clamp or by MODE's FP16_OVFL; else what is too large becomes the NaN.
+bool is_saturating(const Wave& w, const Instruction& in) {
+    constexpr int mode_register = 1, fp16_ovfl = 23;
+    return in.flags & kClamp || w.hardware[mode_register] >> fp16_ovfl & 1;
+}
+
 template <class E> void encode_pair(Wave& w, const Instruction& in) {
     Vector room[2], codes;
     const Sources<Single, 2> s = read_sources<Single, 2>(w, in, room);
-    const bool saturates = in.flags & kClamp;
+    const bool saturates = is_saturating(w, in);
     for (int l = 0; l < kLanes; l++)
         codes.lane[l] = encoded<E>(s.lane[0][l], saturates) | encoded<E>(s.lane[1][l], saturates) << 8;
     write_bytes(w, in, codes, in.result[0].modifiers & kHigh ? 2 : 0, 2, s.defined, s.origin);
@@ -108,7 +116,7 @@ template <class E> void encode_pair(Wave& w, const Instruction& in) {
 template <class E> void encode_by_chance(Wave& w, const Instruction& in) {
     Vector room[2], codes;
     const Source x = read32(w, in, 0, room[0], As::f32), noise = read32(w, in, 1, room[1]);
-    const bool saturates = in.flags & kClamp;
+    const bool saturates = is_saturating(w, in);
     for (int l = 0; l < kLanes; l++) codes.lane[l] = encoded_by_chance<E>(x.lane[l], noise.lane[l], saturates);
     const uint64_t dx = x.defined.whole(), dn = noise.defined.whole();
     const int place = in.selected >= kByte0 && in.selected <= kByte3 ? in.selected - kByte0 : 0;
@@ -117,14 +125,9 @@ template <class E> void encode_by_chance(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kEightBit,
-                  {"cvt_f32_fp8", decode<Fp8>},
-                  {"cvt_f32_bf8", decode<Bf8>},
-                  {"cvt_pk_f32_fp8", decode_pair<Fp8>},
-                  {"cvt_pk_f32_bf8", decode_pair<Bf8>},
-                  {"cvt_pk_fp8_f32", encode_pair<Fp8>},
-                  {"cvt_pk_bf8_f32", encode_pair<Bf8>},
-                  {"cvt_sr_fp8_f32", encode_by_chance<Fp8>},
-                  {"cvt_sr_bf8_f32", encode_by_chance<Bf8>})
+MACHINE_SEMANTICS(kEightBit, {"cvt_f32_fp8", decode<Fp8>}, {"cvt_f32_bf8", decode<Bf8>},
+                  {"cvt_pk_f32_fp8", decode_pair<Fp8>}, {"cvt_pk_f32_bf8", decode_pair<Bf8>},
+                  {"cvt_pk_fp8_f32", encode_pair<Fp8>}, {"cvt_pk_bf8_f32", encode_pair<Bf8>},
+                  {"cvt_sr_fp8_f32", encode_by_chance<Fp8>}, {"cvt_sr_bf8_f32", encode_by_chance<Bf8>})
 
 }  // namespace machine

@@ -88,21 +88,24 @@ template <class S> void division_multiply_add(Wave& w, const Instruction& in) {
     write_lanes<S>(w, in, result, s.defined & named, origin_of(w, s.defined, s.origin, named, w.scalar_origin[kVcc]));
 }
 
-// The quotient (source 0) of source 2 by source 1, unless they are special.
+// The quotient (source 0) of source 2 by source 1, unless they are special: of the tests below the last one that holds
+// decides.
 template <class S>
-typename S::Bits fixed_up(typename S::Bits q, typename S::Bits d, typename S::Bits n, int gone, int mantissa) {
-    const typename S::Bits sign = (d ^ n) & S::kSign, most = S::kSign | (S::kSign - 1);
-    const typename S::Bits denominator = magnitude<S>(d), numerator = magnitude<S>(n);
-    if (is_nan<S>(n)) return (n & most) | S::kQuiet;
-    if (is_nan<S>(d)) return (d & most) | S::kQuiet;
-    if ((!denominator && !numerator) || (denominator == S::kInfinity && numerator == S::kInfinity))
-        return kDefaultNan<S>;
-    if (!denominator || numerator == S::kInfinity) return sign | S::kInfinity;
-    if (denominator == S::kInfinity || !numerator) return sign;
-    if (S::kAs != As::f16 && (int)(numerator >> mantissa) - (int)(denominator >> mantissa) < gone) return sign;
-    // The manual asks for the denominator's exponent here, which cannot be the largest: the quotient's is meant.
-    if (S::kAs != As::f16 && magnitude<S>(q) >= S::kInfinity) return sign | S::kInfinity;
-    return sign | magnitude<S>(q);
+KM_HOT typename S::Bits fixed_up(typename S::Bits q, typename S::Bits d, typename S::Bits n, int gone, int mantissa) {
+    const typename S::Bits sign = (d ^ n) & S::kSign, most = S::kSign | (S::kSign - 1), infinity = S::kInfinity;
+    const typename S::Bits denominator = magnitude<S>(d), numerator = magnitude<S>(n), quotient = magnitude<S>(q);
+    typename S::Bits y = sign | quotient;
+    if constexpr (S::kAs != As::f16) {
+        // The manual asks for the denominator's exponent here, which cannot be the largest: the quotient's is meant.
+        y = quotient >= infinity ? sign | infinity : y;
+        y = (int)(numerator >> mantissa) - (int)(denominator >> mantissa) < gone ? sign : y;
+    }
+    y = denominator == infinity || numerator == 0 ? sign : y;
+    y = denominator == 0 || numerator == infinity ? sign | infinity : y;
+    const bool is_invalid = (denominator | numerator) == 0 || (denominator == infinity && numerator == infinity);
+    y = is_invalid ? kDefaultNan<S> : y;
+    y = denominator > infinity ? (d & most) | S::kQuiet : y;
+    return numerator > infinity ? (n & most) | S::kQuiet : y;
 }
 
 template <class S, bool Keeps> KM_HOT void fix_division(Wave& w, const Instruction& in) {
@@ -116,8 +119,10 @@ template <class S, bool Keeps> KM_HOT void fix_division(Wave& w, const Instructi
         const typename S::Bits n = flushes ? flushed<S>(s.lane[2][l]) : s.lane[2][l];
         result.lane[l] = fixed_up<S>(s.lane[0][l], d, n, gone, mantissa);
     }
-    if constexpr (Keeps) write_low_half(w, in, result, s.defined, s.origin);
-    else write_lanes<S>(w, in, result, s.defined, s.origin);
+    if constexpr (Keeps)
+        write_low_half(w, in, result, s.defined, s.origin);
+    else
+        write_lanes<S>(w, in, result, s.defined, s.origin);
 }
 
 template <class S> void division_fixup(Wave& w, const Instruction& in) { fix_division<S, S::kAs == As::f16>(w, in); }

@@ -19,8 +19,10 @@ __attribute__((noinline)) void scale_each(const uint64_t* x, const uint32_t* n, 
         const double value = bits_as<double>(x[l]);
         const int32_t by = (int32_t)n[l];
         const int64_t exponent = (int64_t)(x[l] >> 52 & 0x7ff), sum = exponent + by;
-        if (exponent && exponent < 2047 && sum > 0 && sum < 2047) to[l] = x[l] + ((uint64_t)(int64_t)by << 52);
-        else to[l] = bits_as<uint64_t>(scalbn(value, by));
+        if (exponent && exponent < 2047 && sum > 0 && sum < 2047)
+            to[l] = x[l] + ((uint64_t)(int64_t)by << 52);
+        else
+            to[l] = bits_as<uint64_t>(scalbn(value, by));
     }
 }
 
@@ -43,23 +45,12 @@ void scale(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kFloatDouble,
-                  {"add_f64", add<Double>},
-                  {"mul_f64", multiply<Double>},
-                  {"fma_f64", multiply_add<Double>},
-                  {"fmac_f64", multiply_add<Double>},
-                  {"min_f64", minimum<Double>},
-                  {"max_f64", maximum<Double>},
-                  {"floor_f64", floor_of<Double>},
-                  {"ceil_f64", ceiling_of<Double>},
-                  {"trunc_f64", truncated<Double>},
-                  {"rndne_f64", rounded<Double>},
-                  {"fract_f64", fraction<Double>},
-                  {"frexp_mant_f64", mantissa<Double>},
-                  {"frexp_exp_i32_f64", exponent},
-                  {"ldexp_f64", scale},
-                  {"div_scale_f64", division_scale<Double>},
-                  {"div_fmas_f64", division_multiply_add<Double>},
+MACHINE_SEMANTICS(kFloatDouble, {"add_f64", add<Double>}, {"mul_f64", multiply<Double>},
+                  {"fma_f64", multiply_add<Double>}, {"fmac_f64", multiply_add<Double>}, {"min_f64", minimum<Double>},
+                  {"max_f64", maximum<Double>}, {"floor_f64", floor_of<Double>}, {"ceil_f64", ceiling_of<Double>},
+                  {"trunc_f64", truncated<Double>}, {"rndne_f64", rounded<Double>}, {"fract_f64", fraction<Double>},
+                  {"frexp_mant_f64", mantissa<Double>}, {"frexp_exp_i32_f64", exponent}, {"ldexp_f64", scale},
+                  {"div_scale_f64", division_scale<Double>}, {"div_fmas_f64", division_multiply_add<Double>},
                   {"div_fixup_f64", division_fixup<Double>})
 
 }  // namespace machine

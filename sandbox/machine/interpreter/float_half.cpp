@@ -84,7 +84,8 @@ template <Place P> void multiply_add_mixed(Wave& w, const Instruction& in) {
     for (int k = 0; k < 3; k++) {
         read_mixed(w, in.source[k], source[k]);
         s.lane[k] = source[k].lane;
-        if (s.defined == kAll && source[k].defined != kAll) s.origin = origin_of(w, source[k].defined, source[k].origin);
+        if (s.defined == kAll && source[k].defined != kAll)
+            s.origin = origin_of(w, source[k].defined, source[k].origin);
         s.defined &= source[k].defined;
     }
     compute<Single, 3, FirstNan<Single, 3>>(w, room, s, result.lane,
@@ -110,33 +111,16 @@ void pack(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kFloatHalf,
-                  {"add_f16", add<Half>},
-                  {"sub_f16", subtract<Half>},
-                  {"mul_f16", multiply<Half>},
-                  {"fma_f16", multiply_add<Half>},
-                  {"fma_legacy_f16", multiply_add_legacy},
-                  {"mad_f16", multiply_then_add},
-                  {"mac_f16", multiply_then_add},
-                  {"mad_legacy_f16", multiply_then_add_legacy},
-                  {"min_f16", minimum<Half>},
-                  {"max_f16", maximum<Half>},
-                  {"min3_f16", minimum3<Half>},
-                  {"max3_f16", maximum3<Half>},
-                  {"med3_f16", median3<Half>},
-                  {"floor_f16", floor_of<Half>},
-                  {"ceil_f16", ceiling_of<Half>},
-                  {"trunc_f16", truncated<Half>},
-                  {"rndne_f16", rounded<Half>},
-                  {"fract_f16", fraction<Half>},
-                  {"frexp_mant_f16", mantissa<Half>},
-                  {"frexp_exp_i16_f16", exponent},
-                  {"ldexp_f16", scale},
-                  {"div_fixup_f16", division_fixup<Half>},
+MACHINE_SEMANTICS(kFloatHalf, {"add_f16", add<Half>}, {"sub_f16", subtract<Half>}, {"mul_f16", multiply<Half>},
+                  {"fma_f16", multiply_add<Half>}, {"fma_legacy_f16", multiply_add_legacy},
+                  {"mad_f16", multiply_then_add}, {"mac_f16", multiply_then_add},
+                  {"mad_legacy_f16", multiply_then_add_legacy}, {"min_f16", minimum<Half>}, {"max_f16", maximum<Half>},
+                  {"min3_f16", minimum3<Half>}, {"max3_f16", maximum3<Half>}, {"med3_f16", median3<Half>},
+                  {"floor_f16", floor_of<Half>}, {"ceil_f16", ceiling_of<Half>}, {"trunc_f16", truncated<Half>},
+                  {"rndne_f16", rounded<Half>}, {"fract_f16", fraction<Half>}, {"frexp_mant_f16", mantissa<Half>},
+                  {"frexp_exp_i16_f16", exponent}, {"ldexp_f16", scale}, {"div_fixup_f16", division_fixup<Half>},
                   {"div_fixup_legacy_f16", division_fixup_legacy<Half>},
-                  {"fma_mix_f32", multiply_add_mixed<Place::whole>},
-                  {"fma_mixlo_f16", multiply_add_mixed<Place::low>},
-                  {"fma_mixhi_f16", multiply_add_mixed<Place::high>},
-                  {"pack_b32_f16", pack})
+                  {"fma_mix_f32", multiply_add_mixed<Place::whole>}, {"fma_mixlo_f16", multiply_add_mixed<Place::low>},
+                  {"fma_mixhi_f16", multiply_add_mixed<Place::high>}, {"pack_b32_f16", pack})
 
 }  // namespace machine

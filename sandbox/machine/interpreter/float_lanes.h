@@ -20,7 +20,8 @@ struct Single {
     using Room = Vector;
     static constexpr As kAs = As::f32;
     static constexpr Bits kInfinity = 0x7f800000, kSign = 0x80000000, kQuiet = 0x00400000;
-    static constexpr uint32_t kUsual = 0xff00ff, kUsualIs = 0x030000;  // MODE's first four bytes: nearest, denormals kept
+    static constexpr uint32_t kUsual = 0xff00ff,
+                              kUsualIs = 0x030000;  // MODE's first four bytes: nearest, denormals kept
     static int round(const Mode& m) { return m.round_single; }
     static int denormals(const Mode& m) { return m.denormal_single; }
     static KM_HOT float value(Bits x) { return bits_as<float>(x); }
@@ -40,7 +41,16 @@ struct Double {
     static KM_HOT Bits bits(double x) { return bits_as<Bits>(x); }
 };
 
+#ifdef __F16C__
 KM_HOT float half_value(uint32_t x) { return (float)bits_as<_Float16>((uint16_t)x); }
+#else
+KM_HOT float half_value(uint32_t x) {
+    const uint32_t sign = x << 16 & 0x80000000, size = (x & 0x7fff) << 13;
+    const uint32_t special = size > 0x0f800000 ? size | 0x7fc00000 : 0x7f800000;
+    const uint32_t bits = bits_as<uint32_t>(bits_as<float>(size) * 0x1p112f);
+    return bits_as<float>(sign | (size >= 0x0f800000 ? special : bits));
+}
+#endif
 
 // A float's bits as a half's in one of MODE's roundings, by integers.
 KM_HOT uint32_t half_rounded(uint32_t x, int round) {
@@ -109,6 +119,17 @@ __attribute__((noinline)) inline void narrow_lanes(const Mode& mode, uint32_t* l
     }
 }
 
+// A float's bits as a half's, rounded to zero.
+KM_HOT uint32_t half_to_zero(uint32_t x) {
+#ifdef __F16C__
+    const uint32_t nearest = half_bits(bits_as<float>(x));
+    const float size = __builtin_fabsf(bits_as<float>(x));
+    return nearest - (__builtin_fabsf(half_value(nearest)) > size);
+#else
+    return half_rounded(x, 3);
+#endif
+}
+
 // A source as its register or constant holds it, without modifiers.
 KM_HOT Source read_register(const Wave& w, const Operand& from, Vector& room) {
     if (from.kind == kVector) return {w.v[from.index].lane, w.defined[from.index], w.origin[from.index]};
@@ -165,9 +186,12 @@ KM_HOT void write_low_half(Wave& w, const Instruction& in, Vector& result, uint6
 }
 
 template <int N, class F, class V> KM_HOT auto call(const F& f, V a, V b, V c) {
-    if constexpr (N == 1) return f(a);
-    else if constexpr (N == 2) return f(a, b);
-    else return f(a, b, c);
+    if constexpr (N == 1)
+        return f(a);
+    else if constexpr (N == 2)
+        return f(a, b);
+    else
+        return f(a, b, c);
 }
 
 // Operations round as MODE says; floor, minimum and the like do not.
@@ -253,7 +277,8 @@ KM_HOT void lanes(Wave& w, const Instruction& in, const F& f) {
 }
 
 // The same for a half that leaves the other half of its register alone, as the instructions new in GFX9 do.
-template <int N, class Nan = FirstNan<Half, N>, class F> KM_HOT void low_half(Wave& w, const Instruction& in, const F& f) {
+template <int N, class Nan = FirstNan<Half, N>, class F>
+KM_HOT void low_half(Wave& w, const Instruction& in, const F& f) {
     Vector room[N], result;
     Sources<Half, N> sources = read_sources<Half, N>(w, in, room);
     compute<Half, N, Nan>(w, room, sources, result.lane, f);

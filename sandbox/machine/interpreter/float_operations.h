@@ -1,11 +1,16 @@
 // The operations that single, double and half have in common, as semantics of the format S.
 #pragma once
 #include "float_lanes.h"
+#include "fused_double.h"
 
 namespace machine {
 
 KM_HOT float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#if defined(__FMA__) || defined(__aarch64__)
 KM_HOT double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#else
+inline double fused(double a, double b, double c) { return fused_by_integers(a, b, c); }
+#endif
 
 // a * b + c of halves, rounded to odd: the conversion to half that follows then rounds as if it were the only one.
 KM_HOT float fused_half(float a, float b, float c) {
@@ -70,8 +75,7 @@ template <class V> KM_HOT V median(V a, V b, V c) {
 }
 
 // The extreme of two where a source is a NaN: the other one, unless IEEE mode meets a signaling NaN.
-template <class S, bool Greatest>
-typename S::Bits extreme(typename S::Bits a, typename S::Bits b, const Mode& mode) {
+template <class S, bool Greatest> typename S::Bits extreme(typename S::Bits a, typename S::Bits b, const Mode& mode) {
     if (mode.ieee && is_signaling<S>(a)) return a | S::kQuiet;
     if (mode.ieee && is_signaling<S>(b)) return b | S::kQuiet;
     if (is_nan<S>(a)) return b;
@@ -103,8 +107,10 @@ template <class S> void maximum(Wave& w, const Instruction& in) {
 
 // Three sources; of halves the upper half of the register stays.
 template <class S, class Nan, class F> KM_HOT void of_three(Wave& w, const Instruction& in, const F& f) {
-    if constexpr (S::kAs == As::f16) low_half<3, Nan>(w, in, f);
-    else lanes<S, 3, Nan>(w, in, f);
+    if constexpr (S::kAs == As::f16)
+        low_half<3, Nan>(w, in, f);
+    else
+        lanes<S, 3, Nan>(w, in, f);
 }
 template <class S> void minimum3(Wave& w, const Instruction& in) {
     of_three<S, ExtremeNan<S, 3, false>>(w, in, [](auto a, auto b, auto c) { return lesser(lesser(a, b), c); });

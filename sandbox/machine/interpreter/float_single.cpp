@@ -24,7 +24,6 @@ KM_HOT float scaled(float x, int32_t n) {
     return (float)((double)x * bits_as<double>((uint64_t)(1023 + bounded) << 52));
 }
 
-
 __attribute__((noinline)) void scale_each(const uint32_t* x, const uint32_t* n, uint32_t* to) {
     for (int l = 0; l < kLanes; l++) to[l] = bits_as<uint32_t>(scaled(bits_as<float>(x[l]), (int32_t)n[l]));
 }
@@ -49,7 +48,9 @@ void exponent(Wave& w, const Instruction& in) {
 }
 
 // The face of a cube that (x, y, z) points at and the coordinates there.
-KM_HOT bool is_z(float x, float y, float z) { return __builtin_fabsf(z) >= __builtin_fabsf(x) && __builtin_fabsf(z) >= __builtin_fabsf(y); }
+KM_HOT bool is_z(float x, float y, float z) {
+    return __builtin_fabsf(z) >= __builtin_fabsf(x) && __builtin_fabsf(z) >= __builtin_fabsf(y);
+}
 KM_HOT bool is_y(float x, float y) { return __builtin_fabsf(y) >= __builtin_fabsf(x); }
 
 void cube_face(Wave& w, const Instruction& in) {
@@ -68,9 +69,7 @@ void cube_t(Wave& w, const Instruction& in) {
     });
 }
 void cube_axis(Wave& w, const Instruction& in) {
-    lanes<Single, 3>(w, in, [](float x, float y, float z) {
-        return 2 * (is_z(x, y, z) ? z : is_y(x, y) ? y : x);
-    });
+    lanes<Single, 3>(w, in, [](float x, float y, float z) { return 2 * (is_z(x, y, z) ? z : is_y(x, y) ? y : x); });
 }
 
 void multiply_by_legacy(Wave& w, const Instruction& in) {
@@ -79,32 +78,14 @@ void multiply_by_legacy(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kFloatSingle,
-                  {"add_f32", add<Single>},
-                  {"sub_f32", subtract<Single>},
-                  {"mul_f32", multiply<Single>},
-                  {"mul_legacy_f32", multiply_by_legacy},
-                  {"fma_f32", multiply_add<Single>},
-                  {"fmac_f32", multiply_add<Single>},
-                  {"min_f32", minimum<Single>},
-                  {"max_f32", maximum<Single>},
-                  {"min3_f32", minimum3<Single>},
-                  {"max3_f32", maximum3<Single>},
-                  {"med3_f32", median3<Single>},
-                  {"floor_f32", floor_of<Single>},
-                  {"ceil_f32", ceiling_of<Single>},
-                  {"trunc_f32", truncated<Single>},
-                  {"rndne_f32", rounded<Single>},
-                  {"fract_f32", fraction<Single>},
-                  {"frexp_mant_f32", mantissa<Single>},
-                  {"frexp_exp_i32_f32", exponent},
-                  {"ldexp_f32", scale},
-                  {"div_scale_f32", division_scale<Single>},
-                  {"div_fmas_f32", division_multiply_add<Single>},
-                  {"div_fixup_f32", division_fixup<Single>},
-                  {"cubeid_f32", cube_face},
-                  {"cubesc_f32", cube_s},
-                  {"cubetc_f32", cube_t},
-                  {"cubema_f32", cube_axis})
+MACHINE_SEMANTICS(kFloatSingle, {"add_f32", add<Single>}, {"sub_f32", subtract<Single>}, {"mul_f32", multiply<Single>},
+                  {"mul_legacy_f32", multiply_by_legacy}, {"fma_f32", multiply_add<Single>},
+                  {"fmac_f32", multiply_add<Single>}, {"min_f32", minimum<Single>}, {"max_f32", maximum<Single>},
+                  {"min3_f32", minimum3<Single>}, {"max3_f32", maximum3<Single>}, {"med3_f32", median3<Single>},
+                  {"floor_f32", floor_of<Single>}, {"ceil_f32", ceiling_of<Single>}, {"trunc_f32", truncated<Single>},
+                  {"rndne_f32", rounded<Single>}, {"fract_f32", fraction<Single>}, {"frexp_mant_f32", mantissa<Single>},
+                  {"frexp_exp_i32_f32", exponent}, {"ldexp_f32", scale}, {"div_scale_f32", division_scale<Single>},
+                  {"div_fmas_f32", division_multiply_add<Single>}, {"div_fixup_f32", division_fixup<Single>},
+                  {"cubeid_f32", cube_face}, {"cubesc_f32", cube_s}, {"cubetc_f32", cube_t}, {"cubema_f32", cube_axis})
 
 }  // namespace machine

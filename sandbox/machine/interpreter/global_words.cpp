@@ -151,6 +151,7 @@ Order order_of(const GlobalTouch& touch, Record record) {
     if ((record & touch.self & kAtomicBit) || tick == kLastTick) return kOrdered;
     if (other == me) {
         if (!touch.model.rules.lanes_meet || lane_of(record) == touch.lane) return kOrdered;
+        if (tick == global.tick) return kOrdered;  // the same instruction: see check_lanes
         return tick <= global.met[me][touch.lane] ? kOrdered : kRacing;
     }
     if (tick <= global.known[me][other]) return kOrdered;

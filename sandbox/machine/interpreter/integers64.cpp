@@ -44,8 +44,8 @@ template <auto F> static void multiply_add64(Wave& w, const Instruction& in) {
     if (in.results > 1) write_mask(w, in.result[1], mask_of(flags) & w.write_mask, both, origin);
 }
 
-// Sums of the distances of four bytes of source 0, from byte 0, 1, 2 and 3 on, to the bytes of source 1; each added to a
-// part of source 2, of 16 or 32 bits. kMasked: only where source 1's byte is not 0.
+// Sums of the distances of four bytes of source 0, from byte 0, 1, 2 and 3 on, to the bytes of source 1; each added to
+// a part of source 2, of 16 or 32 bits. kMasked: only where source 1's byte is not 0.
 template <int kBytes, bool kMasked> static void quadruple_distances(Wave& w, const Instruction& in) {
     constexpr u32 kDwords = kBytes;  // of the sums together: 4 parts of kBytes
     constexpr u64 kLimit = (1ull << 8 * kBytes) - 1;
@@ -87,13 +87,12 @@ template <int kBytes, bool kMasked> static void quadruple_distances(Wave& w, con
     }
 }
 
-MACHINE_SEMANTICS(kIntegers64,
-    {"lshl_add_u64", lanes64<[](auto a, auto b, auto c) { return shl(a, b) + c; }, 3>},
-    {"lshl_b64", lanes64<[](auto a, auto b) { return shl(a, b); }, 2>},
-    {"lshr_b64", lanes64<[](auto a, auto b) { return shr(a, b); }, 2>},
-    {"ashr_i64", lanes64<[](auto a, auto b) { return sar(a, b); }, 2>},
-    {"mad_u64_u32", multiply_add64<unsigned_product>}, {"mad_i64_i32", multiply_add64<signed_product>},
-    {"qsad_pk_u16_u8", quadruple_distances<2, false>}, {"mqsad_pk_u16_u8", quadruple_distances<2, true>},
-    {"mqsad_u32_u8", quadruple_distances<4, true>})
+MACHINE_SEMANTICS(kIntegers64, {"lshl_add_u64", lanes64<[](auto a, auto b, auto c) { return shl(a, b) + c; }, 3>},
+                  {"lshl_b64", lanes64<[](auto a, auto b) { return shl(a, b); }, 2>},
+                  {"lshr_b64", lanes64<[](auto a, auto b) { return shr(a, b); }, 2>},
+                  {"ashr_i64", lanes64<[](auto a, auto b) { return sar(a, b); }, 2>},
+                  {"mad_u64_u32", multiply_add64<unsigned_product>}, {"mad_i64_i32", multiply_add64<signed_product>},
+                  {"qsad_pk_u16_u8", quadruple_distances<2, false>}, {"mqsad_pk_u16_u8", quadruple_distances<2, true>},
+                  {"mqsad_u32_u8", quadruple_distances<4, true>})
 
 }  // namespace machine

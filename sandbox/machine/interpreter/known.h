@@ -1,5 +1,5 @@
-// Integers of which some bits are unknown: one lambda over `auto` computes plain values and, where a source has undefined
-// bits, which bits of the result do not depend on them.
+// Integers of which some bits are unknown: one lambda over `auto` computes plain values and, where a source has
+// undefined bits, which bits of the result do not depend on them.
 #pragma once
 #include <stdint.h>
 
@@ -10,7 +10,7 @@ namespace machine {
 template <class T> struct Known {
     T value, known;  // a bit of `known` that is 0: the bit of `value` may as well be the other one
 
-    constexpr Known(T v) : value(v), known((T)~(T)0) {}
+    constexpr Known(T v) : value(v), known((T) ~(T)0) {}
     constexpr Known(T v, T k) : value(v), known(k) {}
 
     constexpr bool whole() const { return known == (T) ~(T)0; }
@@ -53,11 +53,11 @@ template <class T> constexpr bool count_is_known(Known<T> count) { return !(coun
 
 template <class T> Known<T> shl(Known<T> a, Known<T> count) {
     const T known = (T)~shl(a.unknown(), count.value);
-    return {shl(a.value, count.value), count_is_known(count) ? known : (T)(a.zeros() == (T)~(T)0 ? ~(T)0 : 0)};
+    return {shl(a.value, count.value), count_is_known(count) ? known : (T)(a.zeros() == (T) ~(T)0 ? ~(T)0 : 0)};
 }
 template <class T> Known<T> shr(Known<T> a, Known<T> count) {
     const T known = (T)~shr(a.unknown(), count.value);
-    return {shr(a.value, count.value), count_is_known(count) ? known : (T)(a.zeros() == (T)~(T)0 ? ~(T)0 : 0)};
+    return {shr(a.value, count.value), count_is_known(count) ? known : (T)(a.zeros() == (T) ~(T)0 ? ~(T)0 : 0)};
 }
 template <class T> Known<T> sar(Known<T> a, Known<T> count) {
     return {sar(a.value, count.value), count_is_known(count) ? (T)~sar(a.unknown(), count.value) : (T)0};
@@ -76,7 +76,9 @@ template <class T> KM_HOT T value_of(Known<T> a) { return a.value; }
 template <class T> KM_HOT bool is_whole(T) { return true; }
 template <class T> KM_HOT bool is_whole(Known<T> a) { return a.whole(); }
 
-template <class T> struct UnknownOf { static T of(T value, bool) { return value; } };
+template <class T> struct UnknownOf {
+    static T of(T value, bool) { return value; }
+};
 template <class T> struct UnknownOf<Known<T>> {
     static Known<T> of(T value, bool whole) { return {value, whole ? (T) ~(T)0 : (T)0}; }
 };

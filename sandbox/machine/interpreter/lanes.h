@@ -1,4 +1,4 @@
-// Vector instructions from one lambda each: values of all lanes at once, definedness exactly where something is undefined.
+// Vector instructions from one lambda each: values of all lanes at once, and what of the results is defined.
 #pragma once
 #include "known.h"
 #include "operands.h"
@@ -19,16 +19,19 @@ KM_HOT void add_known_bits(Defined& defined, int l, uint32_t bits) {
 template <class T> constexpr uint32_t kUpper = (uint32_t)(~0ull << kWidth<T> % 64 & (kWidth<T> < 32 ? ~0u : 0));
 
 template <auto F, int N, class A> KM_HOT auto apply(const A& argument) {
-    if constexpr (N == 1) return F(argument(0));
-    else if constexpr (N == 2) return F(argument(0), argument(1));
-    else return F(argument(0), argument(1), argument(2));
+    if constexpr (N == 1)
+        return F(argument(0));
+    else if constexpr (N == 2)
+        return F(argument(0), argument(1));
+    else
+        return F(argument(0), argument(1), argument(2));
 }
 
 template <class T, auto F, int N> __attribute__((noinline)) Defined partly_defined(const Source* s) {
     Defined d = Defined::of(0);
     for (int l = 0; l < kLanes; l++) {
-        const Known<T> known = apply<F, N>(
-            [&](int k) { return Known<T>((T)s[k].lane[l], (T)known_bits(s[k].defined, l)); });
+        const Known<T> known =
+            apply<F, N>([&](int k) { return Known<T>((T)s[k].lane[l], (T)known_bits(s[k].defined, l)); });
         add_known_bits(d, l, known.known | kUpper<T>);
     }
     return d;
@@ -94,22 +97,22 @@ struct Wide {
 
     KM_HOT void read(Wave& w, const Instruction& in, int k) {
         const Operand& from = in.source[k];
-        if (from.dwords > 1 || from.kind == kConstant) {
-            const Source64 s = read64(w, in, k, room);
-            lane = s.lane;
-            origin = s.origin;
-            const bool is_plain = from.kind == kVector && from.dwords == 2 && !(in.flags & kDpp);
-            low = is_plain ? w.defined[from.index] : Defined::of(s.low);
-            high = is_plain ? w.defined[from.index + 1] : Defined::of(s.high);
-            return;
-        }
-        Vector narrow;
-        const Source s = read32(w, in, k, narrow);
-        for (int l = 0; l < kLanes; l++) room.lane[l] = s.lane[l];
         lane = room.lane;
-        low = s.defined;
-        high = Defined::of(kAll);
-        origin = s.origin;
+        if (from.kind == kVector && from.dwords == 2 && !(in.flags & kDpp)) {
+            const uint32_t *a = w.v[from.index].lane, *b = w.v[from.index + 1].lane;
+            for (int l = 0; l < kLanes; l++) room.lane[l] = a[l] | (uint64_t)b[l] << 32;
+            low = w.defined[from.index], high = w.defined[from.index + 1];
+            origin = w.write_mask & ~low.whole() ? w.origin[from.index] : w.origin[from.index + 1];
+        } else if (from.dwords > 1 || from.kind == kConstant) {
+            const Source64 s = read64(w, in, k, room);
+            lane = s.lane, origin = s.origin;
+            low = Defined::of(s.low), high = Defined::of(s.high);
+        } else {
+            Vector narrow;
+            const Source s = read32(w, in, k, narrow);
+            for (int l = 0; l < kLanes; l++) room.lane[l] = s.lane[l];
+            low = s.defined, high = Defined::of(kAll), origin = s.origin;
+        }
     }
     KM_HOT uint64_t whole() const { return low.whole() & high.whole(); }
     KM_HOT Known<uint64_t> known(int l) const {

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access_roles.h"
+
 namespace machine {
 
 void die(const char* message) {
@@ -122,6 +124,7 @@ void read_program(const char* path, Program& program) {
         program.run[i] = handlers[program.code[i].semantics];
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
+    program.role = find_roles(program, names);
     free(exchanges);
     free(handlers);
 }

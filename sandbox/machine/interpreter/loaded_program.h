@@ -16,6 +16,7 @@ struct Program {
     const Instruction* code;
     Handler* run;               // of each instruction
     const uint8_t* is_exchange;  // of each instruction: lanes take what other lanes hold
+    const uint8_t* role;         // of each instruction: see access_roles.h
 };
 
 // Ends the process with a message where the file is not one that image.py wrote.

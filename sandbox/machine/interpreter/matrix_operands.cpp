@@ -56,7 +56,7 @@ bool begin_matrix(Wave& w, const Instruction& in, const MatrixShape& s, MatrixOp
     // The compiler lets short regions run with an empty EXEC, and the hardware skips vector instructions there.
     const uint64_t exec = w.exec();
     if (!exec) return false;
-    if (const uint64_t absent = ~exec & w.present) report(w, kDivergentCollective, absent);
+    if (const uint64_t absent = ~exec & w.present) report(w, kDivergentCollective, absent, exec);
     o.a = registers(w, in.source[0].index, s.registers_a());
     o.b = registers(w, in.source[1].index, s.registers_b());
     const bool moves_b = in.blgp && s.a != Element::f64;

@@ -56,6 +56,7 @@ const Conflict* MemoryModel::end_launch() {
 }
 
 void MemoryModel::barrier() {
+    if (!state) return;
     lds_barrier(*state);
     global_barrier(*state);
 }
@@ -75,12 +76,17 @@ void MemoryModel::note_fence(Wave& wave) {
     pass_moment(state->global);
 }
 
+// LLVM 22 leaves out the wait between buffer_wbl2 and an atomic where it believes that all is complete (mended by
+// llvm/llvm-project pull request 178316): where the stores before have been waited for, that is a release, too.
 void MemoryModel::writeback(Wave& wave, Scope scope) {
+    const bool is_complete = !wave.pending.memory.count;
     issue(wave, kCountsVector, scope >= kAgentScope ? kWriteback : kUsualOperation);
+    if (is_complete && scope >= kAgentScope && wave.number < kMaxWaves) release(*state, wave.number, state->global.tick);
     pass_moment(state->global);
 }
 
-void MemoryModel::invalidate(Wave&, Scope scope) {
+void MemoryModel::invalidate(Wave& wave, Scope scope) {
+    issue(wave, kCountsVector, kUsualOperation);  // vmcnt counts it
     if (scope < kAgentScope) return;
     state->global.invalidated = state->global.tick;
     pass_moment(state->global);

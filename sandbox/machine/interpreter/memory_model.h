@@ -104,7 +104,7 @@ struct MemoryModel {
     bool check_pending(Wave& wave, const Instruction& in);
     void barrier();                           // all waves that have not ended have arrived
     void writeback(Wave& wave, Scope scope);  // buffer_wbl2: issues itself
-    void invalidate(Wave& wave, Scope scope);  // buffer_inv
+    void invalidate(Wave& wave, Scope scope);  // buffer_inv: issues itself
     void meet(Wave& wave, uint64_t lanes);    // wave_barrier, or a cross-lane operation of these lanes
     void note_fence(Wave& wave);              // a release fence of the source, see global_needs_fence
 };

@@ -105,6 +105,8 @@ void begin_global(ModelState& state, uint64_t linear);
 void global_barrier(ModelState& state);
 uint32_t completed_atomics(const ModelState& state, const Wave& wave);
 void pass_moment(GlobalOrder& order);
+// What the wave did up to a moment of its, and what it knows of the others, has been written back.
+void release(ModelState& state, uint32_t wave, uint32_t tick);
 void complete(ModelState& state, Wave& wave, const Operation& operation);
 // Two waves have synchronised by an atomic operation: what is carried to the second one it knows, and what the first
 // knows of other workgroups.

@@ -14,20 +14,32 @@ int dpp_lane(uint32_t control, int l) {
     const int row = l & ~15, place = l & 15, count = control & 15;
     if (control < 0x100) return (l & ~3) | (control >> (2 * (l & 3)) & 3);  // quad_perm
     switch (control >> 4) {
-    case 0x10: return place + count < 16 ? l + count : kNoLane;  // row_shl
-    case 0x11: return place >= count ? l - count : kNoLane;      // row_shr
-    case 0x12: return row | ((place - count) & 15);              // row_ror
-    case 0x15: return row | count;                               // row_newbcast
+    case 0x10:
+        return place + count < 16 ? l + count : kNoLane;  // row_shl
+    case 0x11:
+        return place >= count ? l - count : kNoLane;  // row_shr
+    case 0x12:
+        return row | ((place - count) & 15);  // row_ror
+    case 0x15:
+        return row | count;  // row_newbcast
     }
     switch (control) {
-    case 0x130: return l < 63 ? l + 1 : kNoLane;         // wave_shl
-    case 0x134: return (l + 1) & 63;                     // wave_rol
-    case 0x138: return l > 0 ? l - 1 : kNoLane;          // wave_shr
-    case 0x13c: return (l - 1) & 63;                     // wave_ror
-    case 0x140: return row | (15 - place);               // row_mirror
-    case 0x141: return (l & ~7) | (7 - (l & 7));         // row_half_mirror
-    case 0x142: return l >= 16 ? row - 1 : kNoLane;      // row_bcast:15
-    case 0x143: return l >= 32 ? (l & 32) - 1 : kNoLane;  // row_bcast:31
+    case 0x130:
+        return l < 63 ? l + 1 : kNoLane;  // wave_shl
+    case 0x134:
+        return (l + 1) & 63;  // wave_rol
+    case 0x138:
+        return l > 0 ? l - 1 : kNoLane;  // wave_shr
+    case 0x13c:
+        return (l - 1) & 63;  // wave_ror
+    case 0x140:
+        return row | (15 - place);  // row_mirror
+    case 0x141:
+        return (l & ~7) | (7 - (l & 7));  // row_half_mirror
+    case 0x142:
+        return l >= 16 ? row - 1 : kNoLane;  // row_bcast:15
+    case 0x143:
+        return l >= 32 ? (l & 32) - 1 : kNoLane;  // row_bcast:31
     }
     return kNoLane;
 }
@@ -39,6 +51,8 @@ uint64_t dpp_written(const Instruction& in) {
         if (in.row_mask >> (group / 4) & 1 && in.bank_mask >> (group % 4) & 1) lanes |= 15ull << (4 * group);
     return lanes;
 }
+
+bool comes_by_dpp(const Instruction& in, int k) { return in.flags & kDpp && k == (in.flags & kDppOnSecond ? 1 : 0); }
 
 struct Permutation {
     int8_t from[kLanes];  // kNoLane: the lane reads 0
@@ -174,7 +188,7 @@ Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type
     if (from.kind == kVector) {
         source.defined = w.defined[from.index];
         source.origin = w.origin[from.index];
-        if (in.flags & kDpp && k == 0) {
+        if (comes_by_dpp(in, k)) {
             Permutation permutation;
             permute(w, in, permutation);
             apply_permutation(permutation, room.lane, w.v[from.index].lane, source.defined);
@@ -217,7 +231,7 @@ Source64 read64(Wave& w, const Instruction& in, int k, Vector64& room, As type) 
         Defined low = w.defined[from.index], high = w.defined[from.index + 1];
         const uint32_t *a = w.v[from.index].lane, *b = w.v[from.index + 1].lane;
         Vector moved[2];
-        if (in.flags & kDpp && k == 0) {
+        if (comes_by_dpp(in, k)) {
             Permutation permutation;
             permute(w, in, permutation);
             apply_permutation(permutation, moved[0].lane, a, low);

@@ -54,12 +54,23 @@ Source64 read64(Wave& w, const Instruction& in, int k, Vector64& room, As type =
 // Lanes that a vector instruction writes: EXEC, less the lanes whose DPP source is invalid.
 KM_HOT uint64_t written_lanes(const Wave& w) { return w.write_mask; }
 
+// `yes` in these lanes, else `no`; a mask as a vector of bits becomes mask registers where there are such.
+KM_HOT void choose_lanes(uint32_t* to, const uint32_t* yes, const uint32_t* no, uint64_t lanes) {
+    using Bools = bool __attribute__((ext_vector_type(kLanes)));
+    using Words = uint32_t __attribute__((ext_vector_type(kLanes)));
+    const Words taken = -__builtin_convertvector(__builtin_bit_cast(Bools, lanes), Words);
+    Words a, b;
+    memcpy(&a, yes, sizeof a);
+    memcpy(&b, no, sizeof b);
+    a = (a & taken) | (b & ~taken);
+    memcpy(to, &a, sizeof a);
+}
+
 KM_HOT void blend(uint32_t* to, const uint32_t* from, uint64_t lanes) {
-    if (__builtin_expect(lanes == kAll, 1)) {
+    if (__builtin_expect(lanes == kAll, 1))
         memcpy(to, from, sizeof(Vector));
-        return;
-    }
-    for (int l = 0; l < kLanes; l++) to[l] = lanes >> l & 1 ? from[l] : to[l];
+    else
+        choose_lanes(to, from, to, lanes);
 }
 
 KM_HOT void set_defined(Wave& w, uint32_t index, const Defined& defined, uint64_t lanes, uint32_t origin) {

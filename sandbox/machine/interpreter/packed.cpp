@@ -32,12 +32,12 @@ __attribute__((noinline, cold)) void compute_half(Wave& w, const PackedSources<N
     Vector result;
     apply_unusual<Half, N>(w.mode, room, s, result.lane, f);
     settle_nans<Half, N, Nan>(w.mode, s, result.lane);
-    for (int l = 0; l < kLanes; l++)
-        to[l] = (to[l] & ~(0xffffu << shift)) | (result.lane[l] & 0xffff) << shift;
+    for (int l = 0; l < kLanes; l++) to[l] = (to[l] & ~(0xffffu << shift)) | (result.lane[l] & 0xffff) << shift;
 }
 
 // f of N sources' halves, all 128 of a register in a row.
-template <int N, class Nan = FirstNan<Half, N>, class F> KM_HOT void halves(Wave& w, const Instruction& in, const F& f) {
+template <int N, class Nan = FirstNan<Half, N>, class F>
+KM_HOT void halves(Wave& w, const Instruction& in, const F& f) {
     Vector room[N], result;
     const PackedSources<N> s = read_packed<N>(w, in, room, Half::kSign);
     const _Float16* from[3];
@@ -65,8 +65,12 @@ template <int N, class Nan = FirstNan<Half, N>, class F> KM_HOT void halves(Wave
     write_packed(w, in, result, s.low, s.high, s.origin);
 }
 
-void add_halves(Wave& w, const Instruction& in) { halves<2>(w, in, [](float a, float b) { return a + b; }); }
-void multiply_halves(Wave& w, const Instruction& in) { halves<2>(w, in, [](float a, float b) { return a * b; }); }
+void add_halves(Wave& w, const Instruction& in) {
+    halves<2>(w, in, [](float a, float b) { return a + b; });
+}
+void multiply_halves(Wave& w, const Instruction& in) {
+    halves<2>(w, in, [](float a, float b) { return a * b; });
+}
 void multiply_add_halves(Wave& w, const Instruction& in) { halves<3>(w, in, fused_half); }
 void least_halves(Wave& w, const Instruction& in) { halves<2, ExtremeNan<Half, 2, false>>(w, in, lesser<float>); }
 void greatest_halves(Wave& w, const Instruction& in) { halves<2, ExtremeNan<Half, 2, true>>(w, in, greater<float>); }
@@ -171,8 +175,12 @@ template <int N, class F> KM_HOT void singles(Wave& w, const Instruction& in, co
     }
 }
 
-void add_singles(Wave& w, const Instruction& in) { singles<2>(w, in, [](float a, float b) { return a + b; }); }
-void multiply_singles(Wave& w, const Instruction& in) { singles<2>(w, in, [](float a, float b) { return a * b; }); }
+void add_singles(Wave& w, const Instruction& in) {
+    singles<2>(w, in, [](float a, float b) { return a + b; });
+}
+void multiply_singles(Wave& w, const Instruction& in) {
+    singles<2>(w, in, [](float a, float b) { return a * b; });
+}
 void multiply_add_singles(Wave& w, const Instruction& in) {
     singles<3>(w, in, [](float a, float b, float c) { return fused(a, b, c); });
 }
@@ -187,35 +195,22 @@ void move_singles(Wave& w, const Instruction& in) {
     }
     for (uint32_t k = 0; k < 2; k++) {
         blend(w.v[in.result[0].index + k].lane, moved[k].lane, w.write_mask);
-        set_defined(w, in.result[0].index + k, s[k].defined, w.write_mask, origin_of(w, s[k].defined.whole(), s[k].origin));
+        set_defined(w, in.result[0].index + k, s[k].defined, w.write_mask,
+                    origin_of(w, s[k].defined.whole(), s[k].origin));
     }
 }
 
 }  // namespace
 
-MACHINE_SEMANTICS(kPacked,
-                  {"pk_add_f16", add_halves},
-                  {"pk_mul_f16", multiply_halves},
-                  {"pk_fma_f16", multiply_add_halves},
-                  {"pk_min_f16", least_halves},
-                  {"pk_max_f16", greatest_halves},
-                  {"pk_add_u16", add_integers<uint16_t>},
-                  {"pk_add_i16", add_integers<int16_t>},
-                  {"pk_sub_u16", subtract_integers<uint16_t>},
-                  {"pk_sub_i16", subtract_integers<int16_t>},
-                  {"pk_mul_lo_u16", multiply_integers<uint16_t>},
-                  {"pk_mad_u16", multiply_add_integers<uint16_t>},
-                  {"pk_mad_i16", multiply_add_integers<int16_t>},
-                  {"pk_min_u16", least_integers<uint16_t>},
-                  {"pk_min_i16", least_integers<int16_t>},
-                  {"pk_max_u16", greatest_integers<uint16_t>},
-                  {"pk_max_i16", greatest_integers<int16_t>},
-                  {"pk_lshl_b16", shift_left},
-                  {"pk_lshr_b16", shift_right},
-                  {"pk_ashr_i16", shift_right_signed},
-                  {"pk_add_f32", add_singles},
-                  {"pk_mul_f32", multiply_singles},
-                  {"pk_fma_f32", multiply_add_singles},
-                  {"pk_mov_b32", move_singles})
+MACHINE_SEMANTICS(kPacked, {"pk_add_f16", add_halves}, {"pk_mul_f16", multiply_halves},
+                  {"pk_fma_f16", multiply_add_halves}, {"pk_min_f16", least_halves}, {"pk_max_f16", greatest_halves},
+                  {"pk_add_u16", add_integers<uint16_t>}, {"pk_add_i16", add_integers<int16_t>},
+                  {"pk_sub_u16", subtract_integers<uint16_t>}, {"pk_sub_i16", subtract_integers<int16_t>},
+                  {"pk_mul_lo_u16", multiply_integers<uint16_t>}, {"pk_mad_u16", multiply_add_integers<uint16_t>},
+                  {"pk_mad_i16", multiply_add_integers<int16_t>}, {"pk_min_u16", least_integers<uint16_t>},
+                  {"pk_min_i16", least_integers<int16_t>}, {"pk_max_u16", greatest_integers<uint16_t>},
+                  {"pk_max_i16", greatest_integers<int16_t>}, {"pk_lshl_b16", shift_left}, {"pk_lshr_b16", shift_right},
+                  {"pk_ashr_i16", shift_right_signed}, {"pk_add_f32", add_singles}, {"pk_mul_f32", multiply_singles},
+                  {"pk_fma_f32", multiply_add_singles}, {"pk_mov_b32", move_singles})
 
 }  // namespace machine

@@ -27,8 +27,7 @@ __attribute__((noinline)) inline Source arrange(const Source& s, uint8_t m, Vect
     return {room.lane, {{d.byte[a], d.byte[a + 1], d.byte[b], d.byte[b + 1]}}, s.origin};
 }
 
-template <int N>
-KM_HOT PackedSources<N> read_packed(Wave& w, const Instruction& in, Vector* room, uint32_t sign) {
+template <int N> KM_HOT PackedSources<N> read_packed(Wave& w, const Instruction& in, Vector* room, uint32_t sign) {
     PackedSources<N> sources;
     for (int k = 0; k < N; k++) {
         const uint8_t m = in.source[k].modifiers;

@@ -113,18 +113,21 @@ bool report_use(ModelState& state, Wave& wave, const Operand& operand) {
 
 }  // namespace
 
+void release(ModelState& state, uint32_t wave, uint32_t tick) {
+    WaveOrder& order = state.wave[wave];
+    memcpy(order.released, state.global.known[wave], sizeof order.released);
+    order.released[wave] = tick;
+    order.has_released = true;
+}
+
 void complete(ModelState& state, Wave& wave, const Operation& operation) {
     if (wave.number >= kMaxWaves) return;
     if (operation.kind & (kTouchesLds | kDirectToLds)) {
         wave.pending.touching_lds--;
         wave.pending.direct -= !!(operation.kind & kDirectToLds);
     }
+    if (operation.kind & kWriteback) release(state, wave.number, operation.global_tick);
     WaveOrder& order = state.wave[wave.number];
-    if (operation.kind & kWriteback) {
-        memcpy(order.released, state.global.known[wave.number], sizeof order.released);
-        order.released[wave.number] = operation.global_tick;
-        order.has_released = true;
-    }
     if (!(operation.kind & kAtomicOperation) || !order.looks) return;
     uint32_t kept = 0;
     bool has_learned = false;
@@ -148,11 +151,10 @@ void MemoryModel::issue(Wave& wave, uint8_t counters, uint8_t kind, const Operan
         pending.touching_lds++;
         pending.direct += !!(kind & kDirectToLds);
     }
-    if (state->global.is_atomic) {
-        state->global.is_atomic = false;
-        operation.kind |= kAtomicOperation;
-        pass_moment(state->global);
-    }
+    // Where lanes race with each other, one instruction must be told from the next.
+    if (state->global.is_atomic || (rules.lanes_meet && (counters & kCountsVector))) pass_moment(state->global);
+    if (state->global.is_atomic) operation.kind |= kAtomicOperation;
+    state->global.is_atomic = false;
     if (result && result->kind != kNone && result->kind != kConstant) {
         operation.result = result->index | (result->kind == kScalar ? kScalarResult : 0);
         operation.results = result->dwords ? result->dwords : 1;

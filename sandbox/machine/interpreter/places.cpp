@@ -1,5 +1,6 @@
 #include "places.h"
 
+#include "access_roles.h"
 #include "counters.h"
 #include "memory_model.h"
 #include "report.h"
@@ -31,6 +32,12 @@ WaveAccess described(const Instruction& in, const Place& place, Access access, c
     return told;
 }
 
+void play_role(WaveAccess& told, uint8_t role) {
+    if (role == kFirstLook) told.flags |= kAtomicAccess;
+    if (role == kExchange) told.flags |= kKeepsUnwritten;
+    if (role == kExchange && !(told.flags & kReturnsOld)) told.flags &= (uint8_t)~kReadsMemory;
+}
+
 }  // namespace
 
 void note_access(Wave& wave, const Instruction& in, Segment segment, const Place& place, Access access,
@@ -41,11 +48,13 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     if (access != Access::load) group.changes++;
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
     const RequestHeader& asked = group.worker->request->head;
+    const uint8_t role = wave.program->role[wave.at];
     if (segment == Segment::lds) {
         if (!asked.checks) return;
         WaveAccess told = described(in, place, access, data, bytes);
         if (access != Access::atomic) told.flags &= (uint8_t)~kAtomicAccess;
         told.scope = kGroupScope;
+        play_role(told, role);
         alignas(64) uint32_t offset[kLanes];
         for (int l = 0; l < kLanes; l++) offset[l] = (uint32_t)place.offset[l];
         group.model.note_lds(wave, told, offset);
@@ -55,6 +64,8 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     touch_variable(wave, place, bytes, access != Access::store);
     WaveAccess told = described(in, place, access, data, bytes);
     told.region = place.region->index();
+    if (role == kFirstLook && told.scope < kAgentScope) told.scope = kAgentScope;
+    play_role(told, role);
     group.model.note_global(wave, told, place.offset);
 }
 

@@ -29,13 +29,13 @@ template <int kBits, bool kWanted> static void test_bit(Wave& w, const Instructi
     {"s_cmp_" NAME "_" TYPE, compare<T, [](T a, T b) { return RELATION; }, Needs::NEEDS>}
 #define COMPARISONS(TYPE, T)                                                                      \
     COMPARISON("eq", TYPE, T, a == b, difference), COMPARISON("lg", TYPE, T, a != b, difference), \
-    COMPARISON("gt", TYPE, T, a > b, whole), COMPARISON("ge", TYPE, T, a >= b, whole),            \
-    COMPARISON("lt", TYPE, T, a < b, whole), COMPARISON("le", TYPE, T, a <= b, whole)
+        COMPARISON("gt", TYPE, T, a > b, whole), COMPARISON("ge", TYPE, T, a >= b, whole),        \
+        COMPARISON("lt", TYPE, T, a < b, whole), COMPARISON("le", TYPE, T, a <= b, whole)
 
 MACHINE_SEMANTICS(kScalarComparisons, COMPARISONS("i32", int32_t), COMPARISONS("u32", u32),
-    {"s_cmp_eq_u64", compare<u64, [](u64 a, u64 b) { return a == b; }, Needs::difference>},
-    {"s_cmp_lg_u64", compare<u64, [](u64 a, u64 b) { return a != b; }, Needs::difference>},
-    {"s_bitcmp0_b32", test_bit<32, false>}, {"s_bitcmp1_b32", test_bit<32, true>},
-    {"s_bitcmp0_b64", test_bit<64, false>}, {"s_bitcmp1_b64", test_bit<64, true>})
+                  {"s_cmp_eq_u64", compare<u64, [](u64 a, u64 b) { return a == b; }, Needs::difference>},
+                  {"s_cmp_lg_u64", compare<u64, [](u64 a, u64 b) { return a != b; }, Needs::difference>},
+                  {"s_bitcmp0_b32", test_bit<32, false>}, {"s_bitcmp1_b32", test_bit<32, true>},
+                  {"s_bitcmp0_b64", test_bit<64, false>}, {"s_bitcmp1_b64", test_bit<64, true>})
 
 }  // namespace machine

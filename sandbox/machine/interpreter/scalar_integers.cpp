@@ -29,13 +29,15 @@ static constexpr auto subtract_signed = [](Bits a, Bits b) {
 };
 
 // Shifts source 0 by `count`, adds source 1; SCC: the sum does not fit 32 bits.
-template <int count> static constexpr auto kShiftedSum = [](Bits a, Bits b) {
+template <int count>
+static constexpr auto kShiftedSum = [](Bits a, Bits b) {
     const Bits sum = shl(a, Bits((u32)count)) + b;
     return flagged(sum, (((u64)a.value << count) + b.value) >> 32, (a.known & b.known) == ~0u);
 };
 
 // The one of a and b that `takes_first` names. SCC: it is a. A tie is the first one's, or not told.
-template <class T, bool kLarger> static constexpr auto kExtreme = [](Bits a, Bits b) {
+template <class T, bool kLarger>
+static constexpr auto kExtreme = [](Bits a, Bits b) {
     const T x = (T)a.value, y = (T)b.value;
     const bool is_first = kLarger ? x >= y : x < y, is_whole = a.whole() && b.whole();
     return flagged({is_first ? a.value : b.value, is_whole ? ~0u : 0}, is_first, is_whole && !(kLarger && x == y));
@@ -44,8 +46,12 @@ template <class T, bool kLarger> static constexpr auto kExtreme = [](Bits a, Bit
 static Bits distance(Bits a, Bits b) {
     return whole<[](u32 a, u32 b) { return (i32)a > (i32)b ? a - b : b - a; }>(a, b);
 }
-static Bits magnitude(Bits a) { return whole<[](u32 a) { return (i32)a < 0 ? -a : a; }>(a); }
-static Bits high_unsigned(Bits a, Bits b) { return whole<[](u32 a, u32 b) { return (u32)((u64)a * b >> 32); }>(a, b); }
+static Bits magnitude(Bits a) {
+    return whole<[](u32 a) { return (i32)a < 0 ? -a : a; }>(a);
+}
+static Bits high_unsigned(Bits a, Bits b) {
+    return whole<[](u32 a, u32 b) { return (u32)((u64)a * b >> 32); }>(a, b);
+}
 static Bits high_signed(Bits a, Bits b) {
     return whole<[](i32 a, i32 b) { return (u32)((i64)a * b >> 32); }>(a, b);
 }
@@ -79,22 +85,22 @@ static void select(Wave& w, const Instruction& in) {
 
 static constexpr auto kFlag = Condition::flag;
 
-MACHINE_SEMANTICS(kScalarIntegers,
-    {"s_add_u32", scalar<u32, add_unsigned, 2, kFlag>}, {"s_sub_u32", scalar<u32, subtract_unsigned, 2, kFlag>},
-    {"s_add_i32", scalar<u32, add_signed, 2, kFlag>}, {"s_sub_i32", scalar<u32, subtract_signed, 2, kFlag>},
-    {"s_addc_u32", carrying<false>}, {"s_subb_u32", carrying<true>},
-    {"s_min_i32", scalar<u32, kExtreme<i32, false>, 2, kFlag>},
-    {"s_min_u32", scalar<u32, kExtreme<u32, false>, 2, kFlag>},
-    {"s_max_i32", scalar<u32, kExtreme<i32, true>, 2, kFlag>},
-    {"s_max_u32", scalar<u32, kExtreme<u32, true>, 2, kFlag>},
-    {"s_mul_i32", scalar<u32, [](Bits a, Bits b) { return a * b; }, 2>},
-    {"s_mul_hi_u32", scalar<u32, high_unsigned, 2>}, {"s_mul_hi_i32", scalar<u32, high_signed, 2>},
-    {"s_absdiff_i32", scalar<u32, distance, 2, Condition::nonzero>},
-    {"s_abs_i32", scalar<u32, magnitude, 1, Condition::nonzero>},
-    {"s_lshl1_add_u32", scalar<u32, kShiftedSum<1>, 2, kFlag>},
-    {"s_lshl2_add_u32", scalar<u32, kShiftedSum<2>, 2, kFlag>},
-    {"s_lshl3_add_u32", scalar<u32, kShiftedSum<3>, 2, kFlag>},
-    {"s_lshl4_add_u32", scalar<u32, kShiftedSum<4>, 2, kFlag>},
-    {"s_cselect_b32", select}, {"s_cselect_b64", select}, {"s_cmov_b32", select}, {"s_cmov_b64", select})
+MACHINE_SEMANTICS(kScalarIntegers, {"s_add_u32", scalar<u32, add_unsigned, 2, kFlag>},
+                  {"s_sub_u32", scalar<u32, subtract_unsigned, 2, kFlag>},
+                  {"s_add_i32", scalar<u32, add_signed, 2, kFlag>},
+                  {"s_sub_i32", scalar<u32, subtract_signed, 2, kFlag>}, {"s_addc_u32", carrying<false>},
+                  {"s_subb_u32", carrying<true>}, {"s_min_i32", scalar<u32, kExtreme<i32, false>, 2, kFlag>},
+                  {"s_min_u32", scalar<u32, kExtreme<u32, false>, 2, kFlag>},
+                  {"s_max_i32", scalar<u32, kExtreme<i32, true>, 2, kFlag>},
+                  {"s_max_u32", scalar<u32, kExtreme<u32, true>, 2, kFlag>},
+                  {"s_mul_i32", scalar<u32, [](Bits a, Bits b) { return a * b; }, 2>},
+                  {"s_mul_hi_u32", scalar<u32, high_unsigned, 2>}, {"s_mul_hi_i32", scalar<u32, high_signed, 2>},
+                  {"s_absdiff_i32", scalar<u32, distance, 2, Condition::nonzero>},
+                  {"s_abs_i32", scalar<u32, magnitude, 1, Condition::nonzero>},
+                  {"s_lshl1_add_u32", scalar<u32, kShiftedSum<1>, 2, kFlag>},
+                  {"s_lshl2_add_u32", scalar<u32, kShiftedSum<2>, 2, kFlag>},
+                  {"s_lshl3_add_u32", scalar<u32, kShiftedSum<3>, 2, kFlag>},
+                  {"s_lshl4_add_u32", scalar<u32, kShiftedSum<4>, 2, kFlag>}, {"s_cselect_b32", select},
+                  {"s_cselect_b64", select}, {"s_cmov_b32", select}, {"s_cmov_b64", select})
 
 }  // namespace machine

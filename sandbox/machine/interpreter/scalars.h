@@ -53,18 +53,20 @@ template <class T, auto F, int N, Condition condition = Condition::kept> void sc
     for (int k = 0; k < N; k++) s[k] = scalar_source(w, in, k);
     const auto source = [&](int k) { return Known<T>((T)s[k].value, (T)s[k].defined); };
     const auto compute = [&] {
-        if constexpr (N == 1) return F(source(0));
-        else return F(source(0), source(1));
+        if constexpr (N == 1)
+            return F(source(0));
+        else
+            return F(source(0), source(1));
     };
     if constexpr (condition == Condition::flag) {
         const Flagged<T> f = compute();
         const bool is_whole = f.result.whole() && f.is_known;
-        const uint32_t origin = is_whole ? kNowhere : scalar_origin<N>(w, in, s, (T)~(T)0);
+        const uint32_t origin = is_whole ? kNowhere : scalar_origin<N>(w, in, s, (T) ~(T)0);
         put_scalar(w, in.result[0], f.result.value, f.result.known, origin);
         write_scc(w, f.flag, f.is_known, origin);
     } else {
         const Known<T> result = compute();
-        const uint32_t origin = result.whole() ? kNowhere : scalar_origin<N>(w, in, s, (T)~(T)0);
+        const uint32_t origin = result.whole() ? kNowhere : scalar_origin<N>(w, in, s, (T) ~(T)0);
         put_scalar(w, in.result[0], result.value, result.known, origin);
         if constexpr (condition == Condition::nonzero) set_condition(w, result, origin);
     }

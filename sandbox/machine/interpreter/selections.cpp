@@ -8,7 +8,7 @@ static void select(Wave& w, const Instruction& in) {
     Vector room[2], result;
     const Source no = read32(w, in, 0, room[0], As::f32), yes = read32(w, in, 1, room[1], As::f32);
     const Mask mask = read_mask(w, in, 2);
-    for (int l = 0; l < kLanes; l++) result.lane[l] = mask.lanes >> l & 1 ? yes.lane[l] : no.lane[l];
+    choose_lanes(result.lane, yes.lane, no.lane, mask.lanes);
     Defined defined;
     for (int b = 0; b < 4; b++)
         defined.byte[b] = (yes.defined.byte[b] & mask.lanes) | (no.defined.byte[b] & ~mask.lanes);

@@ -74,7 +74,7 @@ void get(const Wave& wave, uint64_t code, FILE* out) {
 }
 
 Workgroup* one_wave(Worker& worker, Request& request, Launch& launch, const Program& program, Kernel& kernel) {
-    request.head.launches = request.head.workers = 1;
+    request.head.launches = request.head.workers = request.head.checks = 1;
     request.launches = &launch;
     launch.grid[0] = launch.grid[1] = launch.grid[2] = launch.blocks = 1;
     launch.block[0] = 64;
@@ -111,7 +111,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
         if (!is_register(code[i] = states.word())) die("the states name a register that is none");
     for (uint64_t n = 0; n < count; n++) {
         wave.state = kRunning;
-        group->failed = false;
+        group->failed = group->uses_undefined = false;
         for (uint64_t i = 0; i < inputs; i++) put(wave, code[i], states);
         for (wave.next = 0; wave.state == kRunning && wave.next < program.head.instructions;) {
             wave.at = wave.next++;
@@ -119,7 +119,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
             execute(wave, program.run[wave.at], program.code[wave.at]);
         }
         for (uint64_t i = 0; i < outputs; i++) get(wave, code[inputs + i], out);
-        const uint32_t reported = group->failed;
+        const uint32_t reported = group->failed || group->uses_undefined;
         fwrite(&reported, 4, 1, out);
     }
     fclose(out);

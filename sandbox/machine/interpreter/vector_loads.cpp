@@ -20,8 +20,9 @@ template <Segment kSegment> bool visit(Wave& wave, const Instruction& in, const 
         } else if (place.host) {
             store_lanes(place, in.bytes, data);
         } else {
-            report_probe(wave, place.lanes, place.offset[__builtin_ctzll(place.lanes)],
-                         data.dword[0].lane[__builtin_ctzll(place.lanes)]);
+            const int l = __builtin_ctzll(place.lanes);
+            report_probe(wave, place.lanes, place.offset[l],
+                         data.dword[0].lane[l] | (uint64_t)data.dword[1].lane[l] << 32);
         }
     };
     if constexpr (kSegment == Segment::global) return visit_global(wave, to, in.bytes, access, move);

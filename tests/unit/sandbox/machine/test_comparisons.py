@@ -49,7 +49,10 @@ FLOATS = {
 def operands(kind: str, seed: int) -> list[Array]:
     """Two arrays (states, 64) of uint64: the awkward floats of a type in pairs, then words of any kind."""
     words = awkward_words(STATES * 64, 4, seed)
-    pairs = [words[0] | words[1].astype(np.uint64) << np.uint64(32), words[2] | words[3].astype(np.uint64) << np.uint64(32)]
+    pairs = [
+        words[0] | words[1].astype(np.uint64) << np.uint64(32),
+        words[2] | words[3].astype(np.uint64) << np.uint64(32),
+    ]
     pairs[1][::5] = pairs[0][::5]
     if kind in FLOATS:
         top = 1 << int(kind[1:]) - 1

@@ -71,7 +71,9 @@ def test_calls_and_returns_go_by_addresses_of_eight_bytes(call: str) -> None:
 
 @pytest.mark.parametrize("distance", [4, 8 * 1000, -8 * 2])
 def test_an_address_that_is_no_instruction_is_reported(distance: int) -> None:
-    text = CALL.format(distance=distance & 0xFFFFFFFF, call="s_setpc_b64 s[4:5]").replace("s5, s5, 0", "s5, s5, 0" if distance > 0 else "s5, s5, -1")
+    text = CALL.format(distance=distance & 0xFFFFFFFF, call="s_setpc_b64 s[4:5]").replace(
+        "s5, s5, 0", "s5, s5, 0" if distance > 0 else "s5, s5, -1"
+    )
     assert step(text, Registers({}, {50: words(0)})).reports.all()
 
 
@@ -85,7 +87,9 @@ def test_traps_are_reported_but_for_debuggers() -> None:
     assert not step("s_trap 3", Registers({}, {4: words(0)})).reports.any()
 
 
-@pytest.mark.parametrize("text", ["s_nop 3", "s_setprio 1", "s_sethalt 0", "s_icache_inv", "v_nop", "s_sendmsg sendmsg(MSG_INTERRUPT)"])
+@pytest.mark.parametrize(
+    "text", ["s_nop 3", "s_setprio 1", "s_sethalt 0", "s_icache_inv", "v_nop", "s_sendmsg sendmsg(MSG_INTERRUPT)"]
+)
 def test_nothing_happens(text: str) -> None:
     after = step(f"{text}\ns_mov_b32 s50, 1", Registers({}, {50: words(0)}), [], [50])
     assert after.scalars[50].tolist() == [1]

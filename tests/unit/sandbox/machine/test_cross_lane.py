@@ -21,7 +21,9 @@ def test_readfirstlane_reads_the_first_active_lane() -> None:
     rng = np.random.default_rng(2)
     masks = rng.integers(0, 1 << 64, STATES, np.uint64, endpoint=False) << rng.integers(0, 64, STATES, np.uint64)
     masks[:3] = 0, 1, 1 << 63
-    before = Registers({0: value}, {EXEC: masks.astype(np.uint32), EXEC + 1: (masks >> np.uint64(32)).astype(np.uint32)})
+    before = Registers(
+        {0: value}, {EXEC: masks.astype(np.uint32), EXEC + 1: (masks >> np.uint64(32)).astype(np.uint32)}
+    )
     first = [(int(m) & -int(m)).bit_length() - 1 if m else 0 for m in masks]
     after = step("v_readfirstlane_b32 s4, v0", before, [], [4])
     np.testing.assert_array_equal(after.scalars[4], value[np.arange(STATES), first])
@@ -36,7 +38,11 @@ def test_readlane_and_writelane_take_the_lane_modulo_64(lane_register: str) -> N
     before = Registers({0: value, 9: old}, scalars)
     after = step(f"v_readlane_b32 s4, v0, {lane_register}", before, [], [4])
     np.testing.assert_array_equal(after.scalars[4], value[np.arange(STATES), lane % 64])
-    after = step(f"v_writelane_b32 v9, s6, {lane_register}" if lane_register == "m0" else "v_writelane_b32 v9, 7, s5", before, [9])
+    after = step(
+        f"v_writelane_b32 v9, s6, {lane_register}" if lane_register == "m0" else "v_writelane_b32 v9, 7, s5",
+        before,
+        [9],
+    )
     wanted = old.copy()
     wanted[np.arange(STATES), lane % 64] = value[:, 0] if lane_register == "m0" else 7
     np.testing.assert_array_equal(after.vectors[9], wanted)

@@ -26,7 +26,10 @@ def undefined_scalars(rng: np.random.Generator, count: int) -> np.ndarray:
     """Which bits are defined: all, all but one, those above or below a bit, or any."""
     one = np.uint32(1) << rng.integers(0, 32, count).astype(np.uint32)
     any_ = rng.integers(0, 1 << 32, count, np.uint64).astype(np.uint32)
-    return np.choose(rng.integers(0, 6, count), [np.full(count, WORD, np.uint32), ~one, one - np.uint32(1), ~(one - np.uint32(1)), any_, any_ | ~one])
+    return np.choose(
+        rng.integers(0, 6, count),
+        [np.full(count, WORD, np.uint32), ~one, one - np.uint32(1), ~(one - np.uint32(1)), any_, any_ | ~one],
+    )
 
 
 def start(text: InstructionText, seed: int) -> Registers:
@@ -69,7 +72,9 @@ def with_results(text: InstructionText, before: Registers) -> Registers:
     count = len(before.scalars[EXEC])
     vectors = {i: np.zeros((count, 64), np.uint32) for i in text.vectors_written}
     scalars = {i: np.zeros(count, np.uint32) for i in text.scalars_written}
-    return Registers(vectors | before.vectors, scalars | before.scalars, before.vectors_defined, before.scalars_defined)
+    return Registers(
+        {**vectors, **before.vectors}, {**scalars, **before.scalars}, before.vectors_defined, before.scalars_defined
+    )
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -103,7 +108,10 @@ def test_what_is_defined_makes_defined_results(name: str) -> None:
 def one(text: str, values: list[int], defined: list[int]) -> tuple[int, int]:
     """v9, and which of its bytes are defined (as 255 each), of one lane like all others."""
     vectors = {i: np.full((1, 64), v, np.uint32) for i, v in enumerate(values)}
-    masks = {i: np.array([[ALL_LANES * (d >> 8 * b & 255 == 255) for b in range(4)]], np.uint64) for i, d in enumerate(defined)}
+    masks = {
+        i: np.array([[ALL_LANES * (d >> 8 * b & 255 == 255) for b in range(4)]], np.uint64)
+        for i, d in enumerate(defined)
+    }
     after = step(text, Registers(vectors, {}, masks), [9])
     return int(after.vectors[9][0, 5]), int(expanded(after.vectors_defined[9])[0, 5])
 

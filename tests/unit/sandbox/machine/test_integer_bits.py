@@ -137,7 +137,9 @@ def test_mbcnt_counts_the_lanes_below(name: str, first: int) -> None:
     result = step(f"{name} v9, v0, v1", Registers({0: mask, 1: base}), [9]).vectors[9]
     for lane in range(64):
         below = (1 << min(32, max(0, lane - first))) - 1
-        wanted = [(int(m) & below).bit_count() + int(b) & FULL for m, b in zip(mask[:, lane], base[:, lane], strict=True)]
+        wanted = [
+            (int(m) & below).bit_count() + int(b) & FULL for m, b in zip(mask[:, lane], base[:, lane], strict=True)
+        ]
         np.testing.assert_array_equal(result[:, lane], wanted)
 
 
@@ -159,6 +161,8 @@ def test_mov_of_two_registers() -> None:
 
 def test_only_active_lanes_are_written() -> None:
     a = awkward_words(STATES * 64, 1, seed=4)[0].reshape(STATES, 64)
-    before = Registers({0: a, 9: a}, {EXEC: np.full(STATES, 5, np.uint32), EXEC + 1: np.full(STATES, 1 << 31, np.uint32)})
+    before = Registers(
+        {0: a, 9: a}, {EXEC: np.full(STATES, 5, np.uint32), EXEC + 1: np.full(STATES, 1 << 31, np.uint32)}
+    )
     after = step("v_not_b32 v9, v0", before, [9]).vectors[9]
     np.testing.assert_array_equal(after, np.where(np.isin(np.arange(64), (0, 2, 63)), ~a, a))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tests.support.awkward_words import awkward_words
 from tests.support.register_steps import EXEC, VCC, Registers, step
 
-Array = np.ndarray
+Array = Any  # an array of integers
 STATES, LONG_STATES = 313, 15_625  # of 64 lanes: 20,000 and a million operands
 
 
@@ -219,9 +221,9 @@ def test_some_halves_leave_the_upper_half(template: str) -> None:
 
 @pytest.mark.parametrize("name", ["v_sad_u8", "v_msad_u8", "v_lerp_u8"])
 def test_all_pairs_of_bytes(name: str) -> None:
-    pairs = np.arange(65536, dtype=np.uint32).reshape(-1, 64)
+    pairs: npt.NDArray[np.uint32] = np.arange(65536, dtype=np.uint32).reshape(-1, 64)
     a, b = pairs >> 8, pairs & 255
-    repeated = [x * np.uint32(0x01010101) for x in (a, b)]
+    repeated = [(x * 0x01010101).astype(np.uint32) for x in (a, b)]
     third = np.where(pairs & 1, np.uint32(0x01000100), np.uint32(0))
     result = step(f"{name} v9, v0, v1, v2", Registers({0: repeated[0], 1: repeated[1], 2: third}), [9]).vectors[9]
     np.testing.assert_array_equal(result, PLAIN[f"{name} {{3}}"](*repeated, third).astype(np.uint32))
@@ -230,8 +232,10 @@ def test_all_pairs_of_bytes(name: str) -> None:
 @pytest.mark.parametrize("name", ["v_add_u16", "v_sub_u16", "v_mul_lo_u16", "v_min_i16", "v_max_u16"])
 def test_every_half_with_awkward_ones(name: str) -> None:
     every = np.arange(65536, dtype=np.uint32)
-    first, second = (x.reshape(-1, 64) for x in np.broadcast_arrays(every, np.array([[0], [1], [0x7FFF], [0x8000], [0xFFFF]])))
-    second = second.astype(np.uint32)
+    first, second = (
+        x.reshape(-1, 64) for x in np.broadcast_arrays(every, np.array([[0], [1], [0x7FFF], [0x8000], [0xFFFF]]))
+    )
+    first, second = first.astype(np.uint32), second.astype(np.uint32)
     result = step(f"{name} v9, v0, v1", Registers({0: first, 1: second}), [9]).vectors[9]
     np.testing.assert_array_equal(result, PLAIN[f"{name} {{2}}"](first, second).astype(np.uint32))
 
@@ -241,6 +245,12 @@ def carries(carry: Array) -> tuple[Array, Array]:
     bits = carry.astype(np.uint64) << np.arange(64, dtype=np.uint64)
     mask = bits.sum(axis=1, dtype=np.uint64)
     return mask.astype(np.uint32), (mask >> np.uint64(32)).astype(np.uint32)
+
+
+def lanes_of(halves: Array) -> Array:
+    """The bits of a mask, one a lane."""
+    lane = np.arange(64)
+    return np.where(lane < 32, halves[0][:, None] >> lane % 32, halves[1][:, None] >> lane % 32) & 1
 
 
 CARRYING: dict[str, Callable[..., Array]] = {
@@ -264,11 +274,9 @@ def test_carries_are_masks_within_exec(text: str) -> None:
         {0: a, 1: b, 9: np.full_like(a, 77)}, {VCC: vcc[0], VCC + 1: vcc[1], EXEC: exec_[0], EXEC + 1: exec_[1]}
     )
     after = step(text, before, [9], [VCC, VCC + 1])
-    lane = np.arange(64)
-    bit = lambda halves: np.where(lane < 32, halves[0][:, None] >> lane % 32, halves[1][:, None] >> lane % 32) & 1  # noqa: E731
-    exact = CARRYING[text](u(a), u(b), bit(vcc).astype(np.int64))
+    exact = CARRYING[text](u(a), u(b), lanes_of(vcc).astype(np.int64))
     carry = (exact < 0) | (exact > 0xFFFFFFFF)
-    active = bit(exec_) == 1
+    active = lanes_of(exec_) == 1
     value = to_u32(exact) if "clamp" in text else exact
     np.testing.assert_array_equal(after.vectors[9], np.where(active, value.astype(np.uint32), 77))
     low, top = carries(carry & active)

@@ -40,7 +40,8 @@ def distances(a: int, b: int, first: int, is_masked: bool) -> int:
     return sum(abs(x - y) for x, y in pairs if y or not is_masked)
 
 
-def four_sums(a: int, b: int, c: int, is_masked: bool, bits: int, saturates: bool = False) -> int:
+def four_sums(sources: tuple[int, ...], is_masked: bool, bits: int, saturates: bool = False) -> int:
+    a, b, c = sources
     top = (1 << bits) - 1
     sums = [(c >> bits * k & top) + distances(a, b, k, is_masked) for k in range(4)]
     return sum((min(x, top) if saturates else x & top) << bits * k for k, x in enumerate(sums))
@@ -59,10 +60,10 @@ WIDE: dict[str, tuple[tuple[int, ...], Callable[..., int]]] = {
     "v_mad_i64_i32 v[10:11], vcc, v0, v2, v[4:5] clamp": (
         (1, 1, 2), lambda *x: clamped(signed_mad(*x), -(1 << 63), (1 << 63) - 1)),
     "v_mad_u64_u32 v[10:11], vcc, v0, v2, 0": ((1, 1), lambda a, b: a * b),
-    "v_qsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5]": ((2, 1, 2), lambda *x: four_sums(*x, False, 16)),
-    "v_qsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5] clamp": ((2, 1, 2), lambda *x: four_sums(*x, False, 16, True)),
-    "v_mqsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5]": ((2, 1, 2), lambda *x: four_sums(*x, True, 16)),
-    "v_mqsad_u32_u8 v[10:13], v[0:1], v2, v[4:7]": ((2, 1, 4), lambda *x: four_sums(*x, True, 32)),
+    "v_qsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5]": ((2, 1, 2), lambda *x: four_sums(x, False, 16)),
+    "v_qsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5] clamp": ((2, 1, 2), lambda *x: four_sums(x, False, 16, True)),
+    "v_mqsad_pk_u16_u8 v[10:11], v[0:1], v2, v[4:5]": ((2, 1, 2), lambda *x: four_sums(x, True, 16)),
+    "v_mqsad_u32_u8 v[10:13], v[0:1], v2, v[4:7]": ((2, 1, 4), lambda *x: four_sums(x, True, 32)),
 }  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def check(text: str, states: int) -> None:
             sources.append(sum(parts))
     top = (1 << 32 * count) - 1
     wanted = [f(*x) & top for x in zip(*sources, strict=True)]
-    got = sum(after.vectors[10 + d].ravel().astype(object) << 32 * d for d in range(count))
+    got = np.array(sum(after.vectors[10 + d].ravel().astype(object) << 32 * d for d in range(count)), object)
     assert got.tolist() == wanted
 
 

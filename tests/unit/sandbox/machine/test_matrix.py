@@ -128,7 +128,7 @@ def test_a_modifier_that_an_instruction_does_not_have_is_illegal() -> None:
     steps += [Step(n, whole(n), blgp=1) for n in DENSE if n not in LANES + DOUBLES]
     steps += [Step(n, whole(n), cbsz=oracle()[n]["blocks"].bit_length()) for n in BLOCKS]
     for step, after in zip(steps, run(steps), strict=True):
-        assert after.findings == (1, ILLEGAL, ALL), step.name
+        assert after.findings == (1, ILLEGAL, ALL, 0), step.name
         assert np.array_equal(after.values, step.registers.values)
 
 
@@ -137,7 +137,7 @@ def test_lanes_that_are_masked_off_are_a_finding_and_take_part() -> None:
     steps = [Step(name, whole(name), exec=low), Step(name, whole(name), exec=low, present=low),
              Step(name, whole(name), exec=0)]  # fmt: skip
     masked, short, skipped = run(steps)
-    assert masked.findings == (1, DIVERGENT_COLLECTIVE, ALL ^ low)
+    assert masked.findings == (1, DIVERGENT_COLLECTIVE, ALL ^ low, low)
     assert short.findings[0] == skipped.findings[0] == 0
     assert np.array_equal(result(name, masked), expected(name)) and np.array_equal(result(name, short), expected(name))
     assert np.array_equal(result(name, skipped), operand(name, "C")), "with an empty EXEC nothing is written"

@@ -307,6 +307,15 @@ CASES = {
         0.0 load turn=1 !
         """,
     ),
+    "all lanes set one flag": (
+        "race waw wave",
+        LANES + "region 0 filled\n" + ONE_WAVE,
+        """
+        0.0 store step=0 value=1
+        0.0 store lanes=7 at=0 step=0 value=1 +
+        0.0 store lanes=7 at=0 step=0 value=2 ! -
+        """,
+    ),
     # global memory, in a workgroup
     "the wave next door": (
         "race raw waves",
@@ -442,6 +451,19 @@ CASES = {
         1.0 addret region=1 lanes=0 value=0
         1.0 wait vm=0
         1.0 inv agent
+        1.0 load !
+        """,
+    ),
+    "a release that was not waited for, as the stores before it were": (
+        "race raw groups",
+        TWO_GROUPS,
+        """
+        0.0 store value=1 ?
+        0.0 wait vm=0 +
+        0.0 wbl2 agent
+        0.0 add region=1 lanes=0 value=1
+        1.0 addret region=1 lanes=0 value=0
+        1.0 wait vm=0
         1.0 load !
         """,
     ),

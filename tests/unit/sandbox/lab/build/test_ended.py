@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sandbox.amdgcn.ir import bodies
 from sandbox.lab.build.ended import ended
-from sandbox.lab.build.ir import bodies
 
 TEXT = """define void @f(ptr %p) !dbg !3 {
 entry:

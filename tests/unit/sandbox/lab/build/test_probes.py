@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sandbox.lab.build.ballots import Ballots, returning_ballots
-from sandbox.lab.build.ir import bodies
+from sandbox.amdgcn.ballots import Ballots, returning_ballots
+from sandbox.amdgcn.ir import bodies
 from sandbox.lab.build.probes import RUNTIME, add_probes
 from tests.support.lab_bench import execute, floats, launch, marked_line
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sandbox.amdgcn.ir import bodies
 from sandbox.lab.build.conditions import with_marks
-from sandbox.lab.build.ir import bodies
 from sandbox.lab.build.recorder import SITES, Sites, can_record
 
 MODULE = """define void @f(ptr %x, i1 %way) #9100 !dbg !2 {

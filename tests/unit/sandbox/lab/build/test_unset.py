@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sandbox.amdgcn.ir import bodies
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.build.ir import bodies
 from sandbox.lab.build.unset import marks, unset
 from sandbox.lab.lab import Buffer, ExecutionRequest
 from tests.support.lab_bench import build, lab, launch

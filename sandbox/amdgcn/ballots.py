@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 
-from sandbox.lab.build.ir import VALUE, Body, bodies, operands
+from sandbox.amdgcn.ir import VALUE, Body, bodies, operands
 
-_BALLOT = re.compile(r"= call .*@ks_wave\(i32 noundef 6,")  # KS_BALLOT in ks_lab/calls.h
+# KS_BALLOT in ks_lab/calls.h, or what it stands for on gfx942
+_BALLOT = re.compile(r"= call .*@(?:ks_wave\(i32 noundef 6,|llvm\.amdgcn\.(?:ballot|[iuf]cmp)\.i64[.(])")
 _CALL = re.compile(r"call [^@]*@(\"[^\"]*\"|[-\w$.]+)\(")
 _RETURN = re.compile(rf"^  ret i64 ({VALUE})")
 _STORE = re.compile(rf"^  store (?:volatile )?i64 ({VALUE}), ptr ({VALUE}),")

@@ -42,8 +42,9 @@ class Body:
 
     @computed_once
     def variables(self) -> frozenset[str]:
-        """The variables on the stack."""
-        return frozenset(name for name, text in self.definitions.items() if " = alloca " in text)
+        """The variables on the stack; on gfx942 also each one's generic address."""
+        marks = (" = alloca ", " = addrspacecast ptr addrspace(5) ")
+        return frozenset(name for name, text in self.definitions.items() if any(mark in text for mark in marks))
 
     @computed_once
     def conditions(self) -> dict[str, str]:

@@ -1,0 +1,94 @@
+"""The front end's module for gfx942 with probes: text in, text out, before any optimisation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+
+from sandbox.amdgcn.ir import bodies
+from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
+from sandbox.machine.instrumented.array_indices import Arrays, hide_steps
+from sandbox.machine.instrumented.fault_probe import FaultProbe, address_of
+from sandbox.machine.instrumented.ir_edits import Edits, ProbeTable
+from sandbox.machine.instrumented.undefined_arithmetic import arithmetic
+from sandbox.machine.instrumented.unset_values import UnsetValues
+from sandbox.machine.instrumented.wave_masks import WaveMasks
+from sandbox.machine.instrumented.whole_copies import unfold_copies
+
+_PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
+_NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
+_NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
+# No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
+_RUNTIME = f"""
+define internal void @ks.report(i64 %probe, i64 %value) #9000 {{
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 %probe, i64 %value) #9001
+  ret void
+}}
+define internal void @ks.test(i1 %bad, i64 %probe, i64 %value) #9000 {{
+  br i1 %bad, label %report, label %done, !prof !{{!"branch_weights", i32 1, i32 1048575}}
+report:
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 %probe, i64 %value) #9001
+  br label %done
+done:
+  ret void
+}}
+define hidden void @__ubsan_handle_local_out_of_bounds() #9000 {{
+  call void asm sideeffect "global_store_dwordx2 $0, $1, off", "v,v"(i64 {address_of(0)}, i64 0) #9001
+  ret void
+}}
+attributes #9000 = {{ alwaysinline nounwind }}
+attributes #9001 = {{ nounwind nomerge cold memory(inaccessiblemem: readwrite) }}
+attributes #9002 = {{ nounwind willreturn memory(none) }}
+"""
+
+
+@dataclass(frozen=True)
+class InstrumentedModule:
+    """LLVM's text form with probes, and the probes by number."""
+
+    text: str
+    probes: tuple[FaultProbe, ...]
+
+
+def instrument(text: str, source: str, aligned: Container[int] = ()) -> InstrumentedModule:
+    """The module with probes; what is not understood is left as it is.
+
+    `source`: file name of the candidate; `aligned`: positions at which every kernel gets a buffer's first address.
+    """
+    table = ProbeTable(text, source)
+    table.add(FaultProbe("out_of_bounds", detail="object"), "")  # the optimiser's, at any line
+    endless = set(_NO_RETURN.findall(text))
+    steps = (
+        UnsetValues(text),
+        hide_steps,
+        Alignment(text),
+        assume_alignment,
+        Arrays(text),
+        arithmetic,
+        unfold_copies,
+        WaveMasks(text),
+    )
+    parts, end = list[str](), 0
+    for body in bodies(text):
+        edits = Edits(body, table, aligned_arguments(body.head, aligned))
+        for step in steps:
+            step(edits)
+        _promises(edits, not endless.isdisjoint(body.head.split()))
+        parts += [text[end : body.start - len(body.head)], edits.head, edits.text()]
+        end = body.end
+    return InstrumentedModule("".join([*parts, _NOT_INLINED.sub("", text[end:]), _RUNTIME]), tuple(table.probes))
+
+
+def _promises(edits: Edits, is_endless: bool) -> None:
+    """Promises of the source to the compiler (`__builtin_assume`, a missing return): each is tried where it is made."""
+    if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
+        return
+    for number, line in enumerate(edits.body.lines):
+        if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
+            end = [f"  call void @llvm.amdgcn.endpgm(){edits.location(number)}"] if line.startswith("  un") else []
+            edits.instead[number] = [edits.report(number, FaultProbe("trap", detail="unreachable")), *end, line]
+        elif "@llvm.assume" in line and (found := _PROMISE.match(line)):
+            bad = edits.value(number, f"xor i1 {found[1]}, true")
+            edits.test(number, bad, FaultProbe("trap", detail="assume"))
+            edits.instead[number] = []

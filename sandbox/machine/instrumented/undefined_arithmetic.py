@@ -1,0 +1,54 @@
+"""Integer arithmetic that C++ leaves undefined: divisors of zero, quotients too large, shifts by too much.
+
+A division by zero gives minus one here and there on a GPU and stops nothing; the optimiser takes it that it cannot
+happen, and drops what contradicts it. So the divisor is replaced by one behind its probe, and the amount of a shift is
+cut as the instructions cut it. A shift by exactly as many bits as the value has is let pass: a rotation by nothing is
+usually written so, and the instructions make the right value of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.amdgcn.ir import LOCAL
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.instrumented.ir_edits import Edits, element_bits, splat
+
+_OPERATION = re.compile(
+    rf"^(?P<head>  {LOCAL} = (?P<op>[su]div|[su]rem|shl|[al]shr) (?:(?:exact|nuw|nsw) )*"
+    rf"(?P<kind>i\d+|<\d+ x i\d+>) (?P<left>.+?), )(?P<right>{LOCAL})(?P<rest>(?:, !.*)?)$"
+)
+_WORDS = ("div ", "rem ", " shl ", "shr ")
+
+
+def arithmetic(edits: Edits) -> None:
+    """FaultProbe every division and shift by a number that is no constant."""
+    if not any(word in edits.body.text for word in _WORDS):
+        return
+    for number, line in enumerate(edits.body.lines):
+        found = any(word in line for word in _WORDS) and _OPERATION.match(line)
+        if found and element_bits(found["kind"]) >= 8:
+            safe = (_shift if found["op"].startswith(("sh", "as", "ls")) else _division)(edits, number, found)
+            edits.instead[number] = [f"{found['head']}{safe}{found['rest']}"]
+
+
+def _division(edits: Edits, number: int, found: re.Match[str]) -> str:
+    kind, left, right = found["kind"], found["left"], found["right"]
+    truth = re.sub(r"i\d+", "i1", kind)
+    bad = edits.value(number, f"icmp eq {kind} {right}, {splat(kind, 0)}")
+    if found["op"].startswith("s"):
+        least = edits.value(number, f"icmp eq {kind} {left}, {splat(kind, -(1 << element_bits(kind) - 1))}")
+        minus = edits.value(number, f"icmp eq {kind} {right}, {splat(kind, -1)}")
+        both = edits.value(number, f"and {truth} {least}, {minus}")
+        bad = edits.value(number, f"or {truth} {bad}, {both}")
+    safe = edits.value(number, f"select {truth} {bad}, {kind} {splat(kind, 1)}, {kind} {right}")
+    some = edits.any_of(number, kind, f"icmp ne {truth} {bad}, {'zeroinitializer' if kind[0] == '<' else 'false'}")
+    edits.test(number, some, FaultProbe("division_by_zero"), edits.wide(number, kind, right))
+    return safe
+
+
+def _shift(edits: Edits, number: int, found: re.Match[str]) -> str:
+    kind, right, bits = found["kind"], found["right"], element_bits(found["kind"])
+    some = edits.any_of(number, kind, f"icmp ugt {kind} {right}, {splat(kind, bits)}")
+    edits.test(number, some, FaultProbe("shift", limit=bits), edits.wide(number, kind, right))
+    return edits.value(number, f"and {kind} {right}, {splat(kind, bits - 1)}")
