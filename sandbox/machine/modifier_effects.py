@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sandbox.machine.image_layout import ABSENT, EXEC, OPERAND, Flag, Modifier, OperandKind
 from sandbox.machine.instruction_draft import NO_SETTINGS, InstructionDraft, modified, narrowed, number
-from sandbox.machine.instruction_set import OperandSpec
+from sandbox.machine.instruction_set import OperandSpec, TableRow
+from sandbox.machine.modifiers import Settings
 from sandbox.machine.unreadable import UnreadableListing
 
 _EXEC = OPERAND.pack(OperandKind.SCALAR, 2, 0, 0, EXEC, 0)
@@ -17,6 +18,33 @@ _LISTS = (
 )
 
 
+_LANES = {"op_sel", "op_sel_hi", "neg_lo", "neg_hi", "omod", "dpp", "row_mask", "bank_mask", "bound_ctrl"}
+_LANES |= {"dst_sel", "unused", "src0_sel", "src1_sel"}
+_SCOPES = Flag.SC0 | Flag.SC1 | Flag.NON_TEMPORAL
+_BUFFERS = Flag.OFFSET_ENABLED | Flag.INDEX_ENABLED | Flag.TO_LDS
+_ALLOWED: dict[str, tuple[set[str], int]] = {  # settings and flags by group
+    "valu": (_LANES, Flag.CLAMP),
+    "trans": (_LANES, Flag.CLAMP),
+    "mfma": ({"cbsz", "abid", "blgp", "neg"}, 0),
+    "vmem": ({"offset", "format", "dfmt", "nfmt"}, _SCOPES | _BUFFERS),
+    "flat": ({"offset"}, _SCOPES),
+    "scratch": ({"offset"}, _SCOPES),
+    "lds": ({"offset", "offset0", "offset1"}, Flag.GDS),
+    "smem": ({"offset"}, Flag.SC0 | Flag.NON_TEMPORAL),
+}
+
+
+def check_allowed(row: TableRow, settings: Settings) -> None:
+    """Refuse modifiers that instructions of this group do not have."""
+    names, flags = _ALLOWED.get(row.group, (set[str](), 0))
+    if wrong := settings.keys() - names - {"flags"}:
+        raise UnreadableListing(f"{row.name} has no such modifier", min(wrong))
+    if wrong_flags := number(settings, "flags") & ~int(flags):
+        raise UnreadableListing(f"{row.name} has no such modifier", str(Flag(wrong_flags).name).lower())
+    if "dpp" in settings and not any(spec.is_source for spec in row.operands):
+        raise UnreadableListing(f"{row.name} has no such modifier", "dpp")
+
+
 def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suffix: str) -> None:
     """Settle what the operands alone do not say; `specs` are those that the text has."""
     row, settings = draft.row, draft.settings
@@ -27,6 +55,7 @@ def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suf
     if row.tied:
         _tie(draft)
     if settings is not NO_SETTINGS:
+        check_allowed(row, settings)
         _apply_lists(draft, specs)
         if "dpp" in settings:
             draft.control = number(settings, "dpp")

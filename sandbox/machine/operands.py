@@ -61,6 +61,7 @@ _APERTURES = {
 }
 _INVERSE_TWO_PI = {16: 0x3118, 32: 0x3E22F983, 64: 0x3FC45F306DC9C882}
 _INLINE_FLOATS = {0.0, 0.5, 1.0, 2.0, 4.0, -0.5, -1.0, -2.0, -4.0}
+_WORD_OF_BITS = OperandType("b", 32)  # v_cndmask_b32 changes signs of floats
 _WORD, _DOUBLE_WORD = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 
@@ -109,6 +110,11 @@ def _listed(token: str) -> tuple[str, int, int]:
 def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
     """The operand's 16 bytes; UnreadableListing where the instruction cannot take it."""
     token, modifiers = _modified(token)
+    if modifiers & (Modifier.NEGATE | Modifier.ABSOLUTE) and not (type_.is_float or type_ == _WORD_OF_BITS):
+        raise UnreadableListing("this operand has no sign to change", token)
+    is_literal = "c" not in files
+    if token.startswith("lit(") and token.endswith(")"):
+        token, is_literal = token[4:-1], True
     if found := register(token):
         file, index, count = found
         if count != dwords:
@@ -119,7 +125,7 @@ def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
         return OPERAND.pack(kind, dwords, modifiers, 0, index, 0)
     if not ("c" in files or "k" in files):
         raise UnreadableListing("this operand must be a register", token[:80])
-    return OPERAND.pack(OperandKind.CONSTANT, dwords, modifiers, 0, 0, constant(token, type_, "c" not in files))
+    return OPERAND.pack(OperandKind.CONSTANT, dwords, modifiers, 0, 0, constant(token, type_, is_literal))
 
 
 def _modified(token: str) -> tuple[str, int]:

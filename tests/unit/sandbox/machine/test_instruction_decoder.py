@@ -161,6 +161,12 @@ def test_control_instructions() -> None:
         ("s_add_u32 s0, s1, s104", "s104"),
         ("v_add_f32 v0, v1, nobody", "nobody"),
         ("v_add_f32 v0, v1, v2 frob:1", "frob:1"),
+        ("s_add_u32 s0, s1, s2 row_mirror", "dpp"),
+        ("v_max_i32 v0, v1, -v2", "v2"),
+        ("v_clrexcp row_mirror", "dpp"),
+        ("v_add_f32 v0, v1, v2 offen", "offset_enabled"),
+        ("ds_read_b32 v0, v1 cbsz:1", "cbsz"),
+        ("v_add_f32 v0, v1, ", ""),
         ("v_mov_b32_dpp v0, v1 row_shl:16 row_mask:0xf bank_mask:0xf", "row_shl:16"),
         ("global_load_dword v0, v1, off", "global_load_dword"),
         ("buffer_load_dword v0, v1, s[0:3], 0", "buffer_load_dword"),
@@ -181,6 +187,8 @@ def test_what_is_unknown_is_refused_by_name(text: str, named: str) -> None:
 
 def test_floats_are_extended_as_the_instruction_reads_them() -> None:
     assert fields("v_add_f32 v0, 0.5, v1").sources[0].bits == float_bits(0.5)
+    assert fields("s_mov_b64 s[0:1], lit(-1)").sources[0].bits == 0xFFFFFFFF
+    assert fields("v_cndmask_b32_e64 v0, -v1, |v2|, vcc").sources[0].modifiers == Modifier.NEGATE
     assert fields("v_add_f16 v0, 0.5, v1").sources[0].bits == 0x3800
     assert fields("v_add_f64 v[0:1], 0.5, v[2:3]").sources[0].bits == 0x3FE0000000000000
     assert fields("v_fma_mix_f32 v0, 1.0, 1.0, v3 op_sel_hi:[1,0,0]").sources[0].bits == 0x3C00
