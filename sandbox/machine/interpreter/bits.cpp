@@ -65,9 +65,10 @@ static Known<u32> permuted(Known<u32> a, Known<u32> b, Known<u32> selector) {
 
 // With one selector for all lanes, which is the usual case, each byte of the result is a shifted byte of one source.
 static void permute(Wave& w, const Instruction& in) {
-    const bool is_uniform = in.source[2].kind != kVector && !(in.flags & kSdwa);
-    const u32 selector = in.source[2].kind == kConstant ? (u32)in.source[2].bits : w.s[in.source[2].index % kScalars];
-    bool is_simple = is_uniform && (in.source[2].kind == kConstant || w.scalar_defined[in.source[2].index] == ~0u);
+    const Operand& from = in.source[2];
+    const bool is_scalar = from.kind == kScalar, is_uniform = is_scalar || from.kind == kConstant;
+    const u32 selector = is_scalar ? w.s[from.index] : (u32)from.bits;
+    bool is_simple = is_uniform && !(in.flags & kSdwa) && (!is_scalar || w.scalar_defined[from.index] == ~0u);
     for (int k = 0; k < 32; k += 8) is_simple &= (selector >> k & 255) < 8 || (selector >> k & 255) == 12;
     if (!is_simple) return lanes<u32, [](auto a, auto b, auto c) { return permuted(a, b, c); }, 3>(w, in);
     Vector room_a, room_b, result;

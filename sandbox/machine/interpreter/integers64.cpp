@@ -87,7 +87,7 @@ template <int kBytes, bool kMasked> static void quadruple_distances(Wave& w, con
     }
 }
 
-MACHINE_SEMANTICS(kIntegers64, {"lshl_add_u64", lanes64<[](auto a, auto b, auto c) { return shl(a, b) + c; }, 3>},
+MACHINE_SEMANTICS(kIntegers64, {"lshl_add_u64", lanes64<[](auto a, auto b, auto c) { return shl(a, b & 7) + c; }, 3>},
                   {"lshl_b64", lanes64<[](auto a, auto b) { return shl(a, b); }, 2>},
                   {"lshr_b64", lanes64<[](auto a, auto b) { return shr(a, b); }, 2>},
                   {"ashr_i64", lanes64<[](auto a, auto b) { return sar(a, b); }, 2>},

@@ -53,6 +53,7 @@ WIDE: dict[str, tuple[tuple[int, ...], Callable[..., int]]] = {
     "v_lshrrev_b64 v[10:11], v0, v[2:3]": ((1, 2), lambda a, b: b >> a % 64),
     "v_ashrrev_i64 v[10:11], v0, v[2:3]": ((1, 2), lambda a, b: signed(b, 64) >> a % 64),
     "v_lshl_add_u64 v[10:11], v[0:1], 3, v[4:5]": ((2, 0, 2), lambda a, c: (a << 3) + c),
+    "v_lshl_add_u64 v[10:11], v[0:1], v2, v[4:5]": ((2, 1, 2), lambda a, b, c: (a << b % 8) + c),
     "v_lshl_add_u64 v[10:11], v[0:1], 0, v[4:5]": ((2, 0, 2), lambda a, c: a + c),
     "v_mad_u64_u32 v[10:11], vcc, v0, v2, v[4:5]": ((1, 1, 2), unsigned_mad),
     "v_mad_i64_i32 v[10:11], vcc, v0, v2, v[4:5]": ((1, 1, 2), signed_mad),
