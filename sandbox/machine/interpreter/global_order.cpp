@@ -27,6 +27,8 @@ Release release_by(const ModelState& state, const Wave& wave) {
     Release release = {};
     release.group = global.group;
     if (order.has_released) memcpy(release.until, order.released, sizeof release.until);
+    memcpy(release.inside, global.known[wave.number], sizeof release.inside);
+    release.inside[wave.number] = global.tick;
     release.wave = wave.number;
     release.issued = global.tick - 1;
     release.completed = completed_atomics(state, wave);

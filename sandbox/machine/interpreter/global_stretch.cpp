@@ -27,9 +27,9 @@ template <bool kLanes> KM_ALWAYS bool may_follow(const Doubts& doubts, Record re
 
 template <bool kLanes> KM_ALWAYS Record read_by(const Doubts& doubts, Record last, Record self) {
     const bool is_own = (last ^ self) >> kGroupShift == 0, is_of_launch = last >= doubts.first;
-    const bool is_recent = is_own & (last > doubts.safe);
-    Record mine = self | (is_of_launch ? (is_own ? last & kMany : kMany) : 0);
-    mine |= is_recent ? (last & kManyWaves) | (((last ^ self) & kWaveBits) ? kManyWaves : 0) : 0;
+    const bool is_recent = is_own & (last > doubts.safe), is_plain = (last & kAtomicBit) == 0;
+    Record mine = self | (is_of_launch ? (is_own ? last & kMany : is_plain ? kMany : 0) : 0);
+    mine |= is_recent ? (last & kManyWaves) | ((((last ^ self) & kWaveBits) != 0) & is_plain ? kManyWaves : 0) : 0;
     return mine;
 }
 

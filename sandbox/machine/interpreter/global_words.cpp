@@ -186,14 +186,15 @@ bool read_word(const GlobalTouch& touch, uint64_t word) {
     const Record last = load(shadow.reader[word]), writer = load(shadow.writer[word]);
     Record mine = touch.self;
     if (group_of(last) >= first_group_of_launch()) {
-        const bool is_own = group_of(last) == group_of(mine);
+        const bool is_own = group_of(last) == group_of(mine), is_plain = !(last & kAtomicBit);
         const bool is_recent = is_own && tick_of(last) > touch.state().global.safe;
         if (!(last & mine & kMask) && (!is_own || (last & kMany)))
             store(shadow.beside[word], last);  // what others have read lies beside it
         else
-            mine |= is_own ? last & kMany : kMany;
+            mine |= is_own ? last & kMany : is_plain ? kMany : 0;
         if (is_recent) mine |= last & (kMask | kManyWaves);
-        if (is_recent && wave_of(last) != touch.wave.number) mine |= kManyWaves;
+        if (is_recent && is_plain && wave_of(last) != touch.wave.number) mine |= kManyWaves;
+        if (is_recent && is_plain && wave_of(last) == touch.wave.number) mine &= ~kAtomicBit;
     }
     store(shadow.reader[word], mine);
     shadow.reader_place[word] = touch.wave.at;

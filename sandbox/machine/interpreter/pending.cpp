@@ -139,6 +139,11 @@ void complete(ModelState& state, Wave& wave, const Operation& operation) {
     }
     order.looks = kept;
     if (!has_learned) return;
+    Release mates;
+    if (release_of(order.known, state.global.group, mates)) {
+        uint32_t* const known = state.global.known[wave.number];
+        for (uint32_t w = 0; w < state.waves; w++) known[w] = mates.inside[w] > known[w] ? mates.inside[w] : known[w];
+    }
     order.has_learned = true;
     pass_moment(state.global);
 }
