@@ -1,4 +1,5 @@
-// Accesses of global memory by whole words, where nobody else has touched them in the launch: noted without a closer look.
+// Accesses of global memory by whole words, where nobody else has touched them in the launch: noted without a closer
+// look.
 #include <string.h>
 
 #include "global_shadow.h"
@@ -20,9 +21,8 @@ template <bool kLanes> KM_ALWAYS bool is_ordered(const Doubts& doubts, Record re
 }
 
 template <bool kLanes> KM_ALWAYS bool may_follow(const Doubts& doubts, Record reader, Record self) {
-    return (reader < doubts.first) |
-           (is_ordered<kLanes>(doubts, reader, self) & ((reader & kMany) == 0) &
-            (((reader & kManyWaves) == 0) | (reader <= doubts.safe)));
+    return (reader < doubts.first) | (is_ordered<kLanes>(doubts, reader, self) & ((reader & kMany) == 0) &
+                                      (((reader & kManyWaves) == 0) | (reader <= doubts.safe)));
 }
 
 template <bool kLanes> KM_ALWAYS Record read_by(const Doubts& doubts, Record last, Record self) {
@@ -46,7 +46,8 @@ bool write(RegionShadow& shadow, const Doubts& doubts, const Words& words, uint3
     bool is_good = true;
     auto self = [&](uint32_t i) { return doubts.self + ((Record)(i >> words.shift) << 8); };
     for (uint32_t i = 0; i < count; i++)
-        is_good &= is_ordered<kLanes>(doubts, writer[i], self(i)) & ((writer[i] & kAtomicBit) == 0 || writer[i] < doubts.first);
+        is_good &= is_ordered<kLanes>(doubts, writer[i], self(i)) &
+                   ((writer[i] & kAtomicBit) == 0 || writer[i] < doubts.first);
     if (is_set(shadow.is_changed_atomically))
         for (uint32_t i = 0; i < count; i++) is_good &= shadow.plain[words.word + i] < doubts.first;
     if (is_set(shadow.is_read))
