@@ -7,7 +7,7 @@ namespace machine {
 
 namespace {
 
-constexpr uint64_t kReach = 512;  // instructions from the load to its swap
+constexpr uint64_t kReach = 512;                   // instructions from the load to its swap
 constexpr int kAddress = 0, kData = 1, kBase = 2;  // sources; see lane_addresses.h
 
 enum class Sort : uint8_t { other, load, swap, exchange, copy };
@@ -73,7 +73,8 @@ struct Follower {
     void pass(const Instruction& in, Sort sort) {
         for (uint32_t k = 0; k < in.results && k < 2; k++) {
             const Operand& result = in.result[k];
-            if (overlaps(result, load.source[kAddress]) || (memory != Memory::lds && overlaps(result, load.source[kBase])))
+            if (overlaps(result, load.source[kAddress]) ||
+                (memory != Memory::lds && overlaps(result, load.source[kBase])))
                 is_address_kept = false;
             if (result.kind != kVector) continue;
             const bool is_copy = sort == Sort::copy && in.source[0].kind == kVector && is_held(in.source[0].index);

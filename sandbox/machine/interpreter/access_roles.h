@@ -1,8 +1,8 @@
 // What memory instructions are to the memory model beyond what they do, as their program shows.
 //
-// A first look is a load that begins a loop of compare and swap: `old = *p; do ... while (atomicCAS(p, old, new) != old)`.
-// Others change the word meanwhile, by atomics, and no fault comes of it: the swap compares what was read with what is
-// there, and hands out the newer value where they differ. Such a load counts as an atomic one.
+// A first look is a load that begins a loop of compare and swap: `old = *p; do ... while (atomicCAS(p, old, new) !=
+// old)`. Others change the word meanwhile, by atomics, and no fault comes of it: the swap compares what was read with
+// what is there, and hands out the newer value where they differ. Such a load counts as an atomic one.
 #pragma once
 #include "loaded_program.h"
 

@@ -20,7 +20,8 @@ bool differ(const WaveAccess& access, const uint64_t* offset, uint32_t a, uint32
     const uint64_t low = offset[a] > offset[b] ? offset[a] : offset[b];
     const uint64_t end = (offset[a] < offset[b] ? offset[a] : offset[b]) + access.bytes;
     for (uint64_t at = low; at < end; at++)
-        if (byte_of(access, a, (uint32_t)(at - offset[a])) != byte_of(access, b, (uint32_t)(at - offset[b]))) return true;
+        if (byte_of(access, a, (uint32_t)(at - offset[a])) != byte_of(access, b, (uint32_t)(at - offset[b])))
+            return true;
     return false;
 }
 

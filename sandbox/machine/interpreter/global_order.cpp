@@ -27,6 +27,8 @@ Release release_by(const ModelState& state, const Wave& wave) {
     Release release = {};
     release.group = global.group;
     if (order.has_released) memcpy(release.until, order.released, sizeof release.until);
+    memcpy(release.inside, global.known[wave.number], sizeof release.inside);
+    release.inside[wave.number] = global.tick;
     release.wave = wave.number;
     release.issued = global.tick - 1;
     release.completed = completed_atomics(state, wave);
@@ -40,8 +42,8 @@ void meet_at_places(ModelState& state, const Wave& wave, const WaveAccess& acces
     WaveOrder& order = state.wave[wave.number];
     const bool writes = access.flags & kWritesMemory;
     const bool looks = (access.flags & kReadsMemory) && (!writes || (access.flags & kReturnsOld));
-    const bool hands_on = writes && (order.has_released || order.known.groups.count ||
-                                     __builtin_popcountll(access.lanes) <= kFewLanes);
+    const bool hands_on =
+        writes && (order.has_released || order.known.groups.count || __builtin_popcountll(access.lanes) <= kFewLanes);
     const Release release = hands_on ? release_by(state, wave) : Release{};
     for (uint64_t rest = access.lanes; rest; rest &= rest - 1) {
         const uint64_t place = (offset[__builtin_ctzll(rest)] / 4 | (uint64_t)access.region << 44) + 1;

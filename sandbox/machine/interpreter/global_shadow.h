@@ -11,8 +11,8 @@ constexpr uint32_t kWatched = kMaxRegions + 128;
 struct RegionShadow {
     Record *writer, *reader, *plain, *beside;
     uint32_t *writer_place, *reader_place, *plain_place;
-    // Records of each block of words that instructions wrote and read as a whole, until some word is touched alone: then
-    // it is kSplitBlock, and the words' own hold. Its mask says how many words a lane has, see lane_shift.
+    // Records of each block of words that instructions wrote and read as a whole, until some word is touched alone:
+    // then it is kSplitBlock, and the words' own hold. Its mask says how many words a lane has, see shift_code.
     Record *writer_block, *reader_block;
     uint32_t *writer_block_place, *reader_block_place;
     uint8_t* written;

@@ -1,4 +1,5 @@
-// Accesses of global memory by whole words, where nobody else has touched them in the launch: noted without a closer look.
+// Accesses of global memory by whole words, where nobody else has touched them in the launch: noted without a closer
+// look.
 #include <string.h>
 
 #include "global_shadow.h"
@@ -20,16 +21,15 @@ template <bool kLanes> KM_ALWAYS bool is_ordered(const Doubts& doubts, Record re
 }
 
 template <bool kLanes> KM_ALWAYS bool may_follow(const Doubts& doubts, Record reader, Record self) {
-    return (reader < doubts.first) |
-           (is_ordered<kLanes>(doubts, reader, self) & ((reader & kMany) == 0) &
-            (((reader & kManyWaves) == 0) | (reader <= doubts.safe)));
+    return (reader < doubts.first) | (is_ordered<kLanes>(doubts, reader, self) & ((reader & kMany) == 0) &
+                                      (((reader & kManyWaves) == 0) | (reader <= doubts.safe)));
 }
 
 template <bool kLanes> KM_ALWAYS Record read_by(const Doubts& doubts, Record last, Record self) {
     const bool is_own = (last ^ self) >> kGroupShift == 0, is_of_launch = last >= doubts.first;
-    const bool is_recent = is_own & (last > doubts.safe);
-    Record mine = self | (is_of_launch ? (is_own ? last & kMany : kMany) : 0);
-    mine |= is_recent ? (last & kManyWaves) | (((last ^ self) & kWaveBits) ? kManyWaves : 0) : 0;
+    const bool is_recent = is_own & (last > doubts.safe), is_plain = (last & kAtomicBit) == 0;
+    Record mine = self | (is_of_launch ? (is_own ? last & kMany : is_plain ? kMany : 0) : 0);
+    mine |= is_recent ? (last & kManyWaves) | ((((last ^ self) & kWaveBits) != 0) & is_plain ? kManyWaves : 0) : 0;
     return mine;
 }
 
@@ -46,7 +46,8 @@ bool write(RegionShadow& shadow, const Doubts& doubts, const Words& words, uint3
     bool is_good = true;
     auto self = [&](uint32_t i) { return doubts.self + ((Record)(i >> words.shift) << 8); };
     for (uint32_t i = 0; i < count; i++)
-        is_good &= is_ordered<kLanes>(doubts, writer[i], self(i)) & ((writer[i] & kAtomicBit) == 0 || writer[i] < doubts.first);
+        is_good &= is_ordered<kLanes>(doubts, writer[i], self(i)) &
+                   ((writer[i] & kAtomicBit) == 0 || writer[i] < doubts.first);
     if (is_set(shadow.is_changed_atomically))
         for (uint32_t i = 0; i < count; i++) is_good &= shadow.plain[words.word + i] < doubts.first;
     if (is_set(shadow.is_read))

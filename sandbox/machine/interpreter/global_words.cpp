@@ -11,7 +11,8 @@ Order order_between_groups(const GlobalTouch& touch, Record record) {
     const Knowledge& known = state.wave[touch.wave.number].known;
     const bool are_atomic = (record & touch.self & kAtomicBit) && !((record | touch.self) & kNarrow);
     const uint64_t said = tick_of(record);
-    const uint32_t wave = wave_of(record), tick = said == kLastTick ? 0 : (uint32_t)said;  // the last one stands for all
+    const uint32_t wave = wave_of(record),
+                   tick = said == kLastTick ? 0 : (uint32_t)said;  // the last one stands for all
     if (are_atomic && touch.writes()) return kOrdered;
     Release release;
     if (!release_of(known, group_of(record), release)) return are_atomic ? kOrdered : kRacing;
@@ -36,9 +37,9 @@ Order order_if_cached(const GlobalTouch& touch, Record record, Record reader) {
 void describe(Conflict& conflict, const GlobalTouch& touch, Record record, Order order, uint32_t place) {
     const bool is_other_group = group_of(record) != group_of(touch.self);
     conflict.kind = order == kNotDrained ? kUndrained : kRace;
-    conflict.relation = is_other_group                                ? kOtherWorkgroup
+    conflict.relation = is_other_group                           ? kOtherWorkgroup
                         : wave_of(record) != wave_of(touch.self) ? kOtherWave
-                                                                      : kSameWave;
+                                                                 : kSameWave;
     conflict.is_relaxed = order == kRelaxed;
     conflict.is_stale = order == kStale;
     conflict.is_lost = is_other_group && has_lost_orders();
@@ -53,7 +54,8 @@ bool stores_the_same_soon(const GlobalTouch& touch, uint64_t word, bool is_other
     const uint64_t low = word * 4 < touch.offset ? touch.offset : word * 4;
     const uint64_t end = touch.offset + touch.access.bytes, high = word * 4 + 4 < end ? word * 4 + 4 : end;
     for (uint32_t tries = 0; tries < (is_other_group ? 1u << 18 : 1u); tries++) {
-        if (stores_the_same(touch.access, touch.lane, touch.offset, (uint32_t)(low - touch.offset), (uint32_t)(high - low)))
+        if (stores_the_same(touch.access, touch.lane, touch.offset, (uint32_t)(low - touch.offset),
+                            (uint32_t)(high - low)))
             return true;
         __asm__ volatile("" ::: "memory");
     }
@@ -66,8 +68,7 @@ bool meet(const GlobalTouch& touch, Record record, Hazard hazard, uint64_t word,
     if (touch.writes() && !touch.reads() && !(touch.self & kAtomicBit) &&
         stores_the_same_soon(touch, word, is_other_group && hazard == kWriteAfterWrite))
         return true;
-    Conflict conflict =
-        conflict_here(touch.model, touch.wave, touch.access, touch.lane, touch.offset, true);
+    Conflict conflict = conflict_here(touch.model, touch.wave, touch.access, touch.lane, touch.offset, true);
     conflict.hazard = hazard;
     describe(conflict, touch, record, order, place);
     // The reader came before anybody had written.
@@ -94,8 +95,8 @@ bool meet_writer(const GlobalTouch& touch, uint64_t word, Record writer, Record 
     if (!concerns(touch, writer)) return true;
     Order order = order_of(touch, writer);
     if (order == kOrdered && group_of(writer) != group_of(touch.self)) order = order_if_cached(touch, writer, reader);
-    return meet(touch, writer, touch.reads() ? kReadAfterWrite : kWriteAfterWrite, word, touch.shadow.writer_place[word],
-                order);
+    return meet(touch, writer, touch.reads() ? kReadAfterWrite : kWriteAfterWrite, word,
+                touch.shadow.writer_place[word], order);
 }
 
 bool meet_plain(const GlobalTouch& touch, uint64_t word) {
@@ -112,11 +113,9 @@ bool meet_reader(const GlobalTouch& touch, uint64_t word, Record reader, uint32_
     Order order = order_of(touch, reader);
     // Readers that the record has no room for: of other workgroups, where nothing orders those, and of other waves.
     const bool is_alone = !state.wave[touch.wave.number].known.groups.count;
-    if ((reader & kMany) && is_own && is_alone)
-        return meet_unknown(touch, word, place, kOtherWorkgroup);
+    if ((reader & kMany) && is_own && is_alone) return meet_unknown(touch, word, place, kOtherWorkgroup);
     if ((reader & kManyWaves) && is_own && order == kOrdered && tick_of(reader) > state.global.safe &&
-               wave_of(reader) == touch.wave.number && !state.global.has_synchronised &&
-        !touch.model.rules.global_needs_fence)
+        wave_of(reader) == touch.wave.number && !state.global.has_synchronised && !touch.model.rules.global_needs_fence)
         return meet_unknown(touch, word, place, kOtherWave);
     return meet(touch, reader, kWriteAfterRead, word, place, order);
 }
@@ -186,14 +185,15 @@ bool read_word(const GlobalTouch& touch, uint64_t word) {
     const Record last = load(shadow.reader[word]), writer = load(shadow.writer[word]);
     Record mine = touch.self;
     if (group_of(last) >= first_group_of_launch()) {
-        const bool is_own = group_of(last) == group_of(mine);
+        const bool is_own = group_of(last) == group_of(mine), is_plain = !(last & kAtomicBit);
         const bool is_recent = is_own && tick_of(last) > touch.state().global.safe;
         if (!(last & mine & kMask) && (!is_own || (last & kMany)))
             store(shadow.beside[word], last);  // what others have read lies beside it
         else
-            mine |= is_own ? last & kMany : kMany;
+            mine |= is_own ? last & kMany : is_plain ? kMany : 0;
         if (is_recent) mine |= last & (kMask | kManyWaves);
-        if (is_recent && wave_of(last) != touch.wave.number) mine |= kManyWaves;
+        if (is_recent && is_plain && wave_of(last) != touch.wave.number) mine |= kManyWaves;
+        if (is_recent && is_plain && wave_of(last) == touch.wave.number) mine &= ~kAtomicBit;
     }
     store(shadow.reader[word], mine);
     shadow.reader_place[word] = touch.wave.at;

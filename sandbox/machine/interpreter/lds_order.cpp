@@ -1,39 +1,9 @@
 // Accesses of LDS: who touched each word, or each byte, last, and whether that is ordered before the running access.
-#include <string.h>
-
 #include "model_state.h"
 
 namespace machine {
 
 namespace {
-
-constexpr uint32_t kWords = kMaxLdsBytes / 4;
-
-LdsCells map_cells(uint64_t count) {
-    return {(LdsRecord*)map_zeros(count * 4), (LdsRecord*)map_zeros(count * 4), (LdsRecord*)map_zeros(count * 4),
-            (LdsRecord*)map_zeros(count * 4)};
-}
-
-void clear(LdsCells& cells, uint64_t count) {
-    LdsRecord* const arrays[] = {cells.writer, cells.reader, cells.other, cells.plain};
-    for (LdsRecord* array : arrays) memset(array, 0, count * 4);
-}
-
-// There are no more moments: all that was so far is forgotten.
-void begin_again(ModelState& state) {
-    LdsShadow& lds = state.lds;
-    clear(lds.word, lds.words);
-    clear(lds.byte, lds.words * 4ull);
-    lds.tick = lds.start = lds.epoch = lds.safe = 0;
-    memset(lds.known, 0, sizeof lds.known);
-    memset(lds.carried, 0, sizeof lds.carried);
-    memset(lds.met, 0, sizeof lds.met);
-    for (Wave* wave : state.running) {
-        if (!wave) continue;
-        for (Operation& each : wave->pending.memory.operation) each.lds_tick = 0;
-        for (Operation& each : wave->pending.local.operation) each.lds_tick = 0;
-    }
-}
 
 uint32_t tick_of(LdsRecord record) { return record >> kLdsTickShift; }
 uint32_t wave_of(LdsRecord record) { return record >> 8 & 31; }
@@ -83,7 +53,8 @@ Order order_of(const Touch& touch, LdsRecord record) {
 bool agrees_with(const Touch& touch, uint32_t lane, uint32_t index, uint32_t size) {
     const WaveAccess& access = touch.access;
     const uint32_t index_there = touch.offset + index - touch.offsets[lane];
-    if (!access.data || access.bytes > 16 || index_there >= access.bytes || size > access.bytes - index_there) return true;
+    if (!access.data || access.bytes > 16 || index_there >= access.bytes || size > access.bytes - index_there)
+        return true;
     for (uint32_t b = 0; b < size; b++)
         if (byte_of(access, touch.lane, index + b) != byte_of(access, lane, index_there + b)) return false;
     return true;
@@ -96,12 +67,14 @@ bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, u
     const bool is_same = tick == touch.tick && wave_of(record) == touch.wave.number;
     Order order = order_of(touch, record);
     if (is_same) {
-        if (hazard != kWriteAfterWrite || lane_of(record) == touch.lane || (record & touch.self & kLdsAtomic)) return true;
+        if (hazard != kWriteAfterWrite || lane_of(record) == touch.lane || (record & touch.self & kLdsAtomic))
+            return true;
         if (agrees_with(touch, lane_of(record), index, size)) return true;
         order = kRacing;
     }
     if (order == kOrdered) return true;
-    if (!is_same && touch.writes() && !touch.reads() && stores_the_same(touch.access, touch.lane, touch.offset, index, size))
+    if (!is_same && touch.writes() && !touch.reads() &&
+        stores_the_same(touch.access, touch.lane, touch.offset, index, size))
         return true;
     Conflict conflict = conflict_here(touch.model, touch.wave, touch.access, touch.lane, touch.offset, false);
     conflict.kind = order == kRacing ? kRace : kUndrained;
@@ -136,7 +109,8 @@ void synchronise(const Touch& touch, LdsRecord before) {
     if (from == to || from >= state.waves || tick <= lds.start) return;
     auto raise = [](uint32_t& known, uint32_t value) { known = value > known ? value : known; };
     for (uint32_t w = 0; w < state.waves; w++) {
-        raise(lds.carried[to][w], lds.carried[from][w] > lds.known[from][w] ? lds.carried[from][w] : lds.known[from][w]);
+        raise(lds.carried[to][w],
+              lds.carried[from][w] > lds.known[from][w] ? lds.carried[from][w] : lds.known[from][w]);
         raise(state.global.carried[to][w], state.global.known[from][w]);
     }
     raise(lds.carried[to][from], tick);
@@ -177,9 +151,7 @@ bool touch_cell(const Touch& touch, LdsCells& cells, uint64_t at, uint32_t index
     return true;
 }
 
-bool is_settled(const LdsShadow& lds, uint64_t word) {
-    return lds.word.other[word] >> kLdsTickShift <= lds.safe;
-}
+bool is_settled(const LdsShadow& lds, uint64_t word) { return lds.word.other[word] >> kLdsTickShift <= lds.safe; }
 
 bool touch_bytes(const Touch& touch, uint64_t word, uint32_t from, uint32_t to) {
     LdsShadow& lds = touch.state().lds;
@@ -197,7 +169,8 @@ bool touch_lane(const Touch& touch) {
     const uint32_t end = touch.offset + touch.access.bytes;
     bool is_unwritten = false;
     for (uint32_t word = touch.offset / 4; word * 4 < end; word++) {
-        const uint32_t from = word * 4 < touch.offset ? touch.offset : word * 4, to = word * 4 + 4 < end ? word * 4 + 4 : end;
+        const uint32_t from = word * 4 < touch.offset ? touch.offset : word * 4,
+                       to = word * 4 + 4 < end ? word * 4 + 4 : end;
         const uint8_t bits = (uint8_t)(((1u << (to - word * 4)) - 1) & ~((1u << (from - word * 4)) - 1));
         if (lds.word.writer[word] == kSplit && is_settled(lds, word))
             lds.word.writer[word] = lds.word.reader[word] = lds.word.other[word] = lds.word.plain[word] = 0;
@@ -217,71 +190,10 @@ bool touch_lane(const Touch& touch) {
 
 }  // namespace
 
-void split_word(LdsShadow& lds, uint64_t word) {
-    for (uint64_t b = 4 * word; b < 4 * word + 4; b++) {
-        lds.byte.writer[b] = lds.word.writer[word];
-        lds.byte.reader[b] = lds.word.reader[word];
-        lds.byte.other[b] = lds.word.other[word];
-        lds.byte.plain[b] = lds.word.plain[word];
-    }
-    const LdsRecord reader = lds.word.reader[word], writer = lds.word.writer[word];
-    LdsRecord& latest = lds.word.other[word];  // of a word that is split: the last that touched any of its bytes
-    latest = reader > latest ? reader : latest;
-    latest = writer > latest ? writer : latest;
-    lds.word.writer[word] = kSplit;
-}
-
-
-void begin_lds(ModelState& state, uint32_t bytes) {
-    LdsShadow& lds = state.lds;
-    if (!lds.written) {
-        lds.word = map_cells(kWords + 16);
-        lds.byte = map_cells(4 * kWords + 64);
-        lds.written = (uint8_t*)map_zeros(kWords + 16);
-        lds.place = (uint32_t*)map_zeros((kLastLdsTick + 2ull) * 4);
-    }
-    const uint32_t words = (bytes < kMaxLdsBytes ? bytes : kMaxLdsBytes) / 4 + 1;
-    if (words > lds.words) lds.words = words;
-    memset(lds.written, 0, lds.words);
-    if (lds.tick > kLastLdsTick / 2) begin_again(state);
-    lds.start = lds.safe = lds.epoch = ++lds.tick;
-    memset(lds.known, 0, sizeof lds.known);
-    memset(lds.carried, 0, sizeof lds.carried);
-    if (!state.rules.lanes_meet) return;
-    for (auto& wave : lds.met)
-        for (uint32_t& lane : wave) lane = lds.tick;
-}
-
-uint32_t completed_lds(const ModelState& state, const Wave& wave) {
-    uint32_t first = state.lds.tick + 1;
-    if (!wave.pending.touching_lds) return first - 1;
-    const OperationQueue* const queues[] = {&wave.pending.memory, &wave.pending.local};
-    for (const OperationQueue* queue : queues)
-        for (uint32_t i = 0; i < queue->count; i++) {
-            const Operation& each = queue->oldest(i);
-            if ((each.kind & (kTouchesLds | kDirectToLds)) && each.lds_tick < first) first = each.lds_tick;
-        }
-    return first ? first - 1 : 0;
-}
-
-void lds_barrier(ModelState& state) {
-    LdsShadow& lds = state.lds;
-    lds.safe = lds.epoch = lds.tick;
-    for (uint32_t w = 0; w < state.waves; w++) {
-        const uint32_t completed = state.running[w] ? completed_lds(state, *state.running[w]) : lds.tick;
-        if (completed < lds.safe) lds.safe = completed;
-        for (uint32_t v = 0; v < state.waves; v++)
-            if (completed > lds.known[v][w]) lds.known[v][w] = completed;
-        if (!state.rules.lanes_meet) continue;
-        for (uint32_t& lane : lds.met[w]) lane = lds.tick;
-    }
-    if (lds.safe < lds.start) lds.safe = lds.start;
-}
-
 bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t* offset) {
     LdsShadow& lds = state->lds;
     if (!access.lanes || wave.number >= state->waves) return true;
-    if (lds.tick + 2 >= kLastLdsTick) begin_again(*state);
+    if (lds.tick + 2 >= kLastLdsTick) begin_lds_again(*state);
     lds.place[lds.tick + 1] = wave.at;
     Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1};
     const LdsRecord self = record_of(*this, wave, access);

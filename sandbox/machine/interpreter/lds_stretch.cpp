@@ -151,7 +151,8 @@ uint64_t note(LdsShadow& lds, const Doubts& doubts, const WaveAccess& access, co
         Doubts from = doubts;
         from.self += stretch.first << 2;
         if (access.bytes < 4) from.self &= ~kLdsLane;  // several lanes of a word
-        if (writes ? write<kLanes>(lds, from, word, words, shift) : read<kLanes>(lds, from, word, words, shift)) return 0;
+        if (writes ? write<kLanes>(lds, from, word, words, shift) : read<kLanes>(lds, from, word, words, shift))
+            return 0;
     }
     return writes ? visit_lanes<kLanes, true>(lds, doubts, access, offset)
                   : visit_lanes<kLanes, false>(lds, doubts, access, offset);
@@ -171,9 +172,11 @@ bool is_all_written(const LdsShadow& lds, const WaveAccess& access, const uint32
 uint64_t note_lds_words(ModelState& state, const Wave& wave, const WaveAccess& access, const uint32_t* offset) {
     LdsShadow& lds = state.lds;
     if (state.rules.lane_by_lane || (access.flags & kAtomicAccess)) return access.lanes;
-    if (!(access.flags & (kWritesMemory | kKeepsUnwritten)) && !is_all_written(lds, access, offset)) return access.lanes;
+    if (!(access.flags & (kWritesMemory | kKeepsUnwritten)) && !is_all_written(lds, access, offset))
+        return access.lanes;
     const uint32_t tick = lds.tick + 1;
-    Doubts doubts = {tick << kLdsTickShift | wave.number << 8, (lds.safe + 1) << kLdsTickShift, tick << kLdsTickShift, 0};
+    Doubts doubts = {tick << kLdsTickShift | wave.number << 8, (lds.safe + 1) << kLdsTickShift, tick << kLdsTickShift,
+                     0};
     doubts.safe--;
     for (uint32_t i = 0; wave.pending.direct && i < wave.pending.memory.count; i++) {
         const Operation& each = wave.pending.memory.oldest(i);

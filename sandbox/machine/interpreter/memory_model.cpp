@@ -81,7 +81,8 @@ void MemoryModel::note_fence(Wave& wave) {
 void MemoryModel::writeback(Wave& wave, Scope scope) {
     const bool is_complete = !wave.pending.memory.count;
     issue(wave, kCountsVector, scope >= kAgentScope ? kWriteback : kUsualOperation);
-    if (is_complete && scope >= kAgentScope && wave.number < kMaxWaves) release(*state, wave.number, state->global.tick);
+    if (is_complete && scope >= kAgentScope && wave.number < kMaxWaves)
+        release(*state, wave.number, state->global.tick);
     pass_moment(state->global);
 }
 

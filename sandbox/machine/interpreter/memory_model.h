@@ -1,12 +1,12 @@
 // The order of memory accesses: races in LDS and in global memory, writes that have not drained at a barrier, reads of
 // memory that nobody wrote, results used before they were waited for.
 //
-// Each workgroup counts moments, one clock for LDS and one for global memory. An access is remembered as its moment and
-// its wave. For each pair of waves the model knows up to which moment the one is behind what the other did: barriers move
-// it to what the other had completed, and atomic operations to what it had released.
+// Each workgroup counts moments, one clock for LDS and one for global memory. An access is remembered as its moment
+// and its wave. For each pair of waves the model knows up to which moment the one is behind what the other did:
+// barriers move it to what the other had completed, and atomic operations to what it had released.
 //
-// How an instruction is told: note_lds or note_global for what its lanes touch (as often as needed, before data is moved),
-// then issue() once. Waits, barriers and cache control have calls of their own.
+// How an instruction is told: note_lds or note_global for what its lanes touch (as often as needed, before data is
+// moved), then issue() once. Waits, barriers and cache control have calls of their own.
 #pragma once
 #include <stdint.h>
 
@@ -23,9 +23,9 @@ enum Scope : uint8_t { kWaveScope, kGroupScope, kAgentScope, kSystemScope };
 
 enum AccessFlag : uint8_t {
     kReadsMemory = 1,
-    kWritesMemory = 2,   // both: a read-modify-write
-    kAtomicAccess = 4,   // read-modify-writes, and loads and stores that are coherent at their scope (sc0, sc1)
-    kReturnsOld = 8,     // a read-modify-write that gives back what was there
+    kWritesMemory = 2,     // both: a read-modify-write
+    kAtomicAccess = 4,     // read-modify-writes, and loads and stores that are coherent at their scope (sc0, sc1)
+    kReturnsOld = 8,       // a read-modify-write that gives back what was there
     kKeepsUnwritten = 16,  // no finding for bytes that nobody wrote: the caller marks them undefined by `unwritten`
 };
 
@@ -56,7 +56,7 @@ struct Conflict {
     bool is_stale;    // it is ordered, but no buffer_inv stands between: what the workgroup read before may be cached
     bool is_lost;     // more places were used as flags than are followed: an order may be one that is not known
     uint32_t region, bytes;
-    uint64_t offset;            // of the first byte in the region or in LDS
+    uint64_t offset;             // of the first byte in the region or in LDS
     uint32_t place, lane, wave;  // the instruction at fault, its lane and wave: not always the running one
     uint64_t group;              // linear number of its workgroup
     uint32_t other_place, other_lane, other_wave;  // kNowhere: not known
@@ -65,15 +65,17 @@ struct Conflict {
 
 // How strict the model is. All off for machine code as it is.
 struct MemoryRules {
-    bool lanes_meet;       // lanes of one wave are ordered by barriers, wave_barrier and cross-lane operations only
+    bool lanes_meet;          // lanes of one wave are ordered by barriers, wave_barrier and cross-lane operations only
     bool global_needs_fence;  // raw barriers publish global accesses up to the wave's last note_fence() only
-    bool needs_acquire;  // who looks at a flag needs buffer_inv; else only where its workgroup has read the place before
-    bool lane_by_lane;   // each access is looked at closely: slow, to compare with
-    bool whole;          // every workgroup is executed: global memory that nobody wrote is a finding
+    bool
+        needs_acquire;  // who looks at a flag needs buffer_inv; else only where its workgroup has read the place before
+    bool lane_by_lane;  // each access is looked at closely: slow, to compare with
+    bool whole;         // every workgroup is executed: global memory that nobody wrote is a finding
 };
 
 // Global memory, for all workers. Regions that are not prepared are not watched (inputs).
-void prepare_region(uint32_t region, uint64_t bytes, uint8_t* written, bool is_filled);  // written: one byte a byte, or null
+void prepare_region(uint32_t region, uint64_t bytes, uint8_t* written,
+                    bool is_filled);    // written: one byte a byte, or null
 void open_launch(uint64_t workgroups);  // before the workers start with a launch: earlier ones are ordered before it
 bool was_read(uint32_t region);         // in the launch: bytes of a region that is no input
 bool was_changed_atomically(uint32_t region);
@@ -102,11 +104,11 @@ struct MemoryModel {
     void wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt);  // s_waitcnt; 255: not waited for
     // An operand of the instruction is a register under way. Only where wave.pending.any.
     bool check_pending(Wave& wave, const Instruction& in);
-    void barrier();                           // all waves that have not ended have arrived
-    void writeback(Wave& wave, Scope scope);  // buffer_wbl2: issues itself
+    void barrier();                            // all waves that have not ended have arrived
+    void writeback(Wave& wave, Scope scope);   // buffer_wbl2: issues itself
     void invalidate(Wave& wave, Scope scope);  // buffer_inv: issues itself
-    void meet(Wave& wave, uint64_t lanes);    // wave_barrier, or a cross-lane operation of these lanes
-    void note_fence(Wave& wave);              // a release fence of the source, see global_needs_fence
+    void meet(Wave& wave, uint64_t lanes);     // wave_barrier, or a cross-lane operation of these lanes
+    void note_fence(Wave& wave);               // a release fence of the source, see global_needs_fence
 };
 
 }  // namespace machine

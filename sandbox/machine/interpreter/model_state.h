@@ -29,9 +29,9 @@ struct LdsShadow {
     uint32_t words;
 };
 
-// Global memory: group << 38 | tick << 18 | wave << 14 | lane << 8 | many << 7 | narrow << 6 | atomic << 5 | waves << 4 |
-// mask of bytes. Many: other workgroups have read it, too; waves: other waves of this one have; narrow: atomic within its
-// workgroup only.
+// Global memory: group << 38 | tick << 18 | wave << 14 | lane << 8 | many << 7 | narrow << 6 | atomic << 5 |
+// waves << 4 | mask of bytes. Many: other workgroups have read it, too; waves: other waves of this one have; narrow:
+// atomic within its workgroup only.
 typedef uint64_t Record;
 constexpr Record kMask = 15, kManyWaves = 1 << 4, kAtomicBit = 1 << 5, kNarrow = 1 << 6, kMany = 1 << 7;
 constexpr Record kLaneBits = 63ull << 8, kWaveBits = 15ull << 14;
@@ -61,8 +61,8 @@ struct Look {
 constexpr uint32_t kLooks = 128;
 
 struct WaveOrder {
-    Knowledge known;                // what other workgroups have released to it
-    uint32_t released[kMaxWaves];   // what it has written back itself, by wave
+    Knowledge known;                 // what other workgroups have released to it
+    uint32_t released[kMaxWaves];    // what it has written back itself, by wave
     bool has_released, has_learned;  // has_learned: since the last barrier
     Look look[kLooks];
     uint32_t looks;
@@ -95,6 +95,7 @@ bool stores_the_same(const WaveAccess& access, uint32_t lane, uint64_t offset, u
 uint8_t byte_of(const WaveAccess& access, uint32_t lane, uint32_t index);
 void* map_zeros(uint64_t bytes);
 
+void begin_lds_again(ModelState& state);  // there are no more moments: all that was so far is forgotten
 void split_word(LdsShadow& lds, uint64_t word);
 // Notes what needs no closer look, and gives back the lanes of which some word does.
 uint64_t note_lds_words(ModelState& state, const Wave& wave, const WaveAccess& access, const uint32_t* offset);
@@ -120,7 +121,8 @@ struct Stretch {
 };
 
 template <class Offset> KM_ALWAYS Stretch stretch_of(const WaveAccess& access, const Offset* offset) {
-    const uint32_t first = (uint32_t)__builtin_ctzll(access.lanes), count = (uint32_t)__builtin_popcountll(access.lanes);
+    const uint32_t first = (uint32_t)__builtin_ctzll(access.lanes),
+                   count = (uint32_t)__builtin_popcountll(access.lanes);
     const uint64_t run = access.lanes >> first;
     Stretch stretch = {offset[first], (uint64_t)access.bytes * count, first, false};
     if (run & (run + 1)) return stretch;

@@ -47,8 +47,7 @@ void complete_memory(ModelState& state, Wave& wave) {
 void complete_local(ModelState& state, Wave& wave, uint32_t i) {
     OperationQueue& queue = wave.pending.local;
     const Operation operation = queue.oldest(i);
-    for (; i; i--)
-        queue.operation[(queue.first + i) % kMostOutstanding] = queue.oldest(i - 1);
+    for (; i; i--) queue.operation[(queue.first + i) % kMostOutstanding] = queue.oldest(i - 1);
     queue.pop();
     leave(state, wave, operation, wave.pending.memory);
 }
@@ -139,6 +138,11 @@ void complete(ModelState& state, Wave& wave, const Operation& operation) {
     }
     order.looks = kept;
     if (!has_learned) return;
+    Release mates;
+    if (release_of(order.known, state.global.group, mates)) {
+        uint32_t* const known = state.global.known[wave.number];
+        for (uint32_t w = 0; w < state.waves; w++) known[w] = mates.inside[w] > known[w] ? mates.inside[w] : known[w];
+    }
     order.has_learned = true;
     pass_moment(state.global);
 }

@@ -10,11 +10,11 @@ enum Counter : uint8_t { kCountsVector = 1, kCountsScalar = 2 };  // vmcnt, lgkm
 
 enum OperationKind : uint8_t {
     kUsualOperation = 0,
-    kScalarLoad = 1,   // and whatever else comes back in any order (s_memtime, messages): only lgkmcnt(0) tells
-    kFlat = 2,         // may have gone to LDS or to memory: in no order to other LDS operations
-    kTouchesLds = 4,   // ds_ instructions, flat ones that met LDS
-    kDirectToLds = 8,  // buffer_load ... lds, global_load_lds_: vmcnt tells when LDS is written
-    kWriteback = 16,   // buffer_wbl2
+    kScalarLoad = 1,        // and whatever else comes back in any order (s_memtime, messages): only lgkmcnt(0) tells
+    kFlat = 2,              // may have gone to LDS or to memory: in no order to other LDS operations
+    kTouchesLds = 4,        // ds_ instructions, flat ones that met LDS
+    kDirectToLds = 8,       // buffer_load ... lds, global_load_lds_: vmcnt tells when LDS is written
+    kWriteback = 16,        // buffer_wbl2
     kAtomicOperation = 32,  // of global memory; set by the model
 };
 
@@ -30,7 +30,8 @@ struct Operation {
     uint8_t kind, counters;
 };
 
-constexpr uint32_t kMostOutstanding = 64;  // vmcnt counts to 63, lgkmcnt to 15: the hardware waits before more are issued
+constexpr uint32_t kMostOutstanding =
+    64;  // vmcnt counts to 63, lgkmcnt to 15: the hardware waits before more are issued
 constexpr uint32_t kMostScalarOutstanding = 16;
 
 struct OperationQueue {
@@ -54,7 +55,7 @@ struct Pending {
     uint32_t touching_lds, direct;  // operations in the queues that touch LDS, that load straight into it
     uint32_t serial;                // of the next operation
     uint32_t fence;                 // the moment of the wave's last note_fence()
-    OperationQueue memory, local;  // counted by vmcnt; by lgkmcnt
+    OperationQueue memory, local;   // counted by vmcnt; by lgkmcnt
 };
 
 }  // namespace machine

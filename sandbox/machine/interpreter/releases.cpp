@@ -59,13 +59,18 @@ Knowledge* body_of(FlagSlot& flag, bool is_new) {
     return flag.body ? &g_bodies[flag.body - 1] : nullptr;
 }
 
+void raise(uint32_t& kept, uint32_t value, bool is_same) {
+    const uint32_t before = is_same ? __atomic_load_n(&kept, __ATOMIC_RELAXED) : 0;
+    __atomic_store_n(&kept, before > value ? before : value, __ATOMIC_RELAXED);
+}
+
 void keep_last(const Release& release) {
     Release& last = g_last[release.group % kLasts];
     const bool is_same = __atomic_load_n(&last.group, __ATOMIC_RELAXED) == release.group;
     __atomic_store_n(&last.group, 0, __ATOMIC_SEQ_CST);
     for (uint32_t w = 0; w < kMaxWaves; w++) {
-        const uint32_t before = is_same ? __atomic_load_n(&last.until[w], __ATOMIC_RELAXED) : 0;
-        __atomic_store_n(&last.until[w], before > release.until[w] ? before : release.until[w], __ATOMIC_RELAXED);
+        raise(last.until[w], release.until[w], is_same);
+        raise(last.inside[w], release.inside[w], is_same);
     }
     __atomic_store_n(&last.group, release.group, __ATOMIC_SEQ_CST);
 }
@@ -73,7 +78,10 @@ void keep_last(const Release& release) {
 bool last_of(uint64_t group, Release& release) {
     const Release& last = g_last[group % kLasts];
     if (__atomic_load_n(&last.group, __ATOMIC_SEQ_CST) != group) return false;
-    for (uint32_t w = 0; w < kMaxWaves; w++) release.until[w] = __atomic_load_n(&last.until[w], __ATOMIC_RELAXED);
+    for (uint32_t w = 0; w < kMaxWaves; w++) {
+        release.until[w] = __atomic_load_n(&last.until[w], __ATOMIC_RELAXED);
+        release.inside[w] = __atomic_load_n(&last.inside[w], __ATOMIC_RELAXED);
+    }
     return __atomic_load_n(&last.group, __ATOMIC_SEQ_CST) == group;
 }
 
@@ -89,6 +97,7 @@ bool merge(Release& to, const Release& from) {
     for (uint32_t w = 0; w < kMaxWaves; w++) {
         has_grown |= from.until[w] > to.until[w];
         to.until[w] = from.until[w] > to.until[w] ? from.until[w] : to.until[w];
+        to.inside[w] = from.inside[w] > to.inside[w] ? from.inside[w] : to.inside[w];
     }
     to.wave = from.wave;
     to.issued = from.issued;

@@ -34,6 +34,7 @@ struct Groups {
 struct Release {
     uint64_t group;  // 0: none
     uint32_t until[kMaxWaves];
+    uint32_t inside[kMaxWaves];  // the same for waves of the workgroup itself, which need no write-back
     uint32_t wave, issued, completed;
     uint32_t learned;  // when the wave that knows it came to know it, by its own workgroup's clock
 };

@@ -39,12 +39,16 @@ bool has(const char* text, const char* word) {
 }
 
 Scope scope_of(const char* text) {
-    return has(text, "system") ? kSystemScope : has(text, "agent") ? kAgentScope : has(text, "group") ? kGroupScope : kWaveScope;
+    return has(text, "system")  ? kSystemScope
+           : has(text, "agent") ? kAgentScope
+           : has(text, "group") ? kGroupScope
+                                : kWaveScope;
 }
 
 void print(const Conflict& c) {
-    static const char* const kinds[] = {"out_of_bounds", "", "", "", "", "", "", "", "", "", "race", "undrained",
-                                        "uninitialised", "", "", "", "missing_wait"};
+    static const char* const kinds[] = {
+        "out_of_bounds", "", "", "", "", "", "", "", "", "", "race", "undrained", "uninitialised", "", "", "",
+        "missing_wait"};
     static const char* const hazards[] = {"raw", "war", "waw"};
     static const char* const relations[] = {"instruction", "wave", "waves", "groups"};
     printf("%s %u %d %s %s lane=%u other=%d%s%s%s\n", kinds[c.kind], c.place, (int)c.other_place, hazards[c.hazard],
@@ -85,11 +89,13 @@ void describe(Group& group, const char* text, const char* verb, Access& to) {
     to.told.lanes = kAll;
     if (const char* lanes = strstr(text, " lanes=")) {
         char* rest;
-        const uint64_t first = strtoull(lanes + 7, &rest, 0), last = *rest == '-' ? strtoull(rest + 1, nullptr, 0) : first;
+        const uint64_t first = strtoull(lanes + 7, &rest, 0),
+                       last = *rest == '-' ? strtoull(rest + 1, nullptr, 0) : first;
         to.told.lanes = (last - first == 63 ? kAll : ((1ull << (last - first + 1)) - 1)) << first;
     }
     to.told.bytes = (uint32_t)number(text, "bytes", 4);
-    const uint64_t at = number(text, "at", 0), step = number(text, "step", to.told.bytes), turn = number(text, "turn", 0);
+    const uint64_t at = number(text, "at", 0), step = number(text, "step", to.told.bytes),
+                   turn = number(text, "turn", 0);
     const uint64_t modulus = number(text, "modulus", 1ull << 40);
     for (uint64_t l = 0; l < kLanes; l++) {
         to.global[l] = (at + (l + turn) % 64 * step % modulus) % kBytes;
