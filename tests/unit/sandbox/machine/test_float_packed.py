@@ -238,7 +238,7 @@ def test_dot_product_of_halves() -> None:
 
 
 def test_constants_and_scalar_pairs_of_packed_instructions() -> None:
-    a, b = pairs(500, 2)
+    (a,) = pairs(500, 1)
     one, two = np.full(len(a), 0x3C003C00, np.uint32), np.full(len(a), 0x40000000, np.uint64)
     plain = evaluate("v_pk_add_f16 {d}, {0}, {1}", a, one)
     assert np.array_equal(evaluate("v_pk_add_f16 {d}, {0}, 1.0 op_sel_hi:[1,0]", a), plain)
