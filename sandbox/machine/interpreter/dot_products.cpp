@@ -6,7 +6,8 @@ namespace machine {
 
 namespace {
 
-// Each product is exact in single precision, each addition rounds. The unit knows no denormal singles.
+// Each product is exact in single precision, each addition rounds. The unit knows no denormal singles: the third source
+// is flushed, and no sum of products of halves is so small.
 void of_halves(Wave& w, const Instruction& in) {
     Vector room[3], result;
     const PackedSources<2> s = read_packed<2>(w, in, room, Half::kSign);
@@ -20,10 +21,9 @@ void of_halves(Wave& w, const Instruction& in) {
         const uint32_t a = s.lane[0][l], b = s.lane[1][l];
         const float start = bits_as<float>(flushed<Single>(sum.lane[l]));
         const float low = half_value(a) * half_value(b) + start;
-        const float kept = bits_as<float>(flushed<Single>(bits_as<uint32_t>(low)));
-        const float y = half_value(a >> 16) * half_value(b >> 16) + kept;
+        const float y = half_value(a >> 16) * half_value(b >> 16) + low;
         met |= y != y;
-        result.lane[l] = flushed<Single>(bits_as<uint32_t>(y));
+        result.lane[l] = bits_as<uint32_t>(y);
     }
     for (int l = 0; met && l < kLanes; l++)  // no payload is kept
         if (is_nan<Single>(result.lane[l])) result.lane[l] = kDefaultNan<Single>;

@@ -200,6 +200,7 @@ constexpr int kHostRounding[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARD
 // Runs `loop` with the host's unit rounding as `round` says. `loop` must not be inlined: the compiler moves arithmetic
 // over fesetround(), calls it does not.
 template <class Loop> __attribute__((noinline)) void run_rounded(int round, const Loop& loop) {
+    if (!(round & 3)) return loop();
     fesetround(kHostRounding[round & 3]);
     asm volatile("" ::: "memory");
     loop();
@@ -263,7 +264,11 @@ KM_HOT void compute(Wave& w, typename S::Room* room, Sources<S, N>& sources, typ
         }
     } else {
         apply_unusual<S, N>(w.mode, room, sources, to, f);
-        met = 1;
+        for (int l = 0; l < kLanes; l++) {
+            const typename S::Value x[3] = {S::value(sources.lane[0][l]), S::value(sources.lane[1][l]),
+                                            S::value(sources.lane[2][l])};
+            met |= Nan::is_met(x, S::value(to[l]));
+        }
     }
     if (__builtin_expect(met != 0, 0)) settle_nans<S, N, Nan>(w.mode, sources, to);
 }

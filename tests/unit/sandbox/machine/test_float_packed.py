@@ -235,3 +235,22 @@ def test_dot_product_of_halves() -> None:
     assert np.array_equal(swapped, flush(flush(flush(c.view(np.float32)) - p * r) - q * s), equal_nan=True)
     sums = evaluate("v_dot2c_f32_f16 {d}, {0}, {1}", a, b, old=0x3F800000, result=np.float32)
     assert np.array_equal(sums, flush(flush(np.float32(1) + p * r) + q * s), equal_nan=True)
+
+
+def test_constants_and_scalar_pairs_of_packed_instructions() -> None:
+    (a,) = pairs(500, 1)
+    one, two = np.full(len(a), 0x3C003C00, np.uint32), np.full(len(a), 0x40000000, np.uint64)
+    plain = evaluate("v_pk_add_f16 {d}, {0}, {1}", a, one)
+    assert np.array_equal(evaluate("v_pk_add_f16 {d}, {0}, 1.0 op_sel_hi:[1,0]", a), plain)
+    counted = evaluate("v_pk_add_u16 {d}, {0}, {1}", a, np.full(len(a), 0x00050005, np.uint32))
+    assert np.array_equal(evaluate("v_pk_add_u16 {d}, {0}, 5 op_sel_hi:[1,0]", a), counted)
+    (x,) = single_pairs(500, 1)
+    both = evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, two | two << np.uint64(32), result=np.uint64)
+    assert np.array_equal(evaluate("v_pk_mul_f32 {d}, {0}, 2.0 op_sel_hi:[1,0]", x, result=np.uint64), both)
+    literal = evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, two | two << np.uint64(32), result=np.uint64)
+    scalars = "s_mov_b32 s10, 0x40000000\ns_mov_b32 s11, 0x3f000000\n"
+    got = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11] op_sel_hi:[1,0]", x, result=np.uint64)
+    assert np.array_equal(got, literal)
+    halved = np.full(len(x), 0x3F000000_40000000, np.uint64)
+    got = evaluate(scalars + "v_pk_mul_f32 {d}, {0}, s[10:11]", x, result=np.uint64)
+    assert np.array_equal(got, evaluate("v_pk_mul_f32 {d}, {0}, {1}", x, halved, result=np.uint64))
