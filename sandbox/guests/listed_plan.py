@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from records.errors import PlanError
@@ -21,6 +21,7 @@ from sandbox.candidate.plan import COPY, FILL, Candidate, Launch, Plan
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.guests.assembler import Assembler
+from sandbox.guests.merged_listing import merged
 from sandbox.guests.triton_compiler import TritonCompiler
 from sandbox.guests.triton_job import buffers_of, job_of
 from tasks.task import Case
@@ -34,7 +35,6 @@ class ListedLaunch:
 
     launch: ResolvedLaunch
     compilation: Compilation
-    nulls: int = 0  # pointers behind the launch's arguments that are null
 
     @property
     def kernel(self) -> KernelMetadata:
@@ -52,11 +52,23 @@ class ListedPlan:
     findings: tuple[Finding, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()  # line of the file, and what was left out there
 
+    workspaces: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+
     @property
     def compilations(self) -> tuple[Compilation, ...]:
         """Each compilation once, in the order of its first launch."""
-        found = {id(each.compilation): each.compilation for each in self.launches}
+        found = {each.compilation.listing: each.compilation for each in self.launches}
         return tuple(found.values())
+
+    def merged(self) -> tuple[Compilation, ResolvedPlan]:
+        """All launches with one compilation, in which kernels of the same name have got names of their own."""
+        whole, names = merged(self.compilations)
+        by_listing = {each.listing: named for each, named in zip(self.compilations, names, strict=True)}
+        launches = (
+            replace(each.launch, kernel=by_listing[each.compilation.listing][each.kernel.name])
+            for each in self.launches
+        )
+        return whole, ResolvedPlan(tuple(launches), self.workspaces)
 
 
 class PlanCompiler:
@@ -109,7 +121,7 @@ class PlanCompiler:
             kept = tuple(launch.args[number] for number in made.kept)
             notes |= dict.fromkeys(made.notes)
             wanted = replace(launch, args=kept, lds_bytes=made.lds_bytes)
-            listed.append(ListedLaunch(wanted, made.compilation, made.nulls))
+            listed.append(ListedLaunch(wanted, made.compilation))
         return ListedPlan(tuple(listed), notes=tuple(notes))
 
     def _steps(self, plan: ResolvedPlan) -> Compilation | None:
@@ -128,13 +140,10 @@ class PlanCompiler:
             alone = ResolvedPlan((each.launch,), plan.workspaces)
             found += check_arguments(alone, each.compilation.kernels)
             found += check_limits(alone, self._compiler.target, each.compilation.kernels)
-        return ListedPlan(findings=tuple(dict.fromkeys(found))) if found else listed
+        return (
+            ListedPlan(findings=tuple(dict.fromkeys(found))) if found else replace(listed, workspaces=plan.workspaces)
+        )
 
 
 def _is_step(launch: ResolvedLaunch) -> bool:
     return launch.kernel in (FILL, COPY)
-
-
-def by_kernel(plan: ListedPlan) -> Mapping[str, ListedLaunch]:
-    """The first launch of each kernel."""
-    return {each.launch.kernel: each for each in reversed(plan.launches)}

@@ -37,10 +37,11 @@ from sandbox.guests.triton_job import TritonJob
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 
-FORMAT = "1"  # raise it when a stored kernel would be read differently
+FORMAT = "2"  # raise it when a stored kernel would be read differently
 LIMITS = ProcessLimits(cpu_s=120, resident_bytes=3 << 30)
 _MOST_REPLY = 1 << 20
 _SETTINGS = {"TRITON_BACKENDS_IN_TREE": "1"}
+_POINTER = re.compile(r"\.value_kind: +global_buffer$", re.M)
 _DIAGNOSTIC = re.compile(rf"{re.escape(SOURCE)}\"?:(\d+):\d+\)?: error: (.*)")
 _MISSING = (
     "Triton kernels need the package triton, which is not installed here; install this project's extra: "
@@ -55,7 +56,6 @@ class TritonKernel:
     compilation: Compilation
     lds_bytes: int = 0  # dynamic, asked for at launch
     kept: tuple[int, ...] = ()  # the plan's arguments that the code takes; the others became constants
-    nulls: int = 0  # pointers behind them that are null
     notes: tuple[tuple[int, str], ...] = ()  # line, and what was left out there
 
 
@@ -122,8 +122,8 @@ class TritonCompiler:
         listing = text.decode("utf-8", errors="replace").replace(str(folder / TAKEN), ".").replace(str(folder), ".")
         if found := listing_findings(listing, SOURCE):
             return TritonKernel(Compilation(False, found))
-        nulls = int(reply["nulls"])
-        kernels = tuple(replace(k, args=k.args[: len(k.args) - nulls]) for k in kernels_in(listing, SOURCE))
+        listing = _with_nulls(listing, int(reply["nulls"]))
+        kernels = kernels_in(listing, SOURCE)
         if [k.name for k in kernels] != [job.kernel]:
             return TritonKernel(Compilation(False, (refusal(f"Triton's compiler gave no code for {job.kernel}"),)))
         resources = tuple(
@@ -133,7 +133,7 @@ class TritonCompiler:
         made = Compilation(True, (), kernels, resources, "", listing, readable(done.stderr), cpu_s=done.cpu_s)
         kept = tuple(int(number) for number in reply["kept"])
         notes = tuple((int(line), str(said)) for line, said in reply["notes"])
-        return TritonKernel(made, int(reply["lds_bytes"]), kept, nulls, notes)
+        return TritonKernel(made, int(reply["lds_bytes"]), kept, notes)
 
     def _path(self, candidate: Candidate, job: TritonJob) -> Path:
         """The place of a stored kernel: the text of a plan is no part of its name, the number of its lines is."""
@@ -155,6 +155,15 @@ def installed_version() -> str:
     if importlib.util.find_spec("triton") is None:
         raise ToolchainError(_MISSING)
     return metadata.version("triton")
+
+
+def _with_nulls(listing: str, nulls: int) -> str:
+    """The listing whose last explicit arguments, of which no plan knows, are hidden ones that are null."""
+    metadata = listing.rfind(".amdgpu_metadata")
+    places = [match.span() for match in _POINTER.finditer(listing, max(0, metadata))]
+    for begin, end in reversed(places[max(0, len(places) - nulls) :]):
+        listing = f"{listing[:begin]}.value_kind:     hidden_none{listing[end:]}"
+    return listing
 
 
 def _ended(done: Completed) -> Compilation:

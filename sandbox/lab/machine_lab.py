@@ -122,12 +122,17 @@ class MachineLab(Lab):
     def _listed(
         self, listing: str, candidate: Candidate, tunables: Mapping[str, int], symbols: Mapping[str, str]
     ) -> LabProgram | tuple[Finding, ...]:
+        launched = [launch.kernel for launch in instantiated(candidate, tunables).plan.launches]
+        made = self.program(listing, {name: symbols.get(name, "") for name in launched}, SOURCE)
+        return replace(made, text=(candidate, tunables)) if isinstance(made, ListedProgram) else made
+
+    def program(self, listing: str, symbols: Mapping[str, str], source_name: str) -> LabProgram | tuple[Finding, ...]:
+        """Decode a listing of any language; `symbols` are of the kernels that a plan launches, by their names there."""
         try:
-            program = machine_program(listing, self._cache / "machine" / "images", SOURCE)
+            program = machine_program(listing, self._cache / "machine" / "images", source_name)
         except UnreadableListing as refused:
             return (Finding("compile_error", str(refused), code="B.1"),)
-        launches = instantiated(candidate, tunables).plan.launches
-        named = {launch.kernel: symbols[launch.kernel] for launch in launches if launch.kernel in symbols}
+        named = {name: symbol for name, symbol in symbols.items() if symbol}
         return ListedProgram(
             path=program.path,
             kernels={name: program.kernels[symbol] for name, symbol in named.items()},
@@ -140,20 +145,17 @@ class MachineLab(Lab):
             lds=(LdsVariable("LDS", 0, max(program.lds_bytes.values(), default=0)),),
             dynamic_lds_offset=max(program.lds_bytes.values(), default=0),
             lines=program.lines,  # type: ignore[arg-type]
-            symbols={launch.kernel: symbols.get(launch.kernel, "") for launch in launches},
+            symbols=dict(symbols),
             image_path=program.path,
             numbers=dict(program.kernels),
             layouts={name: program.layouts[symbol] for name, symbol in named.items()},
-            text=(candidate, tunables),
         )
 
     def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:
         """Record nothing: comparisons are not marked."""
         return None
 
-    def _write(
-        self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work
-    ) -> None:
+    def _write(self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
         assert isinstance(program, ListedProgram)
         executor_request._write_memory(folder / "memory.bin", layout)
         with (folder / "masks.bin").open("wb") as file:
@@ -234,4 +236,3 @@ def _launches(program: ListedProgram, plan: ResolvedPlan, layout: MemoryLayout, 
 def workers_for(work: Work, plan: ResolvedPlan) -> Work:
     """Let workgroups that run at once share one worker: they take turns there."""
     return replace(work, workers=1) if any(launch.cooperative for launch in plan.launches) else work
-

@@ -57,7 +57,7 @@ def kernarg(plan: ListedPlan, number: int) -> bytes:
     each = plan.launches[number]
     rows = metadata_in(each.compilation.listing)["amdhsa.kernels"]
     entry = next(row for row in rows if row[".name"] == each.kernel.symbol)
-    return pack(layout_of(entry, nulls=each.nulls), each.launch, {"x": 1 << 50, "y": 1 << 51})
+    return pack(layout_of(entry), each.launch, {"x": 1 << 50, "y": 1 << 51})
 
 
 def test_launches_of_hip_share_one_compilation(compiler: PlanCompiler) -> None:
@@ -86,7 +86,7 @@ def test_triton_is_compiled_for_its_case_without_running_the_file(compiler: Plan
     plan = listed(compiler, SCALED)
     (each,) = plan.launches
     assert each.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
-    assert (each.launch.grid, each.launch.block, each.nulls) == ((28, 1, 1), (256, 1, 1), 2)
+    assert (each.launch.grid, each.launch.block) == ((28, 1, 1), (256, 1, 1))
     assert [arg.buffer for arg in each.kernel.args] == [True, True, False]
     assert each.kernel.max_block == 256 and each.kernel.instructions["vmem"] > 0
     assert plan.notes == ((line_of("@triton.auto"), "@triton.autotune of scaled is left out; the plan decides"),)
