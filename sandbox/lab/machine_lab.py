@@ -49,6 +49,7 @@ class ListedProgram(LabProgram):
     image_path: str = ""
     numbers: Mapping[str, int] | None = None
     layouts: Mapping[str, KernargLayout] | None = None
+    blocks: Mapping[str, tuple[int, ...]] | None = None  # of each kernel: the first instruction of each basic block
     probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
     text: tuple[Candidate, Mapping[str, int]] | None = None  # what it was made from
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from sandbox.lab.cost.matrix_cores import matrix_instruction
+from sandbox.lab.cost.matrix_cores import matrix_instruction, matrix_named
 from sandbox.lab.cost.spread import NOTHING, Spread
 from sandbox.lab.sentences import Scene
 from sandbox.target import Target
@@ -76,6 +76,7 @@ class LaunchCounters:
     reads_intermediate: bool = False  # reads a workspace or an output
     heaviest: float = 1.0  # work of the heaviest workgroup over that of the mean
     spread: Spread = NOTHING
+    runs: tuple[float, ...] = ()  # of each basic block of the listing: by a wave, on average; empty where unknown
 
     def total(self, name: str, *kinds: int) -> float:
         """Sum of one field of the sites of these kinds."""
@@ -101,7 +102,8 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     scale = blocks / max(1, int(record["blocks"]))
     spread = Spread.of(row, [region.buffer.name for region in scene.regions], scale)
     many = spread.recorded > FEW or spread.recorded == blocks
-    sites = tuple(_merge(_site(v, scene, scale, segment_bytes(target)) for v in _by_place(record["sites"])))
+    counted_sites = [_site(v, scene, scale, segment_bytes(target)) for v in _by_place(record["sites"])]
+    sites = tuple(_merge([*counted_sites, *_executed(record, scene, scale)]))
     counted = LaunchCounters(
         kernel=launch.kernel,
         blocks=spread.busy_of(blocks) if many else blocks,  # idle ones are none
@@ -115,9 +117,37 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
         reads_intermediate=bool(row["reads_intermediate"]),
         heaviest=spread.heaviest if many else 1.0,
         spread=spread,
+        runs=_runs(record, getattr(scene.program, "blocks", None), launch.kernel),
     )
     names = _ncu if target.vendor == "nvidia" else _rocprof
     return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
+
+
+_CROSSING = ("ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32")
+_VOTES = ("v_readlane_b32", "v_readfirstlane_b32")
+
+
+def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable[SiteCounters]:
+    """Count matrix instructions and exchanges between lanes by what the recorded waves executed."""
+    for index, waves in record.get("executed", ()):
+        mnemonic, line = scene.lines.mnemonic(index + 1), scene.lines.line(index + 1)  # type: ignore[attr-defined]
+        seen = waves * scale, 64 * waves * scale
+        if mnemonic in _CROSSING:
+            clocks, port = waves * _CROSSBAR_CLOCKS * scale, waves * _CROSSBAR_PORT_CLOCKS * scale
+            yield SiteCounters(line, "wave operation", 4, *seen, unit_clocks=clocks, port_clocks=port)
+        elif mnemonic in _VOTES:
+            yield SiteCounters(line, "wave vote", 4, *seen)
+        elif "mfma" in mnemonic and (matrix := matrix_named(mnemonic)):
+            flops = float(waves * matrix.flops) * scale
+            clocks = waves * matrix.clocks * scale
+            yield SiteCounters(line, f"matrix {matrix.counter}", 0, *seen, unit_clocks=clocks, flops=flops)
+
+
+def _runs(record: Mapping[str, Any], blocks: Mapping[str, Sequence[int]] | None, kernel: str) -> tuple[float, ...]:
+    if not blocks or kernel not in blocks or not record["waves"]:
+        return ()
+    executed = dict(record.get("executed", ()))
+    return tuple(executed.get(start, 0) / record["waves"] for start in blocks[kernel])
 
 
 def segment_bytes(target: Target) -> int:

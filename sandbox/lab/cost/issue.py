@@ -76,6 +76,8 @@ def _beside(block: BasicBlock, target: Target) -> int:
 
 def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
     """Average number of times that a wave runs through each block."""
+    if len(counted.runs) == len(blocks):
+        return list(counted.runs)
     rates = _rates(counted, blocks)
     certain = certain_runs(counted, blocks)
     own = [_own(block, rates, most) for block, most in zip(blocks, certain, strict=True)]

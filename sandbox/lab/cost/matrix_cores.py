@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,19 @@ def _table() -> dict[tuple[str, int, int, int, bool], MatrixInstruction]:
             row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks
         )
     return found
+
+
+_NAMED = re.compile(r"v_s?mfma?c?_\w+?_(\d+)x\d+x(\d+)(?:_(\d+)b)?_([a-z0-9]+)")
+
+
+def matrix_named(mnemonic: str) -> MatrixInstruction | None:
+    """Find the instruction of a gfx942 mnemonic such as v_mfma_f32_16x16x16_f16; None where it is none of these."""
+    found = _NAMED.fullmatch(mnemonic) or _NAMED.match(mnemonic)
+    if found is None:
+        return None
+    kind = found[4].removesuffix("_1k")
+    kind = "fp8" if kind in ("bf8", "fp8") else kind
+    return _table().get((kind, int(found[1]), int(found[2]), int(found[3] or 1), mnemonic.startswith("v_smfmac")))
 
 
 def matrix_instruction(word: int) -> MatrixInstruction:

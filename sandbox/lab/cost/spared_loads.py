@@ -22,7 +22,7 @@ _SLACK = 1.02  # of what is certain: counts are averages
 
 def without_spared(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> LaunchCounters:
     """The counters without the loads that the compiler has spared."""
-    excess = _excess(counted, blocks)
+    excess = {} if counted.runs else _excess(counted, blocks)
     if not excess:
         return counted
     return replace(counted, sites=tuple(_fewer(s, excess.get((s.line, s.kind), 1.0)) for s in counted.sites))

@@ -46,9 +46,10 @@ File map_file(const char* path) {
 
 bool is_operand(const Operand& operand) {
     if (operand.kind > kConstant || operand.dwords > 32 || operand.select > kWord1) return false;
+    if (operand.kind == kNone || operand.kind == kConstant) return !operand.index;
     if (operand.kind == kVector) return operand.dwords && operand.index + operand.dwords <= kVectors;
     if (operand.kind == kScalar) return operand.dwords && operand.index + operand.dwords <= kScalars + 1;
-    return true;
+    return false;
 }
 
 void check_instruction(const Program& program, const Instruction& in) {

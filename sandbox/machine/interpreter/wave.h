@@ -10,6 +10,9 @@ namespace machine {
 
 constexpr int kLanes = 64;
 constexpr int kVectors = 512;  // v0 to v255, then a0 to a255
+// Room behind the last register: no instruction has an operand of more than 32, so whatever kind of register an operand
+// names, and however many of them an instruction takes, they lie inside.
+constexpr int kRegisters = kVectors + 32;
 constexpr uint64_t kAll = ~0ull;
 
 struct alignas(64) Vector {
@@ -49,12 +52,12 @@ struct Mode {
 enum WaveState : uint8_t { kRunning, kAtBarrier, kAsleep, kEnded };
 
 struct Wave {
-    Vector v[kVectors];
-    Defined defined[kVectors];
-    uint32_t origin[kVectors];  // the instruction that gave the first undefined byte of the register
-    uint32_t s[kScalars + 3];   // ScalarIndex; scc is 0 or 1
-    uint32_t scalar_defined[kScalars + 3];  // one bit a bit
-    uint32_t scalar_origin[kScalars + 3];
+    Vector v[kRegisters];
+    Defined defined[kRegisters];
+    uint32_t origin[kRegisters];  // the instruction that gave the first undefined byte of the register
+    uint32_t s[kRegisters];       // ScalarIndex; scc is 0 or 1
+    uint32_t scalar_defined[kRegisters];  // one bit a bit
+    uint32_t scalar_origin[kRegisters];
     uint32_t at;             // the instruction that runs
     uint32_t next;           // the one after it, unless it branches
     uint64_t write_mask;     // lanes that a vector instruction writes: EXEC, or fewer under DPP
