@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.machine.executor import executor
-from sandbox.machine.instruction_decoder import decode_instruction
 from sandbox.machine.image_layout import HEADER, MAGIC, NAME_BYTES
+from sandbox.machine.instruction_decoder import decode_instruction
 from tests.support.compiler_cache import FOLDER, toolchain
 
 Array = npt.NDArray[Any]
