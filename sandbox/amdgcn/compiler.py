@@ -243,7 +243,7 @@ class Compiler:
     @computed_once
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: flags, headers, compiler, target."""
-        headers = [list(row) for row in header_digests() if "ks_lab" not in row[0]]
+        headers = [list(row) for row in header_digests()]
         parts = [FORMAT, FLAGS, headers, self.toolchain.version, self.target.arch, dict(self.target.limits)]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 

@@ -30,7 +30,7 @@ _APART = (  # folders that no other header includes
 @cache
 def header_words(folders: tuple[str, ...] = ()) -> frozenset[str]:
     """Every identifier of the device headers, those of these folders included: none may mean another thing in them."""
-    files = (path for path in INCLUDE.rglob("*") if path.is_file() and "ks_lab" not in str(path))
+    files = (path for path in INCLUDE.rglob("*") if path.is_file())
     read = (path for path in files if (top := path.relative_to(INCLUDE).parts[0]) not in _APART or top in folders)
     texts = (path.read_text(encoding="utf-8") for path in read)
     return frozenset(part["name"] for text in texts for part in _PART.finditer(text) if part["name"])

@@ -13,7 +13,6 @@ from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan_ways import plan_way_cases, way_family_cases, whole_cost
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
-from sandbox.lab.branch_cases import branch_cases, branch_family_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -49,10 +48,9 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
-    others = branch_cases(judge.built, seed, (*task.tests, *shapes, *written, *rests))
-    ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests, *others))
+    ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests))
     small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
-    derived = {case.name: case for case in (*shapes, *written, *rests, *others, *small)}
+    derived = {case.name: case for case in (*shapes, *written, *rests, *small)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
@@ -96,7 +94,7 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
 
 def _on_ways(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
     """The task's own families on ways of the plan or of a kernel that no benchmark takes, where few work-items do."""
-    for case in (*way_family_cases(judge.built.prepared, inputs.rng), *branch_family_cases(judge.built, inputs.rng)):
+    for case in way_family_cases(judge.built.prepared, inputs.rng):
         if has_few_items(judge, case):
             for family in judge.task.variant_names:
                 yield ListedCase(judge, case, family, inputs)
@@ -129,7 +127,7 @@ def refused(built: Built, target: Target, case: Case) -> tuple[Finding, ...]:
 
 
 def confirmed_whole(
-    judge: Judge, plain: Built | None, inputs: SessionInputs
+    judge: Judge, plain: Built, inputs: SessionInputs
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """The rows of every benchmark case, as much of it as the budget allows, and of every family on one of them."""
     took_s = list[float]()
@@ -143,7 +141,7 @@ def confirmed_whole(
     return [*rows, *more, *made_for_it], findings
 
 
-def one_whole(judge: Judge, plain: Built | None, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:
+def one_whole(judge: Judge, plain: Built, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:
     """The row of the cheapest test, whole where that fits the budget: for a candidate of which only samples were."""
     test = min(judge.task.tests, key=lambda case: cost(judge.task, case.dims))
     timed = TimedCase(judge, test, inputs.of(test), inputs.rng)

@@ -32,7 +32,7 @@ class ConfirmedCase:
     """One benchmark case of one candidate, of which `plain` is the program without checks."""
 
     timed: TimedCase
-    plain: Built | None
+    plain: Built
     budget_s: float
 
     def run(self) -> Rows:
@@ -71,7 +71,7 @@ class ConfirmedCase:
         return time.thread_time() + self.timed.judge.lab.cpu_here_s
 
     def _whole(self, deadline_s: float) -> Rows | None:
-        return None if self.plain is None else self.timed.whole_by(self.plain, deadline_s)
+        return self.timed.whole_by(self.plain, deadline_s)
 
     def _in_one(self) -> Rows:
         """The answer for a plan of which no part can be executed alone."""
@@ -94,7 +94,7 @@ class ConfirmedCase:
 
 
 def confirmed_rows(
-    judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
+    judge: Judge, plain: Built, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """The rows of all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
     rows, cases, left_s = list[CaseResult](), judge.task.benchmarks, judge.patience.confirm_s

@@ -1,12 +1,10 @@
-"""Writes what the executor needs into a folder: request.bin, the buffers, their masks. See runtime/request.h."""
+"""Writes what the executor needs into a folder: request.bin, the buffers, their masks. See sandbox/machine/interpreter/request.h."""
 
 from __future__ import annotations
 
-import math
 import os
 import random
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
-from sandbox.candidate.resolve import BufferArg, NullArg, ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
-from sandbox.lab.build.lab_program import LabProgram
-from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
-from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303130
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
 PAGE, EVEN = 4096, 2 << 20  # what a GPU's allocator promises of a buffer's address, and what it gives to large ones
@@ -29,11 +22,8 @@ NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
 MAX_BUFFERS = 254
-STRUCT = 3  # kind of an argument, see runtime/request.h
 MIN_RED_ZONE = 1 << 20
 MAX_RED_ZONE = 1 << 32
-LANE_STACK_BYTES = 576 << 10  # address space of a work-item's stacks with their guard, see runtime/fibre.h
-WORKER_GUARD_BYTES = 16 << 30
 _RANDOM = random.SystemRandom()
 _NANS = {  # a NaN, and how many of its lower bits are free
     "float16": (0x7E00, 9),
@@ -102,11 +92,11 @@ class Work:
     deadline_s: float
     l1_lines: int
     line_bytes: int
-    checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see runtime/shadow.h
+    checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see interpreter/request.h
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
     backwards: bool = False  # the last workgroup begins
-    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
+    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in the header of interpreter/request.h
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
 
@@ -161,29 +151,6 @@ def poison_of(dtype: np.dtype[Any]) -> bytes:
     return _RANDOM.randbytes(dtype.itemsize) * count if count else _RANDOM.randbytes(8)
 
 
-def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
-    """Write the four files."""
-    _write_memory(folder / "memory.bin", layout)
-    with (folder / "masks.bin").open("wb") as file:
-        file.truncate(layout.masks)
-    (folder / "result.json").touch()
-    words = [*_header(program, plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
-    for region in layout.regions:
-        words += [
-            ROLES[region.buffer.role],
-            region.size,
-            region.address - layout.base,
-            region.file_offset,
-            region.mask_offset,
-            region.period,
-            int.from_bytes(region.poison, "little"),
-        ]
-    for variable in program.lds:
-        words += [variable.offset, variable.size]
-    words += [program.dynamic_lds_offset, NONE, *_launches(program, plan, layout, work)]
-    (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
-
-
 def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
     """The file that holds the stored inputs; LabError when there are several, or only some inputs are in it."""
     found = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
@@ -192,96 +159,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
     return found.pop() if found else None
 
 
-def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
-    lanes = max(math.prod(launch.block) for launch in plan.launches)
-    stacks = work.workers * (lanes * LANE_STACK_BYTES + WORKER_GUARD_BYTES)
-    shadow = 12 * sum(_round_up(region.size, GRANULE) for region in layout.regions)  # as global_shadow.cpp maps it
-    space = layout.arena + shadow + 2 * layout.masks + stacks + (4 << 30)
-    return [
-        MAGIC,
-        int(work.recorded_blocks > 0),
-        work.workers,
-        int(work.deadline_s * 1e6),
-        len(layout.regions),
-        len(plan.launches),
-        len(program.lds) + 1,
-        work.recorded_blocks,
-        layout.base,
-        layout.arena,
-        layout.memory,
-        layout.masks,
-        program.tls_bytes,
-        program.tls_align,
-        *program.image,
-        *program.constants,
-        *program.variables,
-        *program.zeros,
-        work.l1_lines,
-        work.line_bytes,
-        space,
-        work.checks,
-        int(work.exact),
-        *work.device,
-        int(work.shuffled),
-        int(work.backwards),
-    ]
-
-
-def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
-    addresses = {region.buffer.name: region.address for region in layout.regions}
-    words: list[int] = []
-    lists = work.workgroups or (None,) * len(plan.launches)
-    for launch, blocks, numbers in zip(plan.launches, work.blocks, lists, strict=True):
-        words += [
-            program.kernels[launch.kernel],
-            *launch.grid,
-            *launch.block,
-            launch.lds_bytes,
-            blocks,
-            len(launch.args),
-            len(numbers or ()),
-            *_arguments(launch, addresses),
-            *(numbers or ()),
-        ]
-    return words
-
-
-def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int]:
-    """The number of words that structs take, kind and bits of each argument, then the structs' words."""
-    words, structs = list[int](), list[int]()
-    for argument in launch.args:
-        if isinstance(argument, StructArg):
-            words += [STRUCT, 0]
-            structs += _struct(argument, addresses)
-        else:
-            words += _word(argument, addresses)
-    return [len(structs), *words, *structs]
-
-
-def _struct(argument: StructArg, addresses: Mapping[str, int]) -> list[int]:
-    data = bytearray(_round_up(argument.size, 8))
-    for at, leaf in argument.fields:
-        if isinstance(leaf, ScalarArg):
-            item = stored(leaf.value, leaf.dtype).tobytes()
-        else:
-            item = (_word(leaf, addresses)[1] & NONE).to_bytes(8, "little")
-        data[at : at + len(item)] = item
-    return list(struct.unpack(f"<{len(data) // 8}Q", data))
-
-
-def _word(argument: BufferArg | ScalarArg | NullArg, addresses: Mapping[str, int]) -> list[int]:
-    """Kind and bits."""
-    if isinstance(argument, NullArg):
-        return [0, 0]
-    if isinstance(argument, BufferArg):
-        return [0, addresses[argument.name] + argument.offset]
-    if argument.dtype.startswith(("i", "u", "bool")):
-        return [1, int(argument.value)]
-    value = float(stored(argument.value, argument.dtype))  # what a GPU is given
-    return [2, struct.unpack("<Q", struct.pack("<d", value))[0]]
-
-
-def _write_memory(path: Path, layout: MemoryLayout) -> None:
+def write_memory(path: Path, layout: MemoryLayout) -> None:
     """Inputs at their places; the rest is a hole, which the executor fills with a poison pattern."""
     try:
         with path.open("wb") as file:

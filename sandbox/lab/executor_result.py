@@ -19,13 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.cage.output import read_output
-from sandbox.lab.build.conditions import MOST as MOST_MARKS
 from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
 MOST_INSTRUCTIONS = 1 << 20
-MOST_PLACES, MOST_FINDINGS, MOST_SUSPECTS, MOST_SITES = 24, 32, 8, 1 << 16
+MOST_PLACES, MOST_FINDINGS, MOST_SITES = 4, 32, 1 << 16
 KINDS = (
     "out_of_bounds",
     "input_written",
@@ -48,10 +47,8 @@ KINDS = (
     "deadlock",
     "probe",
 )
-SUSPECT = "divergent_collective"
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
-MOST_COMPARED, _COMPARED_WORDS = 1 << 15, 12
 _LAUNCH = (
     *("executed", "failed", "accesses", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
@@ -87,18 +84,11 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         said = json.loads(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "suspects", "outcomes", "compared", "atomics", "accesses", "launches"))
+    _fields(said, ("timed_out", "findings", "atomics", "accesses", "launches"))
     _flag(said["timed_out"])
     _number(said["accesses"], 1 << 62)
     for row in _list(said["findings"], MOST_FINDINGS):
         _finding(row, asked)
-    for row in _list(said["suspects"], MOST_SUSPECTS):
-        _finding(row, asked)
-        _need(row["kind"] == SUSPECT, "a suspect")
-    marks = said["outcomes"]
-    _need(isinstance(marks, str) and len(marks) <= MOST_MARKS and not marks.strip("0123"), "outcomes")
-    for row in _list(said["compared"], MOST_COMPARED):
-        _compared(row)
     if len(_list(said["atomics"], asked.regions)) != asked.regions:
         raise NoResult("atomics")
     for count in said["atomics"]:
@@ -159,15 +149,6 @@ def _finding(row: Any, asked: Asked) -> None:
         _number(value, 1 << 64)
 
 
-def _compared(row: Any) -> None:
-    """A comparison, its outcome, the bits of both sides, and addresses of loads below their bytes."""
-    _need(len(_list(row, _COMPARED_WORDS)) == _COMPARED_WORDS, "a comparison")
-    _number(row[0], MOST_MARKS)
-    _number(row[1], 2)
-    for value in row[2:]:
-        _number(value, 1 << 64)
-
-
 def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _fields(row, _LAUNCH)
     executed = _number(row["executed"], asked.totals[number] + 1)
@@ -189,13 +170,11 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
 
 
 def _record(record: Any, asked: Asked) -> None:
-    executed = record.pop("executed", []) if isinstance(record, dict) else []
-    _fields(record, ("sites", *_RECORD, *_MOVED))
-    for pair in _list(executed, MOST_INSTRUCTIONS):
+    _fields(record, ("sites", "executed", *_RECORD, *_MOVED))
+    for pair in _list(record["executed"], MOST_INSTRUCTIONS):
         _need(len(_list(pair, 2)) == 2, "an instruction")
         _number(pair[0], MOST_INSTRUCTIONS)
         _number(pair[1], 1 << 62)
-    record["executed"] = executed
     for name in _RECORD:
         _number(record[name], 1 << 62)
     for name in _MOVED:

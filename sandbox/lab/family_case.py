@@ -83,7 +83,7 @@ def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
 
 
 def confirmed_families(
-    judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
+    judge: Judge, plain: Built, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """The rows of every family: on a drawn benchmark case, whole where time is left for it, and on others in part.
 

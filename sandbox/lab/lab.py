@@ -6,6 +6,7 @@ import math
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from records import scratch_folder
 from records.errors import NoAnswer
 from records.evaluation import Finding
+from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
@@ -25,18 +27,15 @@ from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, executor_result, sentences
 from sandbox.lab.asked_workgroups import chosen_of, together
-from sandbox.lab.build.lab_program import LabProgram
-from sandbox.lab.build.program import Builder
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_limits import device_words, executor_limits, too_many_together, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
+from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
-from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
-from sandbox.lab.suspects import Suspects
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 from tasks.task import Task
@@ -91,10 +90,9 @@ class Execution:
     is_slow: bool = False  # the deadline came in a launch that had taken no longer than others which ended
     is_moving: bool = False  # it came while one workgroup ended after the other
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
-    suspects: tuple[Finding, ...] = ()  # undefined values, which are a fault where a result depends on them
 
 
-class Lab:
+class Lab(ABC):
     """Executes candidates functionally for one target."""
 
     def __init__(
@@ -106,7 +104,6 @@ class Lab:
         evidence: Evidence | None = None,
     ) -> None:
         """`cores` is the number of threads; by default all that this process may use. `evidence` keeps the files."""
-        self._builder = Builder(toolchain, cache.resolve(), target.wave, evidence)
         self._toolchain = toolchain
         self._evidence = evidence
         self._stored: StoredInputs | None = None
@@ -116,7 +113,6 @@ class Lab:
         self.cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
         self._counting, self._here = threading.Lock(), threading.local()
-        self.suspects, self.outcomes = Suspects(), Outcomes()
 
     @property
     def cpu_here_s(self) -> float:
@@ -127,33 +123,6 @@ class Lab:
         self._here.cpu_s = self.cpu_here_s + seconds
         with self._counting:
             self.cpu_s += seconds
-
-    def warm(self) -> None:
-        """Build what every program needs."""
-        self._builder.warm()
-
-    def build(
-        self,
-        candidate: Candidate,
-        tunables: Mapping[str, int],
-        *,
-        instrumented: bool = True,
-        expressions: Mapping[str, str] | None = None,
-        spent_s: float = 0.0,
-    ) -> LabProgram | tuple[Finding, ...]:
-        """Compile for execution; findings when the candidate cannot be executed here. Cached by content.
-
-        Without instrumentation it runs faster and no verdict can rest on it: nothing is checked, masked or counted.
-        With the `expressions` of a program of the same candidate it may be timed only; see `Builder.build`. `spent_s`:
-        processor time of the candidate's compilation for the GPU, which comes out of the same budget.
-        """
-        return self._builder.build(
-            candidate, tunables, instrumented=instrumented, expressions=expressions, spent_s=spent_s
-        )
-
-    def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:
-        """The same program, which records what its comparisons compare; None where that cannot be had."""
-        return self._builder.recording(prepared.candidate, prepared.tunables, program)
 
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""
@@ -168,8 +137,6 @@ class Lab:
         if work.workers > 1 and "race" in kinds and "timeout" not in kinds and not any(together(plan)):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
-        if not request.count:
-            self.outcomes.note_answer(program, seen, regions)
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
@@ -191,7 +158,6 @@ class Lab:
             is_moving=executor_result.is_moving(seen, request.deadline_s),
             updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
             pieces=outputs if request.pieces else {},
-            suspects=self.suspects.noted(program.path, sentences.findings(scene, seen["suspects"])),
         )
 
     def _work(self, request: ExecutionRequest) -> executor_request.Work:
@@ -208,7 +174,7 @@ class Lab:
             exact=request.exact,
             shuffled=request.shuffled,
             backwards=request.backwards,
-            checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
+            checks=_checks(request, len(totals) > 1 and chosen != totals),
             device=device_words(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
             workgroups=lists,
@@ -268,6 +234,21 @@ class Lab:
             ) from None
         return layout.regions, seen, outputs
 
+    @abstractmethod
+    def warm(self) -> None:
+        """Build what every program needs."""
+
+    @abstractmethod
+    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
+        """Compile and decode; findings when the candidate cannot be executed here."""
+
+    @abstractmethod
+    def decoded(
+        self, candidate: Candidate, tunables: Mapping[str, int], compilation: Compilation
+    ) -> LabProgram | tuple[Finding, ...]:
+        """Decode the listing of a compilation; findings where it holds what is not known."""
+
+    @abstractmethod
     def _write(
         self,
         folder: Path,
@@ -275,15 +256,10 @@ class Lab:
         plan: ResolvedPlan,
         layout: executor_request.MemoryLayout,
         work: executor_request.Work,
-    ) -> None:
-        executor_request.write(folder, program, plan, layout, work)
+    ) -> None: ...
 
-    def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
-        """Run the executor in its cage: it sees itself, its folder and the stored inputs."""
-        program, folder, *stored = (Path(word) for word in argv)
-        view = executor_view(program, folder, *stored)
-        words = [str(word) for word in argv]
-        return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
+    @abstractmethod
+    def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed: ...
 
     def stored_inputs(self, task: Task) -> StoredInputs:
         """Inputs of this task's benchmarks for counting; made once, until another task is asked for."""
@@ -298,6 +274,8 @@ def executor_view(program: Path, folder: Path, *stored: Path) -> View:
     return View(executable=(program,), readable=stored, writable=(folder,))
 
 
-def _checks(asked: Checks, count: bool, partial: bool) -> int:
+def _checks(request: ExecutionRequest, partial: bool) -> int:
     """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
-    return 0 if count or asked == "bounds" else 1 if partial else 2
+    if request.count or request.checks == "bounds" or not request.program.is_checked:
+        return 0
+    return 1 if partial else 2

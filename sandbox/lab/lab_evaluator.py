@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,17 +15,15 @@ from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
-from sandbox.candidate.instances import instantiated
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
-from sandbox.lab.build.kernel_names import unlike_symbols
-from sandbox.lab.builds_ahead import BuildsAhead
 from sandbox.lab.cases_met import CaseMet, cases_met, confirmed_whole, one_whole, refused
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Built, Judge, Patience, patience_for
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.predict import predict, same_times
 from sandbox.lab.searched_case import searched
@@ -54,7 +52,6 @@ class LabEvaluator(SandboxBase):
         patience: Patience | None = None,
         exact: bool = False,
         evidence: Evidence | None = None,
-        lab: type[Lab] = Lab,
     ) -> None:
         """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up.
 
@@ -69,8 +66,7 @@ class LabEvaluator(SandboxBase):
         self._exact = exact
         self._patience = patience or patience_for(exact)
         self._compiler = Compiler(toolchain, cache, target, evidence)
-        self._lab = lab(toolchain, cache, target, cores, evidence)
-        self._ahead = BuildsAhead(self._lab)
+        self._lab: Lab = MachineLab(toolchain, cache, target, cores, evidence)
         self._cache = cache.resolve()
         self._inputs: SessionInputs | None = None
         self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
@@ -82,7 +78,7 @@ class LabEvaluator(SandboxBase):
 
     def warm(self, progress: Callable[[str], None]) -> None:
         """Build what every candidate needs, so that the first one does not wait for it."""
-        progress("building the lab's runtime and its precompiled headers")
+        progress("building the interpreter of gfx942 code and precompiled headers")
         self._compiler.warm()
         self._lab.warm()
 
@@ -129,14 +125,13 @@ class LabEvaluator(SandboxBase):
     def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and predict without verifying: for ranking tunables only.
 
-        Once a choice of tunables was compiled in full, the others are not compared as both compilers read them.
         A candidate whose listing and launches are those of an earlier one, line by line, takes that one's times.
         """
         started = time.monotonic()
         return replace(self._tried(prepared, self._estimated), seconds=time.monotonic() - started)
 
     def _estimated(self, prepared: Prepared) -> Evaluation:
-        begun, compilation = self._ahead.beside(prepared, partial(self._compile_to_rank, prepared))
+        begun, compilation = self._compile_to_rank(prepared)
         if compilation is None:
             return begun
         found = self._estimates.get(same_times(prepared, compilation), lambda: self._ranked(prepared))
@@ -192,11 +187,9 @@ class LabEvaluator(SandboxBase):
             verified, verdict=self._verdict(built, findings) if findings else verified.verdict, cases=tuple(rows)
         )
 
-    def _plain(self, built: Built) -> Built | None:
-        """The same by a program without checks; None where there is none."""
-        prepared, expressions = built.prepared, built.program.expressions  # its two readings were compared for `built`
-        program = self._lab.build(prepared.candidate, prepared.tunables, instrumented=False, expressions=expressions)
-        return None if isinstance(program, tuple) else replace(built, program=program)
+    def _plain(self, built: Built) -> Built:
+        """The same, executed without checks."""
+        return replace(built, program=replace(built.program, is_checked=False))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
@@ -209,9 +202,8 @@ class LabEvaluator(SandboxBase):
 
     def _build_to_rank(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
         """As `_build`, without what only a verdict needs; never kept where a verdict would find it."""
-        expressions = self._ahead.expressions.known(prepared.candidate.id)
-        is_full = expressions is None or self._built.known(self.key(prepared))
-        return self._build(prepared) if is_full else self._compiled(prepared, expressions)
+        known = self._built.known(self.key(prepared))
+        return known or self._decoded(prepared, *self._compile_to_rank(prepared))
 
     def _judge(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
@@ -245,21 +237,17 @@ class LabEvaluator(SandboxBase):
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, compilation
 
-    def _compiled(
-        self, prepared: Prepared, expressions: Mapping[str, str] | None = None
+    def _compiled(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
+        return self._decoded(prepared, *self._compile(prepared))
+
+    def _decoded(
+        self, prepared: Prepared, evaluation: Evaluation, compilation: Compilation | None
     ) -> tuple[Evaluation, Built | None]:
-        evaluation, compilation = (self._compile if expressions is None else self._compile_to_rank)(prepared)
         if compilation is None:
             return evaluation, None
-        program = self._ahead.program(prepared, expressions, compilation.cpu_s)
+        program = self._lab.decoded(prepared.candidate, prepared.tunables, compilation)
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
-        symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
-        launches = instantiated(prepared.candidate, prepared.tunables).plan.launches
-        if unlike := unlike_symbols(program.symbols, symbols, launches):
-            return replace(evaluation, verdict=rejected("compile", unlike)), None
-        if expressions is None:
-            self._ahead.expressions.keep(prepared.candidate.id, program.expressions)
         return evaluation, Built(prepared, compilation, program)
 
     def _mismatches(self, compilation: Compilation, prepared: Prepared) -> tuple[Finding, ...]:
@@ -290,7 +278,7 @@ class LabEvaluator(SandboxBase):
         return made if findings else replace(made, one_sided=judge.one_sided)
 
     def _verdict(self, built: Built, findings: tuple[Finding, ...]) -> Verdict:
-        return judged(self._lab.suspects.beside(built.program.path, findings))
+        return judged(findings)
 
     def _inputs_of(self, task: Task) -> SessionInputs:
         """The inputs of the benchmarks, fresh in each process; those of one task are kept."""

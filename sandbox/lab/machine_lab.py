@@ -7,29 +7,27 @@ import random
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from records.errors import LabError
 from records.evaluation import Finding
-from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.instances import instantiated
 from sandbox.candidate.plan import Candidate
-from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
-from sandbox.lab.build.lab_program import LabProgram, LdsVariable
+from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.machine.executor import executor
-from sandbox.machine.instrumented.fault_probe import FaultProbe
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
-from sandbox.machine.kernarg import KernargLayout, pack
+from sandbox.machine.kernarg import pack
 from sandbox.machine.machine_program import machine_program
 from sandbox.machine.unreadable import UnreadableListing
 from sandbox.recent import Recent
@@ -40,18 +38,6 @@ MAGIC = 0x4B534D5245513031
 _RANDOM = random.SystemRandom()
 PROGRAMS = 64  # instrumented ones that are kept
 _WAVE_BYTES = 400 << 10  # registers of a wave with what is defined of them, and its part of LDS
-
-
-@dataclass(frozen=True)
-class ListedProgram(LabProgram):
-    """A program of the machine in the place of one for this processor."""
-
-    image_path: str = ""
-    numbers: Mapping[str, int] | None = None
-    layouts: Mapping[str, KernargLayout] | None = None
-    blocks: Mapping[str, tuple[int, ...]] | None = None  # of each kernel: the first instruction of each basic block
-    probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
-    text: tuple[Candidate, Mapping[str, int]] | None = None  # what it was made from
 
 
 class MachineLab(Lab):
@@ -80,15 +66,15 @@ class MachineLab(Lab):
         self,
         candidate: Candidate,
         tunables: Mapping[str, int],
-        *,
-        instrumented: bool = True,
-        expressions: Mapping[str, str] | None = None,
-        spent_s: float = 0.0,
     ) -> LabProgram | tuple[Finding, ...]:
         """Decode the listing of the candidate's compilation; findings where it does not compile or cannot be read."""
         compilation = self._compiler.compile(candidate, tunables, is_assembled=False)
-        if not compilation.ok:
-            return compilation.findings
+        return self.decoded(candidate, tunables, compilation) if compilation.ok else compilation.findings
+
+    def decoded(
+        self, candidate: Candidate, tunables: Mapping[str, int], compilation: Compilation
+    ) -> LabProgram | tuple[Finding, ...]:
+        """Decode the listing of a compilation; findings where it holds what is not known."""
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
         return self._listed(compilation.listing, candidate, tunables, symbols)
 
@@ -105,10 +91,11 @@ class MachineLab(Lab):
         """The instrumented program of a request that every workgroup takes part in; None where there is none."""
         program = request.program
         is_whole = not (request.count or request.blocks or any(request.workgroups)) and request.checks == "all"
-        if not (request.probes and is_whole and isinstance(program, ListedProgram) and program.text):
+        if not (request.probes and is_whole and program.text is not None and program.is_checked):
             return None
         with self._instrumenting:
-            return self._instrumented.get(program.path, lambda: self._instrument(*program.text))  # type: ignore[misc]
+            text = program.text
+            return self._instrumented.get(program.path, lambda: self._instrument(*text))
 
     def _instrument(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | None:
         listed = self._probing.build(candidate, tunables)
@@ -118,14 +105,14 @@ class MachineLab(Lab):
         symbols |= {kernel.name: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}
         symbols |= dict(listed.symbols)
         made = self._listed(listed.listing, candidate, tunables, symbols)
-        return replace(made, probes=listed.probes, text=None) if isinstance(made, ListedProgram) else None
+        return replace(made, probes=listed.probes, text=None) if isinstance(made, LabProgram) else None
 
     def _listed(
         self, listing: str, candidate: Candidate, tunables: Mapping[str, int], symbols: Mapping[str, str]
     ) -> LabProgram | tuple[Finding, ...]:
         launched = [launch.kernel for launch in instantiated(candidate, tunables).plan.launches]
         made = self.program(listing, {name: symbols.get(name, "") for name in launched}, SOURCE)
-        return replace(made, text=(candidate, tunables)) if isinstance(made, ListedProgram) else made
+        return replace(made, text=(candidate, tunables)) if isinstance(made, LabProgram) else made
 
     def program(self, listing: str, symbols: Mapping[str, str], source_name: str) -> LabProgram | tuple[Finding, ...]:
         """Decode a listing of any language; `symbols` are of the kernels that a plan launches, by their names there."""
@@ -134,31 +121,17 @@ class MachineLab(Lab):
         except UnreadableListing as refused:
             return (Finding("compile_error", str(refused), code="B.1"),)
         named = {name: symbol for name, symbol in symbols.items() if symbol}
-        return ListedProgram(
-            path=program.path,
-            kernels={name: program.kernels[symbol] for name, symbol in named.items()},
-            tls_bytes=0,
-            tls_align=1,
-            image=(0, 0),
-            constants=(0, 0),
-            variables=(0, 0),
-            zeros=(0, 0),
-            lds=(LdsVariable("LDS", 0, max(program.lds_bytes.values(), default=0)),),
-            dynamic_lds_offset=max(program.lds_bytes.values(), default=0),
-            lines=program.lines,  # type: ignore[arg-type]
-            symbols=dict(symbols),
-            image_path=program.path,
-            numbers=dict(program.kernels),
-            layouts={name: program.layouts[symbol] for name, symbol in named.items()},
+        return LabProgram(
+            program.path,
+            {name: program.kernels[symbol] for name, symbol in named.items()},
+            {name: program.layouts[symbol] for name, symbol in named.items()},
+            {name: program.blocks[symbol] for name, symbol in named.items()},
+            program.lines,
+            max(program.lds_bytes.values(), default=0),
         )
 
-    def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:
-        """Record nothing: comparisons are not marked."""
-        return None
-
     def _write(self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
-        assert isinstance(program, ListedProgram)
-        executor_request._write_memory(folder / "memory.bin", layout)
+        executor_request.write_memory(folder / "memory.bin", layout)
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
@@ -213,12 +186,12 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     ]
 
 
-def _launches(program: ListedProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
+def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     addresses = {region.buffer.name: region.address for region in layout.regions}
     lists = work.workgroups or (None,) * len(plan.launches)
     words: list[int] = []
     for launch, blocks, numbers in zip(plan.launches, work.blocks, lists, strict=True):
-        segment = pack((program.layouts or {})[launch.kernel], launch, addresses)
+        segment = pack(program.layouts[launch.kernel], launch, addresses)
         words += [
             program.kernels[launch.kernel],
             *launch.grid,

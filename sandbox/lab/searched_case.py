@@ -7,31 +7,25 @@ as any are: the more, the rarer what it compares is.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
-from sandbox.lab.build.conditions import DataCondition, numbers_in
-from sandbox.lab.driven_case import LONGEST, ways_of
-from sandbox.lab.driven_case import MOST as MOST_WAYS
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_case import ListedCase, has_few_items
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.turned_case import TurnedCases
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
 from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
-TRIES = 20  # executions for a candidate with a comparison of one outcome
-FEWEST, EACH, MOST = 6, 4, 12  # where data is compared at all, for each number that it is compared with, and together
+FEWEST, EACH, MOST = 6, 4, 12  # of every candidate, for each number that it compares with, and together
 MORE = 8  # times as many where more time was asked for
-TURNED, TURNED_SHARE = 2, 0.55  # times as many steps that turn comparisons; the part of the time in which they begin
 LONG_SHARE = 1 / 4  # of the time in which families meet long lines
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
 
@@ -67,11 +61,6 @@ def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tup
     if findings:
         return rows[-1:], findings
     met, worst = len(rows), max((row.error or 0.0 for row in rows), default=0.0)
-    if turned := turned_cases(judge, inputs, begun_s):
-        row, findings = turned.run()
-        if findings:
-            return [row] if row else [], findings
-        met, worst = met + turned.met, max(worst, turned.worst)
     for row, findings in overlapping(searched_cases(judge, inputs, begun_s), SearchedCase.run):
         if findings:
             return [row] if row else [], findings
@@ -102,23 +91,6 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
     return rows, ()
 
 
-def turned_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> TurnedCases | None:
-    """Steps that turn the candidate's comparisons, within a part of the time; None where nothing can be turned."""
-    task, shapes = judge.task, small_shapes(judge, inputs)
-    conditions = judge.built.program.conditions
-    if not shapes or not task.plant or not any(each.how for each in conditions):
-        return None
-    recording = judge.lab.recording(judge.built.prepared, judge.built.program)
-    if recording is None:
-        return None
-    more, numbers = MORE if judge.patience.is_longer else 1, numbers_in(conditions)
-    tries = _tries(conditions, numbers, has_left=bool(judge.one_sided))
-    most = more * (tries * (TURNED if tries == TRIES else 1) + LONGEST * min(MOST_WAYS, 2 * ways_of(conditions)))
-    known, limit_s = SearchedInputs(inputs.listed.families, (), 0), more * TURNED_SHARE * judge.patience.searched_s
-    beside = replace(judge.within(TRIAL), built=replace(judge.built, program=recording))
-    return TurnedCases(beside, known, shapes, inputs.rng, most, lambda: spent_s(judge.lab) - begun_s < limit_s)
-
-
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
     """Shapes on which many executions cost little."""
     task = judge.task
@@ -130,25 +102,16 @@ def spent_s(lab: Lab) -> float:
     return time.process_time() + lab.cpu_s
 
 
-def _tries(conditions: Sequence[DataCondition], numbers: Sequence[float], *, has_left: bool) -> int:
-    """More for a comparison of one outcome, and for one that asks whether data are the same."""
-    if has_left or any(each.is_equality for each in conditions):
-        return TRIES
-    return min(MOST, FEWEST + EACH * len(numbers))
-
-
 def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
-    """Tries, those for comparisons of one outcome first."""
+    """Tries, with the numbers that the program compares with."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
-    conditions, left = judge.built.program.conditions, judge.one_sided
-    numbers = numbers_in(conditions, left) or numbers_in(conditions)
-    shapes = small_shapes(judge, inputs)
-    if not shapes or not conditions or not task.plant:
+    numbers, shapes = judge.built.program.lines.numbers, small_shapes(judge, inputs)
+    if not shapes or not task.plant:
         return
     made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
     beside = replace(judge, known=ListedValues(task, made))
     more = MORE if judge.patience.is_longer else 1
-    for number in range(more * _tries(conditions, numbers, has_left=bool(left))):
+    for number in range(more * min(MOST, FEWEST + EACH * len(numbers))):
         if spent_s(lab) - begun_s > judge.patience.searched_s * more:
             return
         drawn = shapes[int(rng.integers(len(shapes)))]

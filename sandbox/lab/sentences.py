@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +10,9 @@ from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
-from sandbox.lab.build.lab_program import LabProgram, LdsVariable
-from sandbox.lab.build.lines import LineTable
 from sandbox.lab.executor_request import Region
+from sandbox.lab.lab_program import LabProgram
+from sandbox.machine.machine_program import InstructionLines
 
 _NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR, _OTHERS_PRIVATE, _CODE = range(11)
 _RENAMED: Mapping[str, FindingKind] = {
@@ -24,7 +22,6 @@ _RENAMED: Mapping[str, FindingKind] = {
     "shift": "wrong_result",
     "probe": "wrong_result",
 }  # the executor's own kinds
-_ENDING = re.compile(r"E*(?:_\d+_?|_)?(?:\.[\w.]+)?")  # of a symbol behind its name: scopes, discriminator, suffixes
 _ARRAYS = {
     _PRIVATE: "in private memory",
     _OWN: "among the file's variables",
@@ -43,7 +40,7 @@ class Scene:
     wave: int = 64
 
     @property
-    def lines(self) -> LineTable:
+    def lines(self) -> InstructionLines:
         """The candidate's line table."""
         return self.program.lines
 
@@ -57,7 +54,7 @@ def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, 
     return tuple(made.values())
 
 
-def place(lines: LineTable, places: Sequence[int]) -> int | None:
+def place(lines: InstructionLines, places: Sequence[int]) -> int | None:
     """The innermost of the program counters that lies in the candidate."""
     return next((line for p in places if (line := lines.line(p))), None)
 
@@ -72,7 +69,7 @@ _ASSUMED = ("assume", "unreachable")
 
 def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
     """The row as if the fault that a probe shows had been met by itself, and the probe's line."""
-    probes = getattr(scene.program, "probes", ())
+    probes = scene.program.probes
     number = int(row["address"]) // 8
     if number >= len(probes):
         return row, None
@@ -168,12 +165,10 @@ def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _lds_variable(scene: Scene, row: Mapping[str, Any]) -> tuple[int, int, str]:
-    """Offset, size and name of the LDS variable nearest to the access."""
-    offset = int(row["offset"])
-    dynamic = scene.plan.launches[int(row["launch"])].lds_bytes
-    spans = [(v.offset, v.size, _short(v)) for v in scene.program.lds]
-    spans.append((scene.program.dynamic_lds_offset, dynamic, "the dynamic LDS"))
-    return min(spans, key=lambda s: max(s[0] - offset, offset - s[0] - s[1] + 1, 0))
+    """Offset, size and name of the LDS that the access is nearest to."""
+    static, dynamic = scene.program.lds_bytes, scene.plan.launches[int(row["launch"])].lds_bytes
+    is_dynamic = dynamic and (int(row["offset"]) >= static or not static)
+    return (static, dynamic, "the dynamic LDS") if is_dynamic else (0, static, "LDS")
 
 
 def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -205,19 +200,6 @@ def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
     used = place(scene.lines, row["places"][1:])
     where = f", which decides line {used}" if used else ""
     return f"{_who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
-
-
-def _short(variable: LdsVariable) -> str:
-    """The source name in a mangled one: the length-prefixed part that ends it, as types before it hold numbers, too."""
-    name = variable.name.removeprefix("ks_candidate_")  # as every symbol of a candidate begins
-    if not name.startswith("_Z"):
-        return name
-    for start, end in itertools.combinations(range(len(name)), 2):
-        size = int(name[start:end]) if end - start < 5 and name[start:end].isdigit() and name[start] != "0" else 0
-        part = name[end : end + size]
-        if size and len(part) == size and not part[0].isdigit() and _ENDING.fullmatch(name[end + size :]):
-            return part
-    return name
 
 
 def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ class InstructionLines:
     chains: tuple[tuple[Place, ...], ...]
     mnemonics: tuple[str, ...]
     file: str
+    numbers: tuple[float, ...] = ()  # floating-point constants that instructions take
 
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""

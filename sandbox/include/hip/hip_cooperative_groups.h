@@ -22,7 +22,6 @@ KS_INLINE unsigned ks_lane_of(unsigned long long mask, unsigned rank) {
 }
 
 // All workgroups run at once, or this never ends. Whoever comes last lets the others go.
-#ifndef KS_LAB
 static __device__ unsigned ks_grid_come, ks_grid_rounds;
 KS_INLINE void ks_grid_sync() {
     const unsigned round = __hip_atomic_load(&ks_grid_rounds, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -34,7 +33,6 @@ KS_INLINE void ks_grid_sync() {
     while (__hip_atomic_load(&ks_grid_rounds, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == round)
         __builtin_amdgcn_s_sleep(1);
 }
-#endif
 KS_GROUP void ks_grid_barrier() {
     __threadfence();
     __syncthreads();

@@ -43,12 +43,9 @@ KS_INDEX(ks_block_index, blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_
          __builtin_amdgcn_workgroup_id_z())
 KS_INDEX(ks_block_extent, blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(),
          __builtin_amdgcn_workgroup_size_z())
-#ifdef KS_LAB
-#define KS_GRID(axis, index) ks_grid_dim_##axis()
-#else  // the block counts are the first three words of the implicit arguments
+// The block counts are the first three words of the implicit arguments
 #define KS_GRID(axis, index) \
     (((const __attribute__((address_space(4))) unsigned*)__builtin_amdgcn_implicitarg_ptr())[index])
-#endif
 KS_INDEX(ks_grid_extent, gridDim, KS_GRID(x, 0), KS_GRID(y, 1), KS_GRID(z, 2))
 #undef KS_INDEX
 

@@ -1,10 +1,6 @@
-// Keywords and small type tools for all headers of this folder. Under KS_LAB the lab's own header comes first and
-// defines the keywords and every __builtin_amdgcn_* for a plain C++ build; the rest of the folder is the same for both.
+// Keywords and small type tools for all headers of this folder.
 #pragma once
 
-#ifdef KS_LAB
-#include <ks_lab.h>
-#else
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
@@ -18,7 +14,6 @@
 #define KS_BOUNDS_2(threads, waves) __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
 #define KS_BOUNDS_PICK(first, second, chosen, ...) chosen
 #define __launch_bounds__(...) KS_BOUNDS_PICK(__VA_ARGS__, KS_BOUNDS_2, KS_BOUNDS_1, )(__VA_ARGS__)
-#endif
 
 // Header functions leave no debug lines of their own, so that every instruction points at the candidate.
 #ifndef KS_INLINE

@@ -65,13 +65,7 @@ KS_INLINE double fma(double x, double y, double z) { return __builtin_fma(x, y, 
 KS_INLINE float ldexpf(float x, int e) { return __builtin_ldexpf(x, e); }
 KS_INLINE double ldexp(double x, int e) { return __builtin_ldexp(x, e); }
 KS_INLINE float scalbnf(float x, int e) { return __builtin_ldexpf(x, e); }
-#ifdef KS_LAB  // ROCm's takes denormal numbers, the instruction does not
-KS_INLINE float rsqrtf(float x) {
-  return ks_within_an_ulp(x, static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x))));
-}
-#else
 KS_INLINE float rsqrtf(float x) { return __builtin_amdgcn_rsqf(x); }
-#endif
 KS_INLINE float rsqrt(float x) { return rsqrtf(x); }
 KS_INLINE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 KS_INLINE float fdividef(float x, float y) { return x / y; }

@@ -61,9 +61,7 @@ template <class T> KS_INLINE T __shfl_xor(T value, int mask, int width = KS_WAVE
 }
 
 // The _sync forms take the lanes that take part; here every active lane does.
-#ifdef KS_LAB
-#define KS_SEEN(mask) ks_mask(mask)
-#elif defined(KS_PROBES)  // a build with probes, see sandbox/machine/instrumented: the lane itself must be in the mask
+#ifdef KS_PROBES  // a build with probes, see sandbox/machine/instrumented: the lane itself must be in the mask
 extern "C" __device__ void ks_mask(unsigned long long mask);
 #define KS_SEEN(mask) (mask >> (__lane_id() & 63) & 1 ? static_cast<void>(0) : ks_mask(mask))
 #else

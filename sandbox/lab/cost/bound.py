@@ -20,7 +20,6 @@ from sandbox.lab.cost.explanation import explain
 from sandbox.lab.cost.issue import ExecutedCode
 from sandbox.lab.cost.lone_workgroup import alone_clocks
 from sandbox.lab.cost.occupancy import Occupancy, occupancy
-from sandbox.lab.cost.spared_loads import without_spared
 from sandbox.lab.cost.traffic import traffic_us
 from sandbox.target import Target
 
@@ -110,7 +109,6 @@ def _launch(
     vector_flops: float,
     blocks: Sequence[BasicBlock],
 ) -> LaunchBound:
-    c = without_spared(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
     o = occupancy(c.blocks, c.threads, lds_bytes, own, target, c.heaviest)
     executed = ExecutedCode.of(c, blocks, target)

@@ -2,8 +2,7 @@
 
 What is a model here: one workgroup alone in its L1 (LRU) or its share of it, no L2; stores and atomics go through to
 the L2. `TCP_TOTAL_ACCESSES` counts the 64-byte segments of each four lanes, so 16 for a coalesced wave and 64 for a
-scattered one. A lane's n-th access at one place belongs to the wave's n-th instruction there.
-
+scattered one. 
 The names are those of the vendor's profiler, rocprof's or ncu's; what neither counts has a name of ours: `SQ_BARRIERS`,
 and for NVIDIA those without `__`. ncu separates atomics that return a value (`atom`) from others (`red`), we do not.
 """
@@ -14,14 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from sandbox.lab.cost.matrix_cores import matrix_instruction, matrix_named
+from sandbox.lab.cost.matrix_cores import matrix_named
 from sandbox.lab.cost.spread import NOTHING, Spread
 from sandbox.lab.sentences import Scene
 from sandbox.target import Target
 
 LOAD, STORE, ATOMIC, LDS_LOAD, LDS_STORE, LDS_ATOMIC, MATRIX, COLLECTIVE = range(8)
 _KINDS = ("load", "store", "atomic", "lds load", "lds store", "lds atomic", "matrix", "wave operation")
-_LDS_OPERATIONS = (0, 1, 2)  # bpermute, permute, swizzle go through the LDS crossbar: KsWaveOp in ks_lab/calls.h
 FEW = 4  # workgroups recorded at most, whose differences say nothing about the grid
 _MOPS = 512  # flops in one unit of the profiler's MOPS counters
 _CROSSBAR_CLOCKS = 2  # of the banks, for 64 lanes of 4 bytes
@@ -117,7 +115,7 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
         reads_intermediate=bool(row["reads_intermediate"]),
         heaviest=spread.heaviest if many else 1.0,
         spread=spread,
-        runs=_runs(record, getattr(scene.program, "blocks", None), launch.kernel),
+        runs=_runs(record, scene.program.blocks, launch.kernel),
     )
     names = _ncu if target.vendor == "nvidia" else _rocprof
     return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
@@ -129,8 +127,8 @@ _VOTES = ("v_readlane_b32", "v_readfirstlane_b32")
 
 def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable[SiteCounters]:
     """Count matrix instructions and exchanges between lanes by what the recorded waves executed."""
-    for index, waves in record.get("executed", ()):
-        mnemonic, line = scene.lines.mnemonic(index + 1), scene.lines.line(index + 1)  # type: ignore[attr-defined]
+    for index, waves in record["executed"]:
+        mnemonic, line = scene.lines.mnemonic(index + 1), scene.lines.line(index + 1)
         seen = waves * scale, 64 * waves * scale
         if mnemonic in _CROSSING:
             clocks, port = waves * _CROSSBAR_CLOCKS * scale, waves * _CROSSBAR_PORT_CLOCKS * scale
@@ -143,10 +141,10 @@ def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable
             yield SiteCounters(line, f"matrix {matrix.counter}", 0, *seen, unit_clocks=clocks, flops=flops)
 
 
-def _runs(record: Mapping[str, Any], blocks: Mapping[str, Sequence[int]] | None, kernel: str) -> tuple[float, ...]:
-    if not blocks or kernel not in blocks or not record["waves"]:
+def _runs(record: Mapping[str, Any], blocks: Mapping[str, Sequence[int]], kernel: str) -> tuple[float, ...]:
+    if kernel not in blocks or not record["waves"]:
         return ()
-    executed = dict(record.get("executed", ()))
+    executed = dict(record["executed"])
     return tuple(executed.get(start, 0) / record["waves"] for start in blocks[kernel])
 
 
@@ -172,26 +170,6 @@ def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> Si
     (pc, kind, size, instructions, lanes, nbytes, lines, segments, misses, clocks, accesses, conflicts, port) = values
     line = scene.lines.line(pc)
     seen = instructions * scale, lanes * scale
-    if kind == MATRIX:
-        matrix = matrix_instruction(size)
-        return SiteCounters(
-            line,
-            f"matrix {matrix.counter}",
-            0,
-            *seen,
-            unit_clocks=instructions * matrix.clocks * scale,
-            flops=float(instructions * matrix.flops) * scale,
-        )
-    if kind == COLLECTIVE:
-        crossbar = instructions if size in _LDS_OPERATIONS else 0
-        return SiteCounters(
-            line,
-            "wave operation" if crossbar else "wave vote",
-            4,
-            *seen,
-            unit_clocks=crossbar * _CROSSBAR_CLOCKS * scale,
-            port_clocks=crossbar * _CROSSBAR_PORT_CLOCKS * scale,
-        )
     return SiteCounters(
         line,
         _KINDS[kind],

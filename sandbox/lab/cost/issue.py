@@ -1,21 +1,12 @@
-"""Clocks a wave spends issuing vector instructions: each block's own, times how often the block runs.
-
-A block runs as often as its memory and matrix instructions do, which the lab counted line by line; bytes are compared
-rather than instructions, because the GPU's compiler merges neighbouring accesses. A block without any runs as often as
-the other blocks of its loop, outside of loops once; one whose accesses nobody made did not run. What stays a guess:
-code under a divergent branch without memory access, and loops without any, which count as one turn, inside another loop
-as one in each of its turns.
-"""
+"""Clocks a wave spends issuing vector instructions: each block's own, times how often the block was executed."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.lab.cost.counters import LaunchCounters
-from sandbox.lab.cost.turns import certain_runs
 from sandbox.target import Target
 
 VALU_CLOCKS = 4.0  # of a 16-lane SIMD for 64 lanes
@@ -75,60 +66,5 @@ def _beside(block: BasicBlock, target: Target) -> int:
 
 
 def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
-    """Average number of times that a wave runs through each block."""
-    if len(counted.runs) == len(blocks):
-        return list(counted.runs)
-    rates = _rates(counted, blocks)
-    certain = certain_runs(counted, blocks)
-    own = [_own(block, rates, most) for block, most in zip(blocks, certain, strict=True)]
-    loops: dict[int, float] = {}
-    for block, run in zip(blocks, own, strict=True):
-        if run is not None and block.loop >= 0:
-            loops[block.loop] = max(loops.get(block.loop, 0.0), run)
-    turns = [loops.get(block.loop, loops.get(block.region, 1.0)) for block in blocks]  # an inner one once a turn
-    return [run if run is not None else most for run, most in zip(own, turns, strict=True)]
-
-
-def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:
-    """Executions of one copy of each anchor: what was counted over what stands in the listing."""
-    static: Counter[str] = Counter()
-    for block in blocks:
-        static.update(block.anchors)
-    seen: Counter[str] = Counter()
-    for site in counted.sites:
-        if site.kind.startswith("matrix "):
-            seen[f"{site.line}:mfma"] += site.instructions  # type: ignore[assignment]
-        else:
-            seen[f"{site.line}:{site.kind}"] += site.instructions * site.size  # type: ignore[assignment]
-    waves = counted.waves or 1.0
-    lost = _lost(seen, static)
-    return {
-        key: (seen[key] / count if seen[key] else lost.get(key.partition(":")[2], 0.0)) / waves
-        for key, count in static.items()
-    }
-
-
-def _lost(seen: Mapping[str, float], static: Mapping[str, int]) -> dict[str, float]:
-    """By kind: counted at lines that the listing does not have, over what stands there at lines nobody counted.
-
-    Optimisers move instructions to the lines of their neighbours or to none, each in its own way.
-    """
-    counted: Counter[str] = Counter()
-    standing: Counter[str] = Counter()
-    for key, value in seen.items():
-        counted[key.partition(":")[2]] += 0 if key in static else value  # type: ignore[assignment]
-    for key, count in static.items():
-        standing[key.partition(":")[2]] += 0 if seen.get(key) else count
-    return {kind: counted[kind] / count for kind, count in standing.items() if count}
-
-
-def _own(block: BasicBlock, rates: dict[str, float], most: float | None) -> float | None:
-    """By the matrix instructions where there are any, else the mean over the bytes moved; in a loop `most` at most."""
-    known = {key: weight for key, weight in block.anchors.items() if key in rates}
-    matrix = {key: weight for key, weight in known.items() if key.endswith(":mfma")}
-    chosen = matrix or known
-    total = sum(chosen.values())
-    if not total:
-        return None
-    found = sum(rates[key] * weight for key, weight in chosen.items()) / total
-    return found if most is None or block.region < 0 else min(found, most)
+    """Give the average number of times that a wave runs through each block, as it was executed."""
+    return list(counted.runs) if len(counted.runs) == len(blocks) else [0.0] * len(blocks)

@@ -1,4 +1,4 @@
-"""Cost of matrix instructions: `matrix_cores.toml`, looked up by the shape word of a call."""
+"""Cost of matrix instructions: `matrix_cores.toml`, looked up by mnemonic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).parent / "matrix_cores.toml"
-_TYPES = ("f64", "f32", "xf32", "f16", "bf16", "fp8", "bf8", "i8")  # the order of KsType in ks_lab/calls.h
 _PROFILER = {"f64": "F64", "f32": "F32", "xf32": "XF32", "f16": "F16", "bf16": "BF16", "fp8": "F8", "i8": "I8"}
 
 
@@ -46,11 +45,3 @@ def matrix_named(mnemonic: str) -> MatrixInstruction | None:
     kind = found[4].removesuffix("_1k")
     kind = "fp8" if kind in ("bf8", "fp8") else kind
     return _table().get((kind, int(found[1]), int(found[2]), int(found[3] or 1), mnemonic.startswith("v_smfmac")))
-
-
-def matrix_instruction(word: int) -> MatrixInstruction:
-    """The instruction of a shape word: type of A, type of B, m, k, blocks, sparse (see KS_SHAPE and KS_SPARSE)."""
-    kind = _TYPES[word & 15]
-    return _table()[
-        "fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24 & 127, bool(word >> 31)
-    ]

@@ -32,7 +32,7 @@ void write_result(FILE* out, const Grid& grid, bool timed_out, uint64_t launches
     const RequestHeader& asked = grid.request->head;
     fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
     write_findings(out);
-    fprintf(out, ",\n\"suspects\":[],\n\"outcomes\":\"\",\n\"compared\":[],\n\"atomics\":[");
+    fprintf(out, ",\n\"atomics\":[");
     for (uint32_t r = 0; r < asked.regions; r++)
         fprintf(out, "%s%llu", r ? "," : "", (Number)atomics_on(r, asked.checks != kBoundsOnly));
     uint64_t accesses = 0;

@@ -1,1 +1,0 @@
-"""From a candidate to a program of this machine with every access checked."""

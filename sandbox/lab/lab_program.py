@@ -1,0 +1,26 @@
+"""A candidate's code as the lab executes it: the compiler's listing, decoded, and what is needed to call it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox.candidate.plan import Candidate
+from sandbox.machine.instrumented.fault_probe import FaultProbe
+from sandbox.machine.kernarg import KernargLayout
+from sandbox.machine.machine_program import InstructionLines
+
+
+@dataclass(frozen=True)
+class LabProgram:
+    """One decoded listing. Kernels go by the names that the plan calls them by."""
+
+    path: str  # of the image that the interpreter reads
+    kernels: Mapping[str, int]  # numbers in the image
+    layouts: Mapping[str, KernargLayout]
+    blocks: Mapping[str, tuple[int, ...]]  # the first instruction of each basic block
+    lines: InstructionLines
+    lds_bytes: int  # static; dynamic LDS lies behind it
+    probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
+    text: tuple[Candidate, Mapping[str, int]] | None = None  # that it was made from, for one with probes
+    is_checked: bool = True  # False: nothing is checked but bounds, masked or counted; no verdict can rest on it
