@@ -1,4 +1,6 @@
 // One word of global memory: whether what others did to it is ordered before the running access.
+#include <time.h>
+
 #include "global_shadow.h"
 
 namespace machine {
@@ -49,15 +51,18 @@ void describe(Conflict& conflict, const GlobalTouch& touch, Record record, Order
     conflict.other_group = group_of(record) - first_group_of_launch();
 }
 
-// The other's write may be under way on another processor: what it stores is there in a moment, or differs.
+constexpr uint32_t kSpins = 1000, kPatience = 2000;  // looks, of which the later ones are 100 us apart
+
+// The other's write may be under way on another processor, or its thread be without one: what it stores is there in a
+// moment, or differs.
 bool stores_the_same_soon(const GlobalTouch& touch, uint64_t word, bool is_other_group) {
     const uint64_t low = word * 4 < touch.offset ? touch.offset : word * 4;
     const uint64_t end = touch.offset + touch.access.bytes, high = word * 4 + 4 < end ? word * 4 + 4 : end;
-    for (uint32_t tries = 0; tries < (is_other_group ? 1u << 18 : 1u); tries++) {
-        if (stores_the_same(touch.access, touch.lane, touch.offset, (uint32_t)(low - touch.offset),
-                            (uint32_t)(high - low)))
-            return true;
-        __asm__ volatile("" ::: "memory");
+    const uint32_t skipped = (uint32_t)(low - touch.offset), size = (uint32_t)(high - low);
+    for (uint32_t tries = 0; tries < (is_other_group ? kPatience : 1); tries++) {
+        if (stores_the_same(touch.access, touch.lane, touch.offset, skipped, size)) return true;
+        const struct timespec pause = {0, 100000};
+        if (tries >= kSpins) nanosleep(&pause, nullptr);
     }
     return false;
 }

@@ -142,10 +142,8 @@ bool touch_cell(const Touch& touch, LdsCells& cells, uint64_t at, uint32_t index
     if (last > touch.state().lds.safe << kLdsTickShift) {
         if (wave_of(last) != touch.wave.number)
             cells.other[at] = last;
-        else if (lane_of(last) != touch.lane)
-            mine |= kLdsMany;
-        else
-            mine |= last & kLdsMany;
+        else if (touch.model.rules.lanes_meet && tick_of(last) > touch.state().lds.met[touch.wave.number][touch.lane])
+            mine |= lane_of(last) != touch.lane ? kLdsMany : last & kLdsMany;
     }
     cells.reader[at] = mine;
     return true;

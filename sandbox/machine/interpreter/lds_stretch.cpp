@@ -20,12 +20,13 @@ template <bool kLanes> KM_ALWAYS LdsRecord is_doubtful(const Doubts& doubts, Lds
     return is_so & (record > doubts.safe);
 }
 
-template <bool kLanes> KM_ALWAYS LdsRecord read_by(LdsRecord last, LdsRecord self, LdsRecord safe, LdsRecord& other) {
-    const bool is_recent = last > safe, is_other = ((last ^ self) & kLdsWave) != 0;
+template <bool kLanes>
+KM_ALWAYS LdsRecord read_by(const Doubts& doubts, LdsRecord last, LdsRecord self, LdsRecord& other) {
+    const bool is_recent = last > doubts.safe, is_other = ((last ^ self) & kLdsWave) != 0;
     other = (is_recent & is_other) ? last : other;
     if (!kLanes) return self;
-    const bool is_many = is_recent & !is_other & (((last ^ self) & kLdsLane) != 0 || (last & kLdsMany) != 0);
-    return self | (is_many ? kLdsMany : 0);
+    const bool is_shared = (((last ^ self) & kLdsLane) != 0) | ((last & kLdsMany) != 0);
+    return self | ((is_recent & !is_other & is_shared & (last > doubts.met)) ? kLdsMany : 0);
 }
 
 template <bool kLanes> bool write(LdsShadow& lds, const Doubts& doubts, uint32_t word, uint32_t words, uint32_t shift) {
@@ -51,7 +52,7 @@ template <bool kLanes> bool read(LdsShadow& lds, const Doubts& doubts, uint32_t 
         wrong |= is_doubtful<kLanes>(doubts, writer[i], doubts.self + ((i >> shift) << 2));
     if (wrong) return false;
     for (uint32_t i = 0; i < words; i++)
-        reader[i] = read_by<kLanes>(reader[i], doubts.self + ((i >> shift) << 2), doubts.safe, other[i]);
+        reader[i] = read_by<kLanes>(doubts, reader[i], doubts.self + ((i >> shift) << 2), other[i]);
     return true;
 }
 
@@ -80,7 +81,7 @@ uint64_t visit(LdsShadow& lds, const Doubts& doubts, const WaveAccess& access, c
                 writer[i] = self;
                 lds.written[word + i] = 15;
             } else {
-                reader[i] = read_by<kLanes>(reader[i], self, doubts.safe, other[i]);
+                reader[i] = read_by<kLanes>(doubts, reader[i], self, other[i]);
             }
         }
     }
@@ -115,7 +116,7 @@ uint64_t visit_parts(LdsShadow& lds, const Doubts& doubts, const WaveAccess& acc
             if (kWrites)
                 writer[i] = self;
             else
-                reader[i] = read_by<kLanes>(reader[i], self, doubts.safe, other[i]);
+                reader[i] = read_by<kLanes>(doubts, reader[i], self, other[i]);
         }
     }
     return doubtful;
@@ -184,8 +185,9 @@ uint64_t note_lds_words(ModelState& state, const Wave& wave, const WaveAccess& a
             doubts.limit = each.lds_tick << kLdsTickShift;
     }
     if (!state.rules.lanes_meet) return note<false>(lds, doubts, access, offset);
-    uint32_t met = tick;
-    for (uint32_t each : lds.met[wave.number]) met = each < met ? each : met;
+    const uint32_t met = lds.met[wave.number][0];
+    for (uint32_t each : lds.met[wave.number])
+        if (each != met) return access.lanes;  // some lanes have met, others have not
     doubts.met = ((met + 1) << kLdsTickShift) - 1;
     return note<true>(lds, doubts, access, offset);
 }
