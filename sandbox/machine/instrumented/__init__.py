@@ -3,8 +3,8 @@
 What the interpreter has to know of such a listing:
 
 - a `global_store_dwordx2` to the probe page (`fault_probe.PAGE`) is a finding of the lanes in EXEC and no access: no
-  memory is written, no counter moves. Its address tells the probe, its data the number that is wrong, its `.loc` the
-  line and the chain of inlined calls. Execution may go on behind it; behind a probe of the kind `trap` it ends there;
+  memory is written, no counter moves. Its address says which probe it is, its data the number that is wrong, its `.loc`
+  the line and the chain of inlined calls. Execution may go on behind it; behind one of the kind `trap` it ends there;
 - `ttmp0` and `ttmp1` are undefined at all times: they stand for variables that have no value. `ttmp2` and `ttmp3` keep
   what `s_mov_b64` writes to them, the wave's last ballot;
 - buffers begin at multiples of 256 bytes, or alignment is not tried as it should be;

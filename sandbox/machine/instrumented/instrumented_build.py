@@ -66,12 +66,16 @@ _BACK_END = (
     "-enable-misched=false",  # the order of the source is kept
     "-mllvm",
     "-enable-post-misched=false",
+    "-mllvm",
+    "-disable-promote-alloca-to-vector",  # arrays lie in scratch, where each byte is defined or not
 )
 
 
 @dataclass(frozen=True)
 class InstrumentedListing:
     """The listing with probes; with findings there is none.
+
+    Findings of a candidate that compiles without probes are no fault of its own: it goes without this run.
 
     `symbols`: the symbol of each kernel that the plan names by an expression.
     """

@@ -14,7 +14,7 @@ _ELEMENT = re.compile(
     rf"getelementptr (?:[a-z]+ )*(\[(\d+) x .*\]), ptr{_SPACE} {_BASE}, i(?:64|32) 0, i(64|32) ({VALUE})(?:,|$)"
 )
 _STEP = re.compile(rf"= (?:getelementptr .*?, |addrspacecast |bitcast )ptr{_SPACE} {_BASE}(?=[ ,]|$)")
-_MEMBER = re.compile(rf"= getelementptr (?:[a-z]+ )*%\S+, ptr{_SPACE} .*?, i32 0, i32 \d+")
+_MEMBER = re.compile(rf"= getelementptr (?:[a-z]+ )*%(?:\"[^\"]*\"|\S+), ptr{_SPACE} .*?, i32 0, i32 \d+")
 _POINTER_STEP = re.compile(rf"= getelementptr (?:[a-z]+ )*[^,]+, ptr{_SPACE} [^,]+, i(?:64|32) {VALUE}(?:, !|$)")
 
 

@@ -1,4 +1,8 @@
-"""The front end's module for gfx942 with probes: text in, text out, before any optimisation."""
+"""The front end's module for gfx942 with probes: text in, text out, before any optimisation.
+
+What is not found: an access through a pointer that was itself read from memory by a computed index (a table of
+pointers), or that comes through recursion, where it hits another variable; a copy of a computed number of bytes.
+"""
 
 from __future__ import annotations
 

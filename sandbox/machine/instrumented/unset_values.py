@@ -24,6 +24,7 @@ _FILL = re.compile(
 )
 _LIFE = re.compile(r"^  call void @llvm\.lifetime\.(start|end)\.p5\(ptr addrspace\(5\) (?:nonnull )?(%\S+?)\)")
 _VARIABLE = re.compile(r" = alloca (.*), align (\d+)")
+_LENGTH = re.compile(r", i\d+ %")
 _KEPT = re.compile(r"^  (?:store|ret) ptr (%[^\s,]+)")
 _CALL = re.compile(r"^  (?:%\S+ = )?(?:tail |musttail |notail )?call .*?@(?!llvm\.|__ubsan)[^(]*\((.*)\)")
 _GIVEN = re.compile(r"\bptr (?:[a-z_]+(?:\([^()]*\))? |align \d+ )*(%[^\s,)]+)")
@@ -61,6 +62,8 @@ class UnsetValues:
             if not mark or mark[2] not in handed:
                 continue
             kind, alignment = _VARIABLE.findall(edits.body.definitions[mark[2]])[0]
+            if _LENGTH.search(kind):
+                continue  # an array whose length is computed
             size = f"ptrtoint (ptr getelementptr ({kind}, ptr null, i64 1) to i64)"
             pointer = f"ptr addrspace(5) align {alignment} {mark[2]}"
             edits.instead[number] = [] if mark[1] == "start" else self._filled(edits, number, pointer, "i64", size)
