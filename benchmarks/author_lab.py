@@ -20,8 +20,8 @@ from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows
 from records.errors import LabError
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task
 
@@ -62,7 +62,7 @@ def main() -> int:
         raise LabError(f"the recorded kernel is refused: {predicted.verdict.findings[0].message}")
     largest = sorted(predicted.measurements, key=lambda m: -m.roofline_us)[:LARGEST]
     cases = [case for case in task.benchmarks if case.name in {m.case for m in largest}]
-    lab = Lab(toolchain, cache, target, settings.cores)
+    lab = MachineLab(toolchain, cache, target, settings.cores)
     kept = KeptRows("author_lab", [winner()], 0.0)
     made = kept.collect([(case.name, partial(executed, lab, cache, TASK, case, 0.0, winner())) for case in cases])
     executions = [Whole(**row) for row in made]

@@ -21,7 +21,7 @@ from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
 from sandbox.isolation import failure
-from sandbox.lab.lab import Lab
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.process import run
 from sandbox.target import load_target
 
@@ -58,7 +58,7 @@ def main() -> int:
         Figure(f"cage_cost.{level}", ms, "ms", "the most a start may cost", GOAL_MS, f"<= {GOAL_MS:g}")
         for level, ms in costs.items()
     ]
-    lab = Lab(toolchain, settings.cache_folder / "kernels", load_target("mi300x"), settings.cores)
+    lab = MachineLab(toolchain, settings.cache_folder / "kernels", load_target("mi300x"), settings.cores)
     seconds = {work.name: lab_seconds(lab, work, instrumented=True) for work in ALGORITHMS}
     cost_ms = costs.get(toolchain.cage.level, 0.0)
     for name, spent in seconds.items():

@@ -18,7 +18,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from sandbox.lab.confirmed_case import DEADLINE_S, PILOT, UNCHECKED
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Built, Judge
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import load_target
@@ -106,9 +107,11 @@ def executed(lab: Lab, cache: Path, name: str, case: Case, limit_s: float, sourc
     task = load_task(name, TARGET)
     prepared = prepare(source or task.seeds[-1].read_text(encoding="utf-8"), task)
     inputs = SessionInputs(task, cache)
-    programs = [lab.build(prepared.candidate, prepared.tunables, instrumented=checks) for checks in (True, False)]
+    program = lab.build(prepared.candidate, prepared.tunables)
+    if not isinstance(program, LabProgram):
+        sys.exit(f"{name} does not build: {program[0].message}")
     checked, plain = (
-        Built(prepared, Compilation(True), program) for program in programs if isinstance(program, LabProgram)
+        Built(prepared, Compilation(True), replace(program, is_checked=checks)) for checks in (True, False)
     )
     timed = TimedCase(Judge(lab, checked), case, inputs.of(case), inputs.rng)
     return asdict(_whole(lab, timed, plain, case, limit_s))
@@ -185,7 +188,7 @@ def main() -> int:
     settings, target = load_settings(), load_target(TARGET)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
     evaluator = LabEvaluator(toolchain, cache, target, 7, settings.cores)
-    lab = Lab(toolchain, cache, target, settings.cores)
+    lab = MachineLab(toolchain, cache, target, settings.cores)
     planted_steps = [
         (f"{name}, {kind}, {number}", partial(judged, evaluator, name, kind, number))
         for number in range(wanted.trials)

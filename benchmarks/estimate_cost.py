@@ -24,9 +24,10 @@ from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.prepare import prepare
-from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Built
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.predict import predict
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -61,7 +62,7 @@ def source(task: Task, sample: int) -> str:
 def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[float, float, float]:
     """Processor seconds of the compilation, of the build and of the count, one after the other."""
     target = load_target("mi300x")
-    compiler, lab = Compiler(toolchain, cache, target), Lab(toolchain, cache, target)
+    compiler, lab = Compiler(toolchain, cache, target), MachineLab(toolchain, cache, target)
     lab.stored_inputs(task)
     prepared = prepare(source(task, sample), task)
     compiled_s, compilation = timed(lambda: compiler.compile(prepared.candidate, prepared.tunables))

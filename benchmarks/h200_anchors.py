@@ -15,8 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.emulated import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.stored_data import DATA
 from sandbox.target import load_target
 from tasks.loader import load_task
 

@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.emulated import DATA
 from benchmarks.figure import Figure, report
 from benchmarks.h200_anchors import COPIES
 from benchmarks.h200_search import TORCH, mean, over_pytorch
+from benchmarks.stored_data import DATA
 
 STORED = DATA / "author_h200.json"
 

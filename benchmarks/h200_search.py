@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.emulated import DATA
 from benchmarks.figure import Figure, report
 from benchmarks.h200_anchors import COPIES, Case, fastest, geomean, median
+from benchmarks.stored_data import DATA
 
 STORED = DATA / "search_h200.json"
 TORCH = ("torch eager", "torch.compile", "torch.compile max-autotune")

@@ -34,9 +34,6 @@ HIGHLIGHTS = (
         "{value} of {anchor}",
     ),
     Highlight(
-        "lab_counters.agreeing_share", "kernels whose counters in the lab agree with `ncu` (stored)", "{percent} %"
-    ),
-    Highlight(
         "measure_truth.work.false_winners",
         "pairs of equal kernels of which the judge calls one faster (stored)",
         "{value} %",

@@ -32,9 +32,9 @@ from benchmarks.figure import Figure, report
 from benchmarks.many_gpus import processor
 from benchmarks.planted_errors import DEAR, HOSTS, KINDS, TARGET
 from records.errors import ScientistError
-from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 from tests.kernels.exploits.exploits import FOLDER, Expected, complaint, exploits
@@ -115,7 +115,7 @@ def _planted(name: str, kind: str, at: int) -> Row:
 
 
 def _whole(name: str, at: int) -> Row:
-    lab = Lab(toolchain(), COMPILED, load_target(TARGET), 1)
+    lab = MachineLab(toolchain(), COMPILED, load_target(TARGET), 1)
     return {"said": "", "row": executed(lab, COMPILED, name, load_task(name, TARGET).benchmarks[at], WHOLE_S)}
 
 

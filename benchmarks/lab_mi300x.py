@@ -27,6 +27,7 @@ from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, S
 from sandbox.lab.cost.bound import bound
 from sandbox.lab.lab import Buffer, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_verify import Built
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.predict import predict
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
@@ -157,7 +158,7 @@ def main() -> int:
     """Compute every bound and print it beside its published time."""
     cache = load_settings().cache_folder
     chain, target = find_toolchain(cache / "toolchain"), load_target("mi300x")
-    lab, compiler = Lab(chain, cache / "kernels", target), Compiler(chain, cache / "kernels", target)
+    lab, compiler = MachineLab(chain, cache / "kernels", target), Compiler(chain, cache / "kernels", target)
     rows = [*(streaming(lab, compiler, mi300a(), work) for work in STREAMS), *challenge(lab, compiler)]
     table(
         ["what", "measured", "bound", "bound/measured", "binds", "measured by"],

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.lab import Buffer, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_verify import Built, Judge, Patience
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case
@@ -113,9 +114,10 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
     count = len(names) + 1 + (work.scalar is not None)
     plan = Plan((Launch(work.name, ("1",), ("1",), "0", ("a",) * count, 1),))
     candidate = Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan)
-    program = lab.build(candidate, {}, instrumented=instrumented)
+    program = lab.build(candidate, {})
     if not isinstance(program, LabProgram):
         sys.exit(f"{work.name} does not build: {program[0].message}")
+    program = replace(program, is_checked=instrumented)
     arguments: list[BufferArg | ScalarArg] = [BufferArg(n) for n in (*names, "out")]
     if work.scalar is not None:
         arguments.append(ScalarArg("i32", work.scalar))
@@ -184,7 +186,7 @@ def main() -> int:
     settings = load_settings()
     cache = settings.cache_folder
     target = load_target("mi300x")
-    lab = Lab(find_toolchain(cache / "toolchain"), cache / "kernels", target, settings.cores)
+    lab = MachineLab(find_toolchain(cache / "toolchain"), cache / "kernels", target, settings.cores)
     sys.stdout.write(f"{settings.cores or len(os.sched_getaffinity(0))} cores\n")
     command = shutil.which("oclgrind-kernel")
     figures = compare(lab, command) if command else []

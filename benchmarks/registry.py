@@ -158,20 +158,6 @@ BENCHMARKS = (
         2,
     ),
     Benchmark(
-        "lab_counters",
-        "The lab's counters against ncu",
-        "Counters computed here beside those of NVIDIA's profiler on an H200.",
-        4,
-        stored=True,
-    ),
-    Benchmark(
-        "lab_ranking",
-        "The bound against times on an H200",
-        "Bounds computed here beside measured times of the same kernels, in rank correlations.",
-        5,
-        stored=True,
-    ),
-    Benchmark(
         "measure_truth",
         "Trust in a comparison",
         "The judge's comparison of two kernels beside those of other timers, on an H200.",

@@ -126,9 +126,7 @@ def refused(built: Built, target: Target, case: Case) -> tuple[Finding, ...]:
     return tuple(replace(finding, case=case.name) for finding in found)
 
 
-def confirmed_whole(
-    judge: Judge, plain: Built, inputs: SessionInputs
-) -> tuple[list[CaseResult], tuple[Finding, ...]]:
+def confirmed_whole(judge: Judge, plain: Built, inputs: SessionInputs) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """The rows of every benchmark case, as much of it as the budget allows, and of every family on one of them."""
     took_s = list[float]()
     rows, findings = confirmed_rows(judge, plain, inputs, took_s)

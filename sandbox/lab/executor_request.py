@@ -96,7 +96,14 @@ class Work:
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
     backwards: bool = False  # the last workgroup begins
-    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in the header of interpreter/request.h
+    device: tuple[int, ...] = (
+        64,
+        64,
+        128,
+        16,
+        64,
+        1,
+    )  # from `wave` to `joins_global` in the header of interpreter/request.h
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
 

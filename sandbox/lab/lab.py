@@ -22,7 +22,6 @@ from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
-from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, executor_result, sentences
@@ -36,7 +35,7 @@ from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed, ProcessLimits
 from sandbox.target import Target
 from tasks.task import Task
 

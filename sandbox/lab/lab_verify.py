@@ -123,7 +123,14 @@ class Judge:
     def _backwards(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case) -> Rows | None:
         """The row where workgroups that share a buffer begin with the last one; None where one waits for another."""
         request = ExecutionRequest(
-            self.built.program, plan, buffers, BACKWARDS_S, exact=self.exact, shuffled=True, backwards=True, probes=False
+            self.built.program,
+            plan,
+            buffers,
+            BACKWARDS_S,
+            exact=self.exact,
+            shuffled=True,
+            backwards=True,
+            probes=False,
         )
         execution = self.lab.execute(request)
         if any(finding.kind == "timeout" for finding in execution.findings):
@@ -136,8 +143,9 @@ class Judge:
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool, probes: bool) -> Execution:
         deadline_s = self.patience.deadline_s
-        how = {"exact": self.exact, "shuffled": shuffled, "probes": probes}
-        request = ExecutionRequest(self.built.program, plan, buffers, deadline_s, **how)
+        request = ExecutionRequest(
+            self.built.program, plan, buffers, deadline_s, exact=self.exact, shuffled=shuffled, probes=probes
+        )
         return self.noted(self.lab.execute(request))
 
     def noted(self, execution: Execution) -> Execution:

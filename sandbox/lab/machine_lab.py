@@ -21,17 +21,17 @@ from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
-from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
+from sandbox.lab.lab_program import LabProgram
 from sandbox.machine.executor import executor
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import pack
 from sandbox.machine.machine_program import machine_program
 from sandbox.machine.unreadable import UnreadableListing
-from sandbox.recent import Recent
 from sandbox.process import Completed, ProcessLimits, run
+from sandbox.recent import Recent
 from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
@@ -62,11 +62,7 @@ class MachineLab(Lab):
         """Build the interpreter."""
         executor(self._toolchain, self._cache)
 
-    def build(
-        self,
-        candidate: Candidate,
-        tunables: Mapping[str, int],
-    ) -> LabProgram | tuple[Finding, ...]:
+    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
         """Decode the listing of the candidate's compilation; findings where it does not compile or cannot be read."""
         compilation = self._compiler.compile(candidate, tunables, is_assembled=False)
         return self.decoded(candidate, tunables, compilation) if compilation.ok else compilation.findings

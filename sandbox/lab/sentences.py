@@ -74,7 +74,14 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
     if number >= len(probes):
         return row, None
     probe, value = probes[number], int(row["other"][0])
-    told = {**row, "kind": probe.kind, "address": value, "other": (value, probe.limit), "size": probe.limit, "detail": 0}
+    told = {
+        **row,
+        "kind": probe.kind,
+        "address": value,
+        "other": (value, probe.limit),
+        "size": probe.limit,
+        "detail": 0,
+    }
     if probe.kind == "out_of_bounds":
         told |= {"detail": _VECTOR if probe.detail == "vector" else _PRIVATE}
     elif probe.kind == "shift":

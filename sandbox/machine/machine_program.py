@@ -53,7 +53,9 @@ class MachineProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: Mapping[str, int] = field(default_factory=dict)
-    blocks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # by symbol: the first instruction of each block
+    blocks: Mapping[str, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # by symbol: the first instruction of each block
 
 
 def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:

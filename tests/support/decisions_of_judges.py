@@ -108,10 +108,11 @@ def plans(folder: Path) -> Iterator[Row]:
 
 def compilers(folder: Path) -> Iterator[Row]:
     """What clang, the assembler and the linker print, and what is refused before they run."""
-    from sandbox.candidate import diagnostics as read
-    from sandbox.gpu.compile.includes import refusals
     from sandbox.lab.build.assembly import translate
     from sandbox.lab.build.device_text import DeviceText, source_refusals, text_refusals
+
+    from sandbox.candidate import diagnostics as read
+    from sandbox.gpu.compile.includes import refusals
     from sandbox.process import Completed
 
     source = "__global__ void k(float* p) {}\n" * 12

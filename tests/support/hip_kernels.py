@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sandbox.lab.build.program import Builder
 
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.front_end import INCLUDE
@@ -25,8 +26,7 @@ from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg, S
 from sandbox.elf import Elf
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
-from sandbox.lab.build.lab_program import LabProgram
-from sandbox.lab.build.program import Builder
+from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.process import ProcessLimits, run
 from sandbox.recent import Recent

@@ -22,7 +22,6 @@ from sandbox.lab.stored_inputs import Stored
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
 
-LAB = MachineLab if os.environ.get("EXECUTOR") == "machine" else Lab
 CORES = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 HEAD = "#include <hip/hip_runtime.h>\n"
 
@@ -30,7 +29,7 @@ HEAD = "#include <hip/hip_runtime.h>\n"
 @cache
 def lab() -> Lab:
     """One lab for all tests; its compiler cache is kept between runs."""
-    return LAB(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+    return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
 
 
 @cache
@@ -41,7 +40,7 @@ def evaluator(seed: int, patience: Patience | None = None, *, exact: bool = Fals
     """
     usual = replace(patience_for(exact), searched_s=0.8)
     target, own = load_target("mi300x"), patience or usual
-    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact, lab=LAB)
+    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact)
 
 
 def launch(

@@ -2,7 +2,7 @@
 
 What is a model here: one workgroup alone in its L1 (LRU) or its share of it, no L2; stores and atomics go through to
 the L2. `TCP_TOTAL_ACCESSES` counts the 64-byte segments of each four lanes, so 16 for a coalesced wave and 64 for a
-scattered one. 
+scattered one.
 The names are those of the vendor's profiler, rocprof's or ncu's; what neither counts has a name of ours: `SQ_BARRIERS`,
 and for NVIDIA those without `__`. ncu separates atomics that return a value (`atom`) from others (`red`), we do not.
 """

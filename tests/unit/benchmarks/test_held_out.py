@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from benchmarks.emulated import h200_lab
+
 from benchmarks.held_out import TAPS, held_out, together_with
 from benchmarks.on_gpu import all_variants, placed
 from benchmarks.variants import Family, families

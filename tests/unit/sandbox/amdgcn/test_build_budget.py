@@ -6,11 +6,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from sandbox.lab.build.program import Builder
+
 from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.front_end import LIMITS, Tools
 from sandbox.candidate.diagnostics import BUILD_CPU_S
 from sandbox.candidate.parse import parse
-from sandbox.lab.build.program import Builder
 from sandbox.process import Completed
 from tests.support.compiler_cache import COMPILED, toolchain
 

@@ -7,13 +7,13 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from sandbox.lab.build.program import Builder
 
 from records.errors import NoAnswer
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.cage.confinement import Cage
 from sandbox.candidate.plan import Candidate, Plan
-from sandbox.lab.build.program import Builder
 from sandbox.target import load_target
 from tests.support.compiler_cache import toolchain
 

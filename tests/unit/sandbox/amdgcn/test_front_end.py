@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-
-from sandbox.amdgcn.compiler import FLAGS
-from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
 from sandbox.lab.build.flags import CHECKS, IR
 from sandbox.lab.build.flags import FLAGS as LAB_FLAGS
 from sandbox.lab.build.reading import CLOSING, behind_header
+
+from sandbox.amdgcn.compiler import FLAGS
+from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
 from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]

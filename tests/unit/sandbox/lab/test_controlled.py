@@ -12,9 +12,9 @@ from records.errors import HostStarved, LabError, NoAnswer
 from records.evaluation import Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.candidate.plan import Candidate
-from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.controlled import PAUSES_S, Controlled
 from sandbox.lab.lab import Lab
+from sandbox.lab.lab_program import LabProgram
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain

@@ -9,8 +9,8 @@ import pytest
 
 from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.lab import executor_request, executor_result, hazards, sentences
-from sandbox.lab.build.lab_program import LdsVariable
 from sandbox.lab.cost import counters, matrix_cores
+from sandbox.lab.lab_program import LdsVariable
 
 ROOT = Path(__file__).parents[4] / "sandbox"
 RUNTIME = ROOT / "lab" / "runtime"

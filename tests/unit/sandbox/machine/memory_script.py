@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from sandbox.amdgcn.toolchain import STATIC
-from sandbox.lab.build.executor import FLAGS
+from sandbox.machine.executor import FLAGS
 from sandbox.process import ProcessLimits, run
 from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
 

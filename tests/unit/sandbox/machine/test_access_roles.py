@@ -9,8 +9,8 @@ import pytest
 
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.build.lab_program import LabProgram
 from sandbox.lab.lab import Buffer, ExecutionRequest
+from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
