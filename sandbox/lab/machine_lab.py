@@ -32,8 +32,8 @@ from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import KernargLayout, pack
 from sandbox.machine.machine_program import machine_program
 from sandbox.machine.unreadable import UnreadableListing
-from sandbox.recent import Recent
 from sandbox.process import Completed, ProcessLimits, run
+from sandbox.recent import Recent
 from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
