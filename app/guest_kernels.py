@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from records.errors import PlanError, UsageError
@@ -15,23 +16,22 @@ if TYPE_CHECKING:
     from sandbox.guests.listed_plan import PlanCompiler
 
 
-def compiled_guest(settings: Settings, target: str, prepared: Prepared) -> Evaluation:
-    """The refusal of a kernel on the task's tests; UsageError where nothing but its execution is left to do."""
-    from dataclasses import replace
+def judged_guest(settings: Settings, target: str, prepared: Prepared, seed: int) -> Evaluation:
+    """The verdict of the machine on a kernel, without a time."""
+    from records.evaluation import Evaluation, Verdict
+    from sandbox.amdgcn.toolchain import find_toolchain
+    from sandbox.lab.guest_verify import GuestLab
+    from sandbox.lab.machine_lab import MachineLab
+    from sandbox.target import load_target
 
-    from sandbox.candidate.codes import rejected
-
-    begun = _begun(prepared)
+    verdict = prepared.refusal or Verdict("compile", True, "OK")
+    begun = Evaluation(prepared.id, prepared.id, prepared.tunables, verdict)
     if prepared.refusal is not None:
         return begun
-    compiler = _plan_compiler(settings, target)
-    for case in prepared.task.tests:
-        if findings := compiler.compile(prepared, case).findings:
-            return replace(begun, verdict=rejected("compile", findings))
-    raise UsageError(
-        f"the kernel compiles for every test of {prepared.task.name}, and the lab cannot execute "
-        f"{prepared.candidate.language} yet; `kernel-scientist isa` shows its machine code"
-    )
+    compiler, known = _plan_compiler(settings, target), load_target(target)
+    toolchain = find_toolchain(settings.cache_folder / "toolchain")
+    lab = MachineLab(toolchain, settings.cache_folder / "kernels", known, settings.cores)
+    return GuestLab(lab, compiler, seed).verify(prepared, replace(begun, isolation=toolchain.cage.level))
 
 
 def guest_compilations(
@@ -64,10 +64,3 @@ def _plan_compiler(settings: Settings, target: str) -> PlanCompiler:
     from sandbox.guests.listed_plan import PlanCompiler
 
     return PlanCompiler(make_compiler(settings, target), settings.cache_folder / "kernels")
-
-
-def _begun(prepared: Prepared) -> Evaluation:
-    from records.evaluation import Evaluation, Verdict
-
-    verdict = prepared.refusal or Verdict("compile", True, "OK")
-    return Evaluation(prepared.id, prepared.id, prepared.tunables, verdict)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.guest_kernels import compiled_guest
+from app.guest_kernels import judged_guest
 from app.sandboxes import make_sandbox, refuse_seed, refuse_shapes_elsewhere
 from app.task_folders import open_sound_task
+from records.errors import UsageError
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -46,7 +47,9 @@ def judge(
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s)
     prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
     if prepared.candidate.language != "hip":
-        return compiled_guest(settings, target, prepared)
+        if on != "lab":
+            raise UsageError("kernels in Triton and in assembly are judged by the lab alone: use --on lab")
+        return judged_guest(settings, target, prepared, seed)
     ask = asking(sandbox)
     evaluation = ask("benchmark", prepared)
     if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):

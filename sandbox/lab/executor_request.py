@@ -1,4 +1,4 @@
-"""Writes what the executor needs into a folder: request.bin, the buffers, their masks. See sandbox/machine/interpreter/request.h."""
+"""Lay out what the executor needs: buffers between red zones, in the files that it maps."""
 
 from __future__ import annotations
 

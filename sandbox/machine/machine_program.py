@@ -1,4 +1,4 @@
-"""A listing as a program of the machine: its image in a file, and what is needed to call it and to read its findings."""
+"""A listing as a program: its image in a file, and what is needed to call it and to read its findings."""
 
 from __future__ import annotations
 

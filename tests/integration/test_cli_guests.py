@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.candidate.parse import parse
+from sandbox.target import load_target
+from tasks.loader import FOLDER
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.triton_kernels import needs_triton
 from tests.unit.sandbox.guests.test_assembler import SCALE
 
@@ -79,3 +84,38 @@ def test_check_tells_what_triton_refuses_at_its_line(tmp_path: Path, capsys: pyt
     (tmp_path / "k.py").write_text(SOFTMAX.replace("power / tl", "powers / tl"), encoding="utf-8")
     assert run_command(["check", str(tmp_path / "k.py"), "--task", "row_softmax"]) == 1
     assert "line 18: compile error: Triton's compiler refuses the kernel: powers is not" in capsys.readouterr().out
+
+
+@needs_triton
+def test_a_right_kernel_of_triton_s_is_accepted_and_a_wrong_one_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.py").write_text(SOFTMAX, encoding="utf-8")
+    assert run_command(["check", str(tmp_path / "k.py:softmax"), "--task", "row_softmax", "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["stage"] == "correct" and len(verdict["cases"]) > 12
+    (tmp_path / "k.py").write_text(SOFTMAX.replace(", mask=column < cols, other", ", other"), encoding="utf-8")
+    assert run_command(["check", str(tmp_path / "k.py"), "--task", "row_softmax", "--json"]) == 1
+    assert capsys.readouterr().out
+    (tmp_path / "k.py").write_text(SOFTMAX.replace("axis=0), mask=column < cols", "axis=0)"), encoding="utf-8")
+    assert run_command(["check", str(tmp_path / "k.py"), "--task", "row_softmax", "--json"]) == 1
+    (finding, *_) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["kind"], finding["line"]) in {("out_of_bounds", 18), ("race", 18)}
+
+
+def test_a_compiler_s_listing_is_judged_as_assembly_and_a_lost_wait_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed = (FOLDER / "row_softmax" / "seed.hip").read_text(encoding="utf-8")
+    listing = (
+        Compiler(toolchain(), COMPILED, load_target("mi300x")).compile(parse(seed), {}, is_assembled=False).listing
+    )
+    text = f"{seed.partition('+++*/')[0]}+++*/\n{listing}"
+    (tmp_path / "k.s").write_text(text, encoding="utf-8")
+    assert run_command(["check", str(tmp_path / "k.s"), "--task", "row_softmax", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accepted"]
+    before, wait, after = text.rpartition("\ts_waitcnt vmcnt(0)\n")
+    (tmp_path / "k.s").write_text(f"{before}\n{after}", encoding="utf-8")
+    assert wait and run_command(["check", str(tmp_path / "k.s"), "--task", "row_softmax", "--json"]) == 1
+    (finding, *_) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["kind"] == "missing_wait"
