@@ -11,10 +11,7 @@ from sandbox.amdgcn.listing import kernels_in, metadata_in
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.guests.merged_listing import merged
-<<<<<<< HEAD
-=======
 from sandbox.machine.decoded_program import decode_listing
->>>>>>> guests
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 
