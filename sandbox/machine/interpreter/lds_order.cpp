@@ -68,13 +68,21 @@ bool agrees_with(const Touch& touch, uint32_t lane, uint32_t index, uint32_t siz
     return true;
 }
 
+// True where the running read has been executed before the write at this moment as well, since the lanes met.
+bool was_read_before(const Touch& touch, uint32_t tick) {
+    const LdsShadow& lds = touch.state().lds;
+    for (uint32_t before = lds.met[touch.wave.number][touch.lane] + 1; before < tick; before++)
+        if (lds.place[before] == touch.wave.at) return true;
+    return false;
+}
+
 // Lanes of a wave that do not meet may run one after the other, in their order: of two lanes the higher one is then at
-// fault, and the first fault is that of the lowest such lane. In lock step the accesses come in another order. A read
-// that stands before the write in the program, and comes after it in a later turn of a loop, has come before it as well.
-void keep_nearest(const Touch& touch, Conflict conflict) {
+// fault, and the first fault is that of the lowest such lane. In lock step the accesses come in another order, and a
+// read of a loop comes after a write as well as before it.
+void keep_nearest(const Touch& touch, Conflict conflict, uint32_t tick) {
     const bool is_other_higher = conflict.other_lane > conflict.lane;
-    const bool is_carried = conflict.hazard == kReadAfterWrite && conflict.other_place > conflict.place;
-    if (is_other_higher && (is_carried || conflict.hazard == kWriteAfterRead)) swap_sides(conflict);
+    const bool is_read_late = conflict.hazard == kReadAfterWrite && was_read_before(touch, tick);
+    if (is_other_higher && (is_read_late || conflict.hazard == kWriteAfterRead)) swap_sides(conflict);
     const uint32_t higher = conflict.lane > conflict.other_lane ? conflict.lane : conflict.other_lane;
     const uint32_t rank = 2 * higher + (conflict.hazard != kReadAfterWrite);
     Nearest& nearest = *touch.nearest;
@@ -107,7 +115,7 @@ bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, u
     conflict.other_lane = lane_of(record);
     if (is_early && order == kRacing) swap_sides(conflict);
     if (conflict.relation == kSameWave) {
-        keep_nearest(touch, conflict);
+        keep_nearest(touch, conflict, tick);
         return true;
     }
     return report_conflict(touch.model, touch.wave, conflict);
