@@ -36,6 +36,7 @@ from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
 _RANDOM = random.SystemRandom()
+_LANES_MEET, _NEEDS_FENCE = 1, 2  # SourceRule of the interpreter; fences are marked in an instrumented listing
 PROGRAMS = 64  # instrumented ones that are kept
 _WAVE_BYTES = 400 << 10  # registers of a wave with what is defined of them, and its part of LDS
 
@@ -131,7 +132,7 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
-        words = [*_header(plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
+        words = [*_header(program, plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
@@ -151,7 +152,7 @@ class MachineLab(Lab):
         return done
 
 
-def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
+def _header(program: ListedProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     shadow = 24 * sum(region.size for region in layout.regions)
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
@@ -178,7 +179,7 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
         int(work.exact),
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
         int(work.backwards),
-        1,
+        _LANES_MEET | (_NEEDS_FENCE if program.probes else 0),
     ]
 
 

@@ -92,6 +92,12 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
         told |= {"detail": int(probe.detail in _ASSUMED)}
     elif probe.kind == "wave_mask":
         told |= {"write": int(probe.detail == "mask"), "detail": value}
+    elif probe.kind == "divergent_collective":
+        told |= {"detail": value}
+    if probe.detail == "returned":
+        callers = [scene.lines.caller_line(number) for number in row["places"][:1]]  # type: ignore[attr-defined]
+        told |= {"places": ()}
+        return told, next(filter(None, callers), probe.line or None)
     return told, probe.line or None
 
 

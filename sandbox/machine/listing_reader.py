@@ -15,7 +15,7 @@ from sandbox.machine.unreadable import UnreadableListing
 
 MAX_LISTING = 16 << 20
 MAX_INSTRUCTIONS = 1 << 20
-WAVE_BARRIER = "wave_barrier"
+MARKERS = {"; wave barrier": "wave_barrier", "; release fence": "release_fence"}  # comments, and what they stand for
 _LABEL = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*:(?!:)')
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*)\s*")
 _SET = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*=(?!=)\s*(.*)')
@@ -101,8 +101,8 @@ class _ListingReader:
             line = self._uncommented(line)
         bare = line.strip()
         if not bare or bare[0] == ";":
-            if self.is_code and bare == "; wave barrier":
-                self._instruction(WAVE_BARRIER, row)
+            if self.is_code and bare in MARKERS:
+                self._instruction(MARKERS[bare], row)
             return
         if bare[0] == "#":
             return

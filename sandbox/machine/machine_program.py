@@ -32,6 +32,12 @@ class InstructionLines:
         chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
         return next((line for name, line in chain if line and name.rpartition("/")[2] == self.file), None)
 
+    def caller_line(self, place: int) -> int | None:
+        """Give the line of the candidate's file from which the instruction's innermost function there was called."""
+        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
+        lines = [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
+        return lines[1] if len(lines) > 1 else None
+
     def line_before(self, place: int, reach: int = 64) -> int | None:
         """Give the last line at or before the instruction, at most `reach` instructions back."""
         for number in range(place, max(0, place - reach), -1):

@@ -58,12 +58,12 @@ class Arrays:
                 edits.instead[edits.body.places[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
             first = index_in(edits.body.lines[element]) if element else None
             if first:
-                self._outside(edits, number, replace(first, width="64", value=found[2]))
+                self._outside(edits, number, replace(first, width="64", value=found[2]), _is_returned(edits, element))
             else:
                 probe = FaultProbe("out_of_bounds", limit=_count_of(text), detail="vector")
                 edits.instead[number] = [edits.report(number, probe, found[2])]
 
-    def _outside(self, edits: Edits, number: int, first: Index) -> None:
+    def _outside(self, edits: Edits, number: int, first: Index, is_returned: bool) -> None:
         """At a failed check of an index by clang: try whether the element is outside of the outermost array."""
         steps = list(subscripts(edits.body, first))
         base = steps[-1].base
@@ -78,7 +78,8 @@ class Arrays:
             element = edits.value(number, f"add i64 {element}, {part}") if element else part
             size *= step.count
         bad = edits.value(number, f"icmp uge i64 {element}, {size}")
-        edits.test(number, bad, FaultProbe("out_of_bounds", limit=size, name=_source_name(edits.body, base)), element)
+        name, detail = _source_name(edits.body, base), "returned" if is_returned else ""
+        edits.test(number, bad, FaultProbe("out_of_bounds", limit=size, name=name, detail=detail), element)
 
 
 def hide_steps(edits: Edits) -> None:
@@ -114,8 +115,15 @@ def _is_referred_to(edits: Edits, element: int) -> bool:
     name = edits.body.lines[element].split(" = ")[0].strip()
     if re.search(rf"(?:dereferenceable\(\d+\)|mem\S+\(.*ptr align \d+) {re.escape(name)}[,)]", edits.body.text):
         return True
-    returned = "dereferenceable(" in edits.head.partition("@")[0]
-    return returned and bool(re.search(rf"^  ret ptr {re.escape(name)}\b", edits.body.text, re.M))
+    return _is_returned(edits, element)
+
+
+def _is_returned(edits: Edits, element: int | None) -> bool:
+    """True where the function returns a reference to the element, as `operator[]` does: its caller chose the index."""
+    if element is None or "dereferenceable(" not in edits.head.partition("@")[0]:
+        return False
+    name = edits.body.lines[element].split(" = ")[0].strip()
+    return bool(re.search(rf"^  ret ptr {re.escape(name)}\b", edits.body.text, re.M))
 
 
 def _count_of(condition: str) -> int:

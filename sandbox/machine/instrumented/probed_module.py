@@ -15,6 +15,8 @@ from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments,
 from sandbox.machine.instrumented.array_indices import Arrays, hide_steps
 from sandbox.machine.instrumented.fault_probe import FaultProbe, address_of
 from sandbox.machine.instrumented.ir_edits import Edits, ProbeTable
+from sandbox.machine.instrumented.masked_lanes import masked_lanes
+from sandbox.machine.instrumented.release_fences import release_fences
 from sandbox.machine.instrumented.undefined_arithmetic import arithmetic
 from sandbox.machine.instrumented.unset_values import UnsetValues
 from sandbox.machine.instrumented.wave_masks import WaveMasks
@@ -44,6 +46,7 @@ define hidden void @__ubsan_handle_local_out_of_bounds() #9000 {{
 attributes #9000 = {{ alwaysinline nounwind }}
 attributes #9001 = {{ nounwind nomerge cold memory(inaccessiblemem: readwrite) }}
 attributes #9002 = {{ nounwind willreturn memory(none) }}
+attributes #9003 = {{ convergent nounwind memory(inaccessiblemem: readwrite) }}
 """
 
 
@@ -72,6 +75,8 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
         arithmetic,
         unfold_copies,
         WaveMasks(text),
+        masked_lanes,
+        release_fences,
     )
     parts, end = list[str](), 0
     for body in bodies(text):

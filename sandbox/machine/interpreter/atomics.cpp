@@ -44,14 +44,19 @@ template <class T, class F> struct Change {
     LaneData data, second, old;
 
     void at(const Place& place) {
+        bool is_changed = false;
         for (uint64_t rest = place.lanes; rest; rest &= rest - 1) {
             const int l = __builtin_ctzll(rest);
             uint8_t* const where = place.host + place.offset[l];
             if ((uint64_t)where % sizeof(T)) return report_misaligned(wave, l, place.offset[l], sizeof(T), true);
             const T operand = register_value<T>(data, l), compared = register_value<T>(second, l);
-            keep(old, l, update<T>(where, [&](T was) { return change(was, operand, compared); }));
+            T now = 0;
+            const T was = update<T>(where, [&](T there) { return now = change(there, operand, compared); });
+            keep(old, l, was);
             define(place, l);
+            is_changed |= was != now;
         }
+        wave.group->changes += is_changed;  // a lock that stays locked is no change
     }
 
   private:

@@ -57,6 +57,68 @@ uint64_t scalar_offset(Wave& wave, const Instruction& in, bool& is_good) {
     return (uint32_t)offset.value;
 }
 
+// The lanes that are inside with `bytes` bytes behind the first `skipped` ones, and where those lie.
+bool range_of(Wave& wave, const Instruction& in, uint32_t skipped, uint32_t bytes, LaneAddresses& to) {
+    Descriptor buffer;
+    alignas(64) uint64_t index[kLanes], offset[kLanes];
+    bool is_good = true;
+    const uint64_t lanes = wave.exec(), scalar = scalar_offset(wave, in, is_good);
+    if (!is_good || !read_descriptor(wave, in, buffer) || !read_lanes(wave, in, lanes, index, offset)) return false;
+    if (buffer.is_swizzled || buffer.adds_lane) {
+        report(wave, kIllegal, lanes, 1);
+        return false;
+    }
+    to.lanes = 0;
+    for (int l = 0; l < kLanes; l++) {
+        const uint64_t inside = offset[l] + (uint64_t)in.offset + skipped;
+        const bool is_structured = buffer.stride && in.flags & kIndexEnabled;
+        const uint64_t start = inside + buffer.stride * index[l];
+        const bool is_inside = is_structured ? index[l] < buffer.records && inside + bytes <= buffer.stride
+                                             : start + scalar + bytes <= buffer.records;
+        to.lanes |= (uint64_t)is_inside << l;
+        to.offset[l] = buffer.base + scalar + start;
+    }
+    to.lanes &= lanes;
+    return true;
+}
+
+// Lanes of which some words are inside and others are not: each word of an access is held to the range by itself. Calls
+// move(word, place) for those that are inside. False after a report.
+template <class Move> bool visit_partly(Wave& wave, const Instruction& in, uint64_t lanes, Access access, Move move) {
+    for (uint32_t word = 0; in.bytes > 4 && lanes && word < in.bytes / 4u; word++) {
+        LaneAddresses part;
+        if (!range_of(wave, in, 4 * word, 4, part)) return false;
+        part.lanes &= lanes;
+        if (!visit_global(wave, part, 4, access, [&](Place& place) { move(word, place); })) return false;
+    }
+    return true;
+}
+
+void load_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, LaneData& data) {
+    LaneData part;
+    clear(part);
+    note_access(wave, in, Segment::global, place, Access::load, nullptr, 4);
+    if (wave.state == kEnded) return;
+    load_lanes(place, 4, part);
+    for (uint64_t rest = place.lanes; rest; rest &= rest - 1) {
+        const int l = __builtin_ctzll(rest);
+        data.dword[word].lane[l] = part.dword[0].lane[l];
+    }
+    for (int b = 0; b < 4; b++) {
+        uint64_t& defined = data.defined[word].byte[b];
+        defined = (defined & ~place.lanes) | (part.defined[0].byte[b] & place.lanes);
+    }
+}
+
+void store_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, const LaneData& data) {
+    LaneData part;
+    clear(part);
+    part.dword[0] = data.dword[word];
+    part.defined[0] = data.defined[word];
+    note_access(wave, in, Segment::global, place, Access::store, &part, 4);
+    if (wave.state != kEnded) store_lanes(place, 4, part);
+}
+
 template <Form kForm> void load(Wave& wave, const Instruction& in) {
     LaneAddresses from;
     LaneData data;
@@ -71,7 +133,10 @@ template <Form kForm> void load(Wave& wave, const Instruction& in) {
         note_access(wave, in, Segment::global, place, Access::load, nullptr, in.bytes);
         if (wave.state != kEnded) load_lanes(place, in.bytes, data);
     });
-    if (!is_done) return;
+    const auto move = [&](uint32_t word, Place& place) {
+        if (place.host) load_word(wave, in, place, word, data);
+    };
+    if (!is_done || !visit_partly(wave, in, outside, Access::load, move)) return;
     give(wave, in, data, in.bytes, lanes, kForm);
     issue(wave, in, kCountsVector);
 }
@@ -86,7 +151,10 @@ template <bool kHigh> void store(Wave& wave, const Instruction& in) {
         note_access(wave, in, Segment::global, place, Access::store, &data, in.bytes);
         if (wave.state != kEnded) store_lanes(place, in.bytes, data);
     });
-    if (is_done) issue(wave, in, kCountsVector);
+    const auto move = [&](uint32_t word, Place& place) {
+        if (place.host) store_word(wave, in, place, word, data);
+    };
+    if (is_done && visit_partly(wave, in, wave.exec() & ~to.lanes, Access::store, move)) issue(wave, in, kCountsVector);
 }
 
 // Where a load straight into LDS puts its words: M0, the instruction's offset, and a word for each lane.
@@ -136,27 +204,7 @@ template <Form kForm> void load_or_into_lds(Wave& wave, const Instruction& in) {
 }  // namespace
 
 bool buffer_addresses(Wave& wave, const Instruction& in, uint32_t bytes, LaneAddresses& to) {
-    Descriptor buffer;
-    alignas(64) uint64_t index[kLanes], offset[kLanes];
-    bool is_good = true;
-    const uint64_t lanes = wave.exec(), scalar = scalar_offset(wave, in, is_good);
-    if (!is_good || !read_descriptor(wave, in, buffer) || !read_lanes(wave, in, lanes, index, offset)) return false;
-    if (buffer.is_swizzled || buffer.adds_lane) {
-        report(wave, kIllegal, lanes, 1);
-        return false;
-    }
-    to.lanes = 0;
-    for (int l = 0; l < kLanes; l++) {
-        const uint64_t inside = offset[l] + (uint64_t)in.offset;
-        const bool is_structured = buffer.stride && in.flags & kIndexEnabled;
-        const uint64_t start = inside + buffer.stride * index[l];
-        const bool is_inside = is_structured ? index[l] < buffer.records && inside + bytes <= buffer.stride
-                                             : start + scalar + bytes <= buffer.records;
-        to.lanes |= (uint64_t)is_inside << l;
-        to.offset[l] = buffer.base + scalar + start;
-    }
-    to.lanes &= lanes;
-    return true;
+    return range_of(wave, in, 0, bytes, to);
 }
 
 MACHINE_SEMANTICS(kBuffer, {"buffer_load", load_or_into_lds<Form::zeros>},

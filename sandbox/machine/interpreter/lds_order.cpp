@@ -9,6 +9,13 @@ uint32_t tick_of(LdsRecord record) { return record >> kLdsTickShift; }
 uint32_t wave_of(LdsRecord record) { return record >> 8 & 31; }
 uint32_t lane_of(LdsRecord record) { return record >> 2 & 63; }
 
+// The conflict between lanes of one wave that is told of those of an instruction.
+struct Nearest {
+    Conflict conflict;
+    uint32_t rank;
+    bool is_set;
+};
+
 // One lane's access of some bytes, as it is compared with what came before.
 struct Touch {
     MemoryModel& model;
@@ -18,6 +25,7 @@ struct Touch {
     uint32_t lane, offset;
     LdsRecord self;
     uint32_t tick;
+    Nearest* nearest;
 
     bool reads() const { return access.flags & kReadsMemory; }
     bool writes() const { return access.flags & kWritesMemory; }
@@ -60,6 +68,28 @@ bool agrees_with(const Touch& touch, uint32_t lane, uint32_t index, uint32_t siz
     return true;
 }
 
+// True where the running read has been executed before the write at this moment as well, since the lanes met.
+bool was_read_before(const Touch& touch, uint32_t tick) {
+    const LdsShadow& lds = touch.state().lds;
+    for (uint32_t before = lds.met[touch.wave.number][touch.lane] + 1; before < tick; before++)
+        if (lds.place[before] == touch.wave.at) return true;
+    return false;
+}
+
+// Lanes of a wave that do not meet may run one after the other, in their order: of two lanes the higher one is then at
+// fault, and the first fault is that of the lowest such lane. In lock step the accesses come in another order, and a
+// read of a loop comes after a write as well as before it.
+void keep_nearest(const Touch& touch, Conflict conflict, uint32_t tick) {
+    const bool is_other_higher = conflict.other_lane > conflict.lane;
+    const bool is_read_late = conflict.hazard == kReadAfterWrite && was_read_before(touch, tick);
+    if (is_other_higher && (is_read_late || conflict.hazard == kWriteAfterRead)) swap_sides(conflict);
+    const uint32_t higher = conflict.lane > conflict.other_lane ? conflict.lane : conflict.other_lane;
+    const uint32_t rank = 2 * higher + (conflict.hazard != kReadAfterWrite);
+    Nearest& nearest = *touch.nearest;
+    if (nearest.is_set && nearest.rank <= rank) return;
+    nearest = {conflict, rank, true};
+}
+
 // `index`: which byte of the lane's data is met first; `size`: how many are.
 bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, uint32_t size, bool is_early) {
     ModelState& state = touch.state();
@@ -84,6 +114,10 @@ bool meet(const Touch& touch, LdsRecord record, Hazard hazard, uint32_t index, u
     conflict.other_wave = wave_of(record);
     conflict.other_lane = lane_of(record);
     if (is_early && order == kRacing) swap_sides(conflict);
+    if (conflict.relation == kSameWave) {
+        keep_nearest(touch, conflict, tick);
+        return true;
+    }
     return report_conflict(touch.model, touch.wave, conflict);
 }
 
@@ -193,7 +227,9 @@ bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t*
     if (!access.lanes || wave.number >= state->waves) return true;
     if (lds.tick + 2 >= kLastLdsTick) begin_lds_again(*state);
     lds.place[lds.tick + 1] = wave.at;
-    Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1};
+    Nearest nearest;
+    nearest.is_set = false;
+    Touch touch = {*this, wave, access, offset, 0, 0, 0, lds.tick + 1, &nearest};
     const LdsRecord self = record_of(*this, wave, access);
     for (uint64_t rest = note_lds_words(*state, wave, access, offset); rest; rest &= rest - 1) {
         touch.lane = (uint32_t)__builtin_ctzll(rest);
@@ -202,7 +238,7 @@ bool MemoryModel::note_lds(Wave& wave, const WaveAccess& access, const uint32_t*
         if ((uint64_t)touch.offset + access.bytes > lds.words * 4ull) continue;
         if (!touch_lane(touch)) return false;
     }
-    return true;
+    return nearest.is_set ? report_conflict(*this, wave, nearest.conflict) : true;
 }
 
 }  // namespace machine

@@ -127,8 +127,8 @@ void swap_sides(Conflict& conflict) {
     swap(conflict.place, conflict.other_place);
     swap(conflict.lane, conflict.other_lane);
     swap(conflict.wave, conflict.other_wave);
-    conflict.hazard = kReadAfterWrite;
-    conflict.is_write = false;
+    conflict.hazard = conflict.hazard == kReadAfterWrite ? kWriteAfterRead : kReadAfterWrite;
+    conflict.is_write = conflict.hazard == kWriteAfterRead;
 }
 
 void suspect_unwritten(MemoryModel& model, const Conflict& conflict) {

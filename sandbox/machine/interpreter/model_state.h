@@ -87,7 +87,7 @@ bool report_conflict(MemoryModel& model, Wave& wave, const Conflict& conflict);
 // A conflict of the running instruction's lane with what `other...` say; nothing of the other is known yet.
 Conflict conflict_here(const MemoryModel& model, const Wave& wave, const WaveAccess& access, uint32_t lane,
                        uint64_t offset, bool is_global);
-// The other access is the one that comes too early.
+// Of a read and a write, the other access is the one to be told.
 void swap_sides(Conflict& conflict);
 void suspect_unwritten(MemoryModel& model, const Conflict& conflict);
 // Whether the lane's new bytes are there already: `size` bytes from `skipped` on of those that it stores at `offset`.

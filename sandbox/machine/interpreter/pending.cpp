@@ -110,6 +110,14 @@ bool report_use(ModelState& state, Wave& wave, const Operand& operand) {
     return false;
 }
 
+// What has been waited for needs no fence.
+void note_completed(ModelState& state, Pending& pending) {
+    GlobalOrder& global = state.global;
+    const uint32_t until = pending.memory.count ? pending.memory.oldest(0).global_tick - 1 : global.tick;
+    if (until > pending.fence) pending.fence = until;
+    if (!pending.memory.count) pass_moment(global);
+}
+
 }  // namespace
 
 void release(ModelState& state, uint32_t wave, uint32_t tick) {
@@ -186,6 +194,7 @@ void MemoryModel::wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt) {
     const uint32_t before = pending.memory.count + pending.local.count;
     while (pending.memory.count > vmcnt) complete_memory(*state, wave);
     if (pending.local.count > lgkmcnt) wait_local(*state, wave, lgkmcnt);
+    if (rules.global_needs_fence) note_completed(*state, pending);
     if (pending.any && pending.memory.count + pending.local.count != before) mark_all(pending);
 }
 

@@ -45,7 +45,7 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     Workgroup& group = *wave.group;
     if (segment == Segment::scratch) return;
     group.accesses += (uint64_t)__builtin_popcountll(place.lanes);
-    if (access != Access::load) group.changes++;
+    if (access == Access::store) group.changes++;  // an atomic operation tells by itself
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
     const RequestHeader& asked = group.worker->request->head;
     const uint8_t role = wave.program->role[wave.at];

@@ -13,6 +13,11 @@ enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 }; 
 
 enum Checks : uint64_t { kBoundsOnly = 0, kAllButUnwritten = 1, kAllChecks = 2 };
 
+enum SourceRule : uint64_t {
+    kLanesMeet = 1,   // lanes of a wave that share memory must meet in between, as HIP has it
+    kNeedsFence = 2,  // a raw barrier publishes global memory up to the last fence only: the listing has markers of those
+};
+
 struct RequestHeader {
     uint64_t magic, recording, workers, deadline_us, regions, launches, recorded_blocks;
     uint64_t memory_bytes, mask_bytes, address_space_bytes;
@@ -21,7 +26,7 @@ struct RequestHeader {
     uint64_t exact;      // 1: matrix instructions round as the hardware does
     uint64_t seed;       // of the order in which waves and workgroups take turns
     uint64_t backwards;  // 1: the last workgroup begins
-    uint64_t source_rules;  // 1: lanes of a wave that share memory must meet in between, as HIP has it
+    uint64_t source_rules;  // SourceRule
 };
 
 struct RegionRequest {

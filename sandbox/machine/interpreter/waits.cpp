@@ -31,9 +31,14 @@ void meet(Wave& wave, const Instruction&) {
     if (wave.group->worker->request->head.checks) wave.group->model.meet(wave, wave.exec());
 }
 
+// The marker of a release fence in the source, which an instrumented listing has.
+void fence(Wave& wave, const Instruction&) {
+    if (wave.group->worker->request->head.checks) wave.group->model.note_fence(wave);
+}
+
 }  // namespace
 
 MACHINE_SEMANTICS(kWaits, {"s_waitcnt", waitcnt}, {"s_barrier", barrier}, {"buffer_wbl2", writeback},
-                  {"buffer_inv", invalidate}, {"wave_barrier", meet})
+                  {"buffer_inv", invalidate}, {"wave_barrier", meet}, {"release_fence", fence})
 
 }  // namespace machine

@@ -119,7 +119,8 @@ Workgroup* new_group(Worker& worker) {
     group->lds = (uint8_t*)roomy(2 * kLdsBytes);
     group->lds_written = group->lds + kLdsBytes;
     MemoryRules rules = {};
-    rules.lanes_meet = worker.request->head.source_rules;
+    rules.lanes_meet = worker.request->head.source_rules & kLanesMeet;
+    rules.global_needs_fence = worker.request->head.source_rules & kNeedsFence;
     rules.whole = worker.request->head.checks == kAllChecks;
     if (worker.request->head.checks) group->model.prepare(rules);
     return group;

@@ -31,6 +31,10 @@ def test_wave_barriers_are_instructions_where_they_stand_in_code() -> None:
     assert texts("\ts_nop 0\n\t; wave barrier\n\t.data\n\t; wave barrier\n") == ["s_nop 0", "wave_barrier"]
 
 
+def test_release_fences_of_the_source_are_instructions() -> None:
+    assert texts("\ts_nop 0\n\t;;#ASMSTART\n\t; release fence\n\t;;#ASMEND\n") == ["s_nop 0", "release_fence"]
+
+
 def test_sections_are_told_apart_by_flags_and_by_name() -> None:
     read = read_listing(
         '\t.section .text.f,"axG",@progbits,f,comdat\nf:\n\ts_nop 0\n'

@@ -71,6 +71,7 @@ __global__ void masks(float* x, float* y, int n) {
     y[0] = cut + low + high;
     y[1] = __shfl_xor_sync((unsigned long)n, y[0], 1); // probe: wave_mask
     y[2] = __shfl_xor_sync(~0ull, y[0], 1);
+    if (n > 7) y[3] = __builtin_amdgcn_readlane(n, (int)x[0]); // probe: divergent_collective
 }
 __device__ int pick(int n) {
     if (n == 3) return 1;
@@ -178,6 +179,24 @@ def test_a_probe_knows_what_it_tries() -> None:
     assert {p.limit for p in probes if p.kind == "shift"} == {32, 64}
     assert {p.limit for p in probes if p.kind == "misaligned"} == {4, 8, 16}
     assert address_of(0) == PAGE and address_of(2) == PAGE + 16
+
+
+def test_release_fences_stand_where_the_source_has_them() -> None:
+    source = """__global__ void k(float* x, float* y, int n) {
+    y[0] = 1;
+    %s;
+    __builtin_amdgcn_s_barrier();
+    y[1] = 1;
+}"""
+
+    def marks(fence: str) -> int:
+        return listing_of(source % fence, "k").listing.count("; release fence")
+
+    assert marks("") == marks('__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup")') == 0
+    assert marks('__builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront")') == 0
+    assert marks("__threadfence_block()") == marks("__threadfence()") == marks("__syncthreads()") == 1
+    assert marks("__hip_atomic_fetch_add((int*)x, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT)") == 1
+    assert marks("__hip_atomic_fetch_add((int*)x, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)") == 0
 
 
 @pytest.mark.parametrize("source", ["__global__ void k(float* x) { x[0] = nothing; }", "int extern k("])

@@ -1,0 +1,100 @@
+"""Rules of the source in compiled kernels: locks within a wave, lanes that are masked off, fences, references."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from records.evaluation import Finding
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.lab import Buffer, ExecutionRequest
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import HEAD, launch
+
+LOCKED = """
+__global__ void k(const float* x, float* y) {{
+    __shared__ int lock;
+    __shared__ float sum;
+    if (threadIdx.x == 0) lock = 0, sum = 0;
+    __syncthreads();
+    if ({who}) {{
+        while (atomicExch(&lock, 1)) {{}}
+        __threadfence_block();
+        float old = __hip_atomic_load(&sum, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+        __hip_atomic_store(&sum, old + x[threadIdx.x], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+        __threadfence_block();
+        atomicExch(&lock, 0);
+    }}
+    __syncthreads();
+    y[threadIdx.x] = sum;
+}}"""
+READ_LANE = """
+__global__ void k(const float* x, float* y) {{
+    int v = (int)x[threadIdx.x];
+    if (threadIdx.x % 64 < 32)
+        v = __builtin_amdgcn_readlane(v, {lane});
+    y[threadIdx.x] = v;
+}}"""
+PASSED = """
+__global__ void k(const float* x, float* y) {{
+    int t = threadIdx.x;
+    y[t] = x[t];
+    {order};
+    __builtin_amdgcn_s_barrier();
+    float v = y[127 - t];
+    __syncthreads();
+    y[t] = v;
+}}"""
+REFERRED = """
+struct Tile {{
+    float value[6];
+    __device__ float& operator[](int i) {{ return value[i]; }}
+}};
+__global__ void k(const float* x, float* y) {{
+    Tile tile = {{}};
+    tile[threadIdx.x % {count}] += x[0];
+    y[threadIdx.x] = tile[(int)x[1]];
+}}"""
+
+
+@cache
+def lab() -> MachineLab:
+    return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=1)
+
+
+def findings(source: str) -> tuple[Finding, ...]:
+    """What is said when 128 work-items run kernel k(x, y)."""
+    plan = ResolvedPlan((launch("k", ["x", "y"], block=[128]),), {})
+    program = lab().build(Candidate("k", HEAD + source, Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))), {})
+    assert isinstance(program, LabProgram), program
+    x = np.arange(128, dtype=np.float32)
+    buffers = (Buffer("x", x, "input"), Buffer("y", np.zeros(128, np.float32), "output"))
+    return lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=20)).findings
+
+
+def test_lanes_of_one_wave_that_wait_for_each_other_never_go_on() -> None:
+    assert [finding.kind for finding in findings(LOCKED.format(who="true"))] == ["deadlock"]
+    assert findings(LOCKED.format(who="threadIdx.x % 64 == 0")) == ()
+
+
+def test_a_lane_that_is_masked_off_is_not_read() -> None:
+    found = findings(READ_LANE.format(lane=40))
+    assert [(each.kind, each.line) for each in found] == [("divergent_collective", 6)]
+    assert findings(READ_LANE.format(lane=4)) == ()
+
+
+@pytest.mark.parametrize("order", ["__threadfence_block()", "__builtin_amdgcn_s_waitcnt(0)"])
+def test_a_raw_barrier_hands_on_stores_that_were_fenced_or_waited_for(order: str) -> None:
+    assert [(each.kind, each.line) for each in findings(PASSED.format(order=""))] == [("undrained_barrier", 8)]
+    assert findings(PASSED.format(order=order)) == ()
+
+
+def test_an_index_is_wrong_where_the_reference_is_asked_for() -> None:
+    assert [(each.kind, each.line) for each in findings(REFERRED.format(count=7))] == [("out_of_bounds", 9)]
+    assert findings(REFERRED.format(count=6)) == ()
