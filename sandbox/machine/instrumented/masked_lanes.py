@@ -13,7 +13,9 @@ from sandbox.amdgcn.ir import VALUE
 from sandbox.machine.instrumented.fault_probe import FaultProbe
 from sandbox.machine.instrumented.ir_edits import Edits
 
-_READ = re.compile(rf"call \S+ @llvm\.amdgcn\.readlane(?:\.\w+)?\(\S+ (?:noundef )?{VALUE}, i32 (?:noundef )?({VALUE})\)")
+_READ = re.compile(
+    rf"call \S+ @llvm\.amdgcn\.readlane(?:\.\w+)?\(\S+ (?:noundef )?{VALUE}, i32 (?:noundef )?({VALUE})\)"
+)
 
 
 def masked_lanes(edits: Edits) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from sandbox.machine.program import decode_listing
 
 from sandbox.amdgcn.annotation import annotate
 from sandbox.amdgcn.compiler import Compilation, Compiler
