@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from records.errors import LabError
@@ -24,6 +25,7 @@ from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.build.lab_program import LabProgram, LdsVariable
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.executor_limits import device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.machine.executor import executor
@@ -32,8 +34,8 @@ from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import KernargLayout, pack
 from sandbox.machine.machine_program import machine_program
 from sandbox.machine.unreadable import UnreadableListing
-from sandbox.recent import Recent
 from sandbox.process import Completed, ProcessLimits, run
+from sandbox.recent import Recent
 from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
@@ -151,6 +153,26 @@ class MachineLab(Lab):
             layouts={name: program.layouts[symbol] for name, symbol in named.items()},
         )
 
+    @property
+    def cache(self) -> Path:
+        """The folder of what is kept between executions."""
+        return self._cache
+
+    def bare_work(self, deadline_s: float) -> Work:
+        """Work of one thread that checks bounds and nothing else."""
+        memory = self._target.memory
+        return Work(
+            blocks=(),
+            recorded_blocks=0,
+            workers=1,
+            deadline_s=deadline_s,
+            l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"])),
+            line_bytes=int(memory["line_bytes"]),
+            checks=0,
+            device=device_words(self._target),
+            phases=lane_groups(self._target.vendor, self._target.wave),
+        )
+
     def recording(self, prepared: Prepared, program: LabProgram) -> LabProgram | None:
         """Record nothing: comparisons are not marked."""
         return None
@@ -166,7 +188,7 @@ class MachineLab(Lab):
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
-        words += _launches(program, plan, layout, work)
+        words += [*chain(*work.surveyed), *_launches(program, plan, layout, work)]
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
@@ -209,6 +231,8 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
         int(work.backwards),
         1,
+        len(work.surveyed[0]),
+        *work.survey,
     ]
 
 
