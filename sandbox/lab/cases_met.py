@@ -20,6 +20,7 @@ from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase, has_few_items, launches_of
 from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.surveyed_case import surveyed_cases
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
 from tasks.families import TOGETHER
@@ -53,6 +54,9 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     derived = {case.name: case for case in (*shapes, *written, *rests, *small)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
+    surveyed = surveyed_cases(judge, seed, inputs.secret, (*task.tests, *derived.values(), *task.benchmarks))
+    for case in surveyed:
+        yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
         yield LargeCase(judge, case, inputs, is_whole=True)
     for case in ways:
@@ -70,6 +74,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     yield from _on_long(judge, inputs)
     yield from _on_ways(judge, inputs)
     yield from _tailed(judge, inputs, [*derived.values()])
+    yield from _tailed(judge, inputs, [*surveyed])
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:

@@ -106,6 +106,8 @@ class Work:
     )  # from `wave` to `joins_global` in the header of interpreter/request.h
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
+    surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape of a survey
+    survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
 
 
 def _round_up(value: int, unit: int) -> int:

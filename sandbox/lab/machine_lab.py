@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from records.errors import LabError
@@ -22,6 +23,7 @@ from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.executor_limits import device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.lab.lab_program import LabProgram
@@ -127,6 +129,26 @@ class MachineLab(Lab):
             max(program.lds_bytes.values(), default=0),
         )
 
+    @property
+    def cache(self) -> Path:
+        """The folder of what is kept between executions."""
+        return self._cache
+
+    def bare_work(self, deadline_s: float) -> Work:
+        """Work of one thread that checks bounds and nothing else."""
+        memory = self._target.memory
+        return Work(
+            blocks=(),
+            recorded_blocks=0,
+            workers=1,
+            deadline_s=deadline_s,
+            l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"])),
+            line_bytes=int(memory["line_bytes"]),
+            checks=0,
+            device=device_words(self._target),
+            phases=lane_groups(self._target.vendor, self._target.wave),
+        )
+
     def _write(self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
         executor_request.write_memory(folder / "memory.bin", layout)
         with (folder / "masks.bin").open("wb") as file:
@@ -137,7 +159,7 @@ class MachineLab(Lab):
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
-        words += _launches(program, plan, layout, work)
+        words += [*chain(*work.surveyed), *_launches(program, plan, layout, work)]
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
@@ -180,6 +202,8 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
         int(work.backwards),
         _LANES_MEET | (_NEEDS_FENCE if program.probes else 0),
+        len(work.surveyed[0]),
+        *work.survey,
     ]
 
 

@@ -95,7 +95,7 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
     elif probe.kind == "divergent_collective":
         told |= {"detail": value}
     if probe.detail == "returned":
-        callers = [scene.lines.caller_line(number) for number in row["places"][:1]]  # type: ignore[attr-defined]
+        callers = [scene.lines.caller_line(number) for number in row["places"][:1]]
         told |= {"places": ()}
         return told, next(filter(None, callers), probe.line or None)
     return told, probe.line or None

@@ -38,6 +38,8 @@ void add_finding(const Finding& finding) {
 
 int finding_count() { return g_count.get(); }
 
+void clear_findings() { g_count.set(0); }
+
 void write_findings(FILE* out) {
     fprintf(out, "[");
     for (int i = 0; i < g_count.get(); i++) {

@@ -23,6 +23,7 @@ struct Finding {
 // Adds unless the same kind at the same place is known or the list is full.
 void add_finding(const Finding& finding);
 int finding_count();
+void clear_findings();
 void write_findings(FILE* out);
 
 }  // namespace machine

@@ -125,6 +125,7 @@ void read_program(const char* path, Program& program) {
         program.run[i] = handlers[program.code[i].semantics];
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
+    program.names = names;
     program.role = find_roles(program, names);
     free(exchanges);
     free(handlers);

@@ -10,6 +10,7 @@ constexpr uint32_t kNameBytes = 48;
 
 struct Program {
     ProgramHeader head;
+    const char* names;          // of semantics, kNameBytes each
     const Kernel* kernels;
     const Section* sections;
     uint8_t* data;              // what the sections hold before the first launch

@@ -15,6 +15,7 @@
 #include "request.h"
 #include "result.h"
 #include "steps.h"
+#include "survey.h"
 #include "variables.h"
 
 namespace machine {
@@ -29,7 +30,7 @@ void* work(void* raw) {
     work_off(*(Worker*)raw, g_grid);
 }
 
-void start_threads() {
+void open_workers() {
     for (uint64_t i = 0; i < g_request.head.workers; i++) {
         Worker& worker = g_grid.workers[i];
         worker = {};
@@ -40,8 +41,13 @@ void start_threads() {
         worker.executed = (uint64_t*)calloc(g_program.head.instructions, sizeof(uint64_t));
         worker.free_groups = (Workgroup**)calloc(kMostTogether, sizeof(Workgroup*));
         if (!worker.executed || !worker.free_groups) die("no memory for a worker");
+    }
+}
+
+void start_threads() {
+    for (uint64_t i = 0; i < g_request.head.workers; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, nullptr, work, &worker) != 0) die("a worker thread cannot be started");
+        if (pthread_create(&thread, nullptr, work, &g_grid.workers[i]) != 0) die("a worker thread cannot be started");
     }
 }
 
@@ -58,9 +64,14 @@ int execute(const char* program, const char* folder, const char* inputs) {
     FILE* out = fdopen(g_request.result_file, "w");
     if (!out) die("result.json");
     open_grid(g_grid, g_request);
-    start_threads();
+    open_workers();
+    if (!g_request.head.shapes) start_threads();
     allow_only_listed_calls(g_request.result_file);
     start_deadline(g_grid);
+    if (g_request.head.shapes) {
+        run_survey(out, g_grid);
+        _exit(0);
+    }
     uint64_t launch = 0;
     bool in_time = true;
     while (in_time && launch < g_request.head.launches && !finding_count()) in_time = run_launch(g_grid, launch++);

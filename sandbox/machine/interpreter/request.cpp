@@ -63,9 +63,18 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     Words words = read_words(open_in(folder, "request.bin", O_RDONLY));
     memcpy(&request.head, words.take(sizeof(RequestHeader) / 8), sizeof(RequestHeader));
     if (request.head.magic != kRequestMagic) die("request.bin has another format");
-    if (request.head.launches > kMaxLaunches) die("request.bin has too many launches");
+    if (request.head.launches > (request.head.shapes ? kMaxSurveyed : kMaxLaunches)) die("request.bin has too many launches");
     request.phases = (const uint8_t*)words.take(2 * 4 * 64 / 8);
     request.regions = (const RegionRequest*)words.take(request.head.regions * sizeof(RegionRequest) / 8);
+    request.launches_of = words.take(request.head.shapes);
+    request.kind_of = words.take(request.head.shapes);
+    uint64_t surveyed = 0;
+    if (request.head.survey_known > request.head.shapes) die("request.bin knows more shapes than it has");
+    for (uint64_t i = 0; i < request.head.shapes; i++) {
+        if (request.kind_of[i] >= kMostKinds) die("request.bin has a shape of no kind");
+        if (request.launches_of[i] > request.head.launches - surveyed) die("request.bin has a shape without launches");
+        surveyed += request.launches_of[i];
+    }
     request.launches = (Launch*)calloc(request.head.launches + 1, sizeof(Launch));
     if (!request.launches) die("no memory for the request");
     for (uint64_t i = 0; i < request.head.launches; i++) read_launch(words, request.launches[i]);

@@ -7,7 +7,7 @@ namespace machine {
 
 constexpr uint64_t kRequestMagic = 0x4b534d5245513031ull;
 constexpr uint64_t kNone64 = ~0ull;
-constexpr uint32_t kMaxLaunches = 4096;
+constexpr uint32_t kMaxLaunches = 4096, kMaxSurveyed = 1 << 17, kMostKinds = 1024;
 
 enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 };  // kUpdated: an output with contents
 
@@ -27,6 +27,9 @@ struct RequestHeader {
     uint64_t seed;       // of the order in which waves and workgroups take turns
     uint64_t backwards;  // 1: the last workgroup begins
     uint64_t source_rules;  // SourceRule
+    // A survey, see survey.h: how many shapes (0: none is asked for), how many of them are known, instructions in all and
+    // of a workgroup.
+    uint64_t shapes, survey_known, survey_instructions, survey_group;
 };
 
 struct RegionRequest {
@@ -58,13 +61,15 @@ struct Request {
     RequestHeader head;
     const uint8_t* phases;  // 2 directions, 4 widths, 64 lanes: the LDS's conflict groups
     const RegionRequest* regions;
+    // Of each shape of a survey: how many launches; and which kind of shape it is: all kinds take as many instructions.
+    const uint64_t *launches_of, *kind_of;
     Launch* launches;
     int input_file, memory_file, mask_file, result_file;
     // A few workgroups of a grid touch little of its buffers: pages come when they are touched.
     bool is_sparse() const {
         for (uint64_t i = 0; i < head.launches; i++)
             if (launches[i].listed) return true;
-        return head.recording;
+        return head.recording || head.shapes;
     }
 };
 

@@ -1,5 +1,6 @@
 #include "scheduler.h"
 
+#include "coverage.h"
 #include "indexed.h"
 #include "memory_model.h"
 #include "operands.h"
@@ -121,9 +122,10 @@ void watch(Wave& wave) {
 }
 
 // How many instructions it executed.
-uint64_t run_wave(Wave& wave, uint64_t budget) {
+template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
     const Program& program = *wave.program;
-    uint64_t* const executed = wave.group->worker->executed;
+    Worker& worker = *wave.group->worker;
+    uint64_t* const executed = worker.executed;
     const uint64_t count = program.head.instructions;
     uint64_t done = 0;
     for (; wave.state == kRunning && done < budget; done++) {
@@ -138,7 +140,9 @@ uint64_t run_wave(Wave& wave, uint64_t budget) {
         if (__builtin_expect(wave.pending.any, 0) && !wave.group->model.check_pending(wave, in)) break;
         executed[wave.at]++;
         execute(wave, program.run[wave.at], in);
+        if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
     }
+    if constexpr (kSurveys) worker.covered_steps += done;
     return done;
 }
 
@@ -183,7 +187,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            spent += kTurn / 64 + run_wave(*wave, kTurn);
+            spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
             if (group.changes == changes && wave->state == kRunning) watch(*wave);
             group.turn++;

@@ -14,6 +14,8 @@ constexpr uint64_t kMostScratch = 256 << 10;  // of a lane
 
 struct Worker;
 struct Recorder;
+struct Coverage;
+enum class Watch : uint8_t;
 
 struct Workgroup {
     Wave* wave[kMaxWaves];
@@ -45,6 +47,9 @@ struct Worker {
     Workgroup** free_groups;
     uint32_t free_count, number;
     uint64_t random;      // state of the generator that chooses turns
+    Coverage* covered;  // of a survey: what its workgroups meet, else null
+    const Watch* watches;      // of each instruction, where there is a survey
+    uint64_t covered_steps;    // instructions of surveys
     uint64_t* executed;   // of each instruction: by how many waves it was executed
     uint64_t* atomics;    // by region: atomic changes
     Shared<uint64_t> begun, spent_ns;

@@ -1,0 +1,126 @@
+"""Fuzzes the machine: listings with mutated instructions are decoded and executed, and nothing may crash or hang.
+
+A mutant is refused by the decoder, or it runs to a result within its deadline, whatever it computes. Seeds of crashes are
+printed; `--seconds` of processor time bounds a run, `--seed` chooses where it begins.
+
+    python -m benchmarks.machine_fuzz --seconds 600
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.settings import load_settings
+from records.errors import LabError, NoAnswer
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from sandbox.lab.lab import Buffer, ExecutionRequest
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.machine.instruction_set import instruction_table
+from sandbox.target import load_target
+
+KERNEL = Path(__file__).parent / "kernels" / "fuzz_base.hip"
+DEADLINE_S = 0.3
+LATE_S = 5.0  # that decoding one mutant may take
+MOST_CHANGES = 6
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One listing, and the number that it was drawn by."""
+
+    seed: int
+    text: str
+
+
+def mutated(lines: Sequence[str], names: Sequence[str], seed: int) -> Mutant:
+    """Change a few instructions of a listing: other mnemonics, operands, numbers, order, or none of them left."""
+    rng, text = random.Random(seed), list(lines)
+    places = [i for i, line in enumerate(text) if line.startswith("\t") and line[1:2].isalpha()]
+    for _ in range(rng.randint(1, MOST_CHANGES)):
+        place = rng.choice(places)
+        other = rng.choice(places)
+        words = text[place].split()
+        match rng.randrange(7):
+            case 0:
+                text[place] = "\t" + " ".join([rng.choice(names), *words[1:]])
+            case 1:
+                text[place] = "\t" + " ".join([*words[:1], *text[other].split()[1:]])
+            case 2:
+                text[place], text[other] = text[other], text[place]
+            case 3:
+                text[place] = ""
+            case 4:
+                text[place] = text[other]
+            case 5:
+                text[place] = "".join(str(rng.randrange(300)) if c.isdigit() else c for c in text[place])
+            case _:
+                operand = rng.choice(
+                    ["v255", "s[100:101]", "exec", "vcc", "m0", "0x80000000", "-1", "a[252:255]", "scc"]
+                )
+                text[place] = "\t" + " ".join([*words[:-1], operand])
+    return Mutant(seed, "\n".join(text))
+
+
+def base(compiler: Compiler) -> tuple[str, str]:
+    """Give the listing that is mutated, with the symbol of its kernel."""
+    source = KERNEL.read_text(encoding="utf-8")
+    plan = Plan((Launch("fuzzed", ("1",), ("1",), "0", ("a",) * 3, 1),))
+    made = compiler.compile(Candidate("fuzz", source, plan), {}, is_assembled=False)
+    return made.listing, made.kernels[0].symbol
+
+
+def outcome(lab: MachineLab, mutant: Mutant, symbol: str) -> str:
+    """Name what became of a mutant: refused, executed, found at fault, or a failure of ours."""
+    begun = time.monotonic()
+    program = lab.program(mutant.text, {"fuzzed": symbol}, "candidate.hip")
+    if time.monotonic() - begun > LATE_S:
+        return "slow to decode"
+    if not isinstance(program, LabProgram):
+        return "refused"
+    values = np.arange(256, dtype=np.float32)
+    buffers = [Buffer("x", values, "input"), Buffer("y", values * 0, "output"), Buffer("w", values * 0, "workspace")]
+    launch = ResolvedLaunch("fuzzed", (2, 1, 1), (128, 1, 1), 0, tuple(BufferArg(name) for name in "xyw"))
+    try:
+        done = lab.execute(ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S))
+    except LabError:
+        return "refused by the interpreter"
+    except NoAnswer:
+        return "crashed"
+    return "at fault" if done.findings else "executed"
+
+
+def main() -> None:
+    """Fuzz for the seconds that were asked for and print one line of figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    cache = load_settings().cache_folder
+    toolchain, target = find_toolchain(cache / "toolchain"), load_target("mi300x")
+    lab = MachineLab(toolchain, cache / "kernels", target, 1)
+    listing, symbol = base(Compiler(toolchain, cache / "kernels", target))
+    names, lines = list(instruction_table()), listing.split("\n")
+    seen, bad, number = Counter[str](), list[int](), asked.seed
+    while time.process_time() + lab.cpu_s < asked.seconds:
+        found = outcome(lab, mutated(lines, names, number), symbol)
+        seen[found] += 1
+        bad += [number] if found in ("crashed", "slow to decode") else []
+        number += 1
+    print(json.dumps({"mutants": number - asked.seed, **seen, "bad_seeds": bad}))
+
+
+if __name__ == "__main__":
+    main()

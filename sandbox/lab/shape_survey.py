@@ -1,0 +1,176 @@
+"""A survey: many shapes of one plan, a few workgroups of each, and what each of them meets that known shapes do not.
+
+What is met are outcomes of instructions: see machine/interpreter/coverage.h. It rests on no spelling of a decision. No
+output is looked at: a shape that meets something new has still to be executed and compared.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from records import scratch_folder
+from records.errors import NoAnswer
+from sandbox.cage.output import read_output
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
+from sandbox.lab import executor_request
+from sandbox.lab.executor_limits import executor_limits
+from sandbox.lab.executor_request import Buffer, Work
+from sandbox.lab.executor_result import NoResult
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.stored_inputs import PAGE, Stored
+from sandbox.machine.machine_program import InstructionLines
+from tasks.dtypes import numpy_dtype
+from tasks.task import Case, Task
+
+INSTRUCTIONS = 8_000_000  # of waves, in all
+OF_A_WORKGROUP = 1 << 17  # after which the next one has its turn
+DEADLINE_S = 4.0
+WORKGROUPS, OF_KNOWN = 2, 8  # of a launch: the last, and others that are drawn
+LAUNCHES = 24  # of a shape
+KINDS = 1024  # of shapes, see machine/interpreter/request.h
+_MOST_BYTES, _MOST_TOLD = 4 << 20, 1 << 15
+
+
+@dataclass(frozen=True)
+class Met:
+    """One thing that shapes met and no known one did: the first shapes of them by number, and how many met it."""
+
+    shapes: tuple[int, ...]
+    count: int
+    is_word: bool = False  # a value of a table, not the outcome of an instruction
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What shapes met that the known ones did not, which had findings, and how many were looked at."""
+
+    met: Mapping[int, Met]
+    failed: tuple[int, ...]
+    done: int
+    instructions: int
+
+
+def survey(
+    lab: MachineLab,
+    program: LabProgram,
+    task: Task,
+    shapes: Sequence[tuple[Case, ResolvedPlan]],
+    known: int,
+    rng: np.random.Generator,
+) -> Survey:
+    """Run a few workgroups of each shape; the first `known` of them are those whose outcomes are known."""
+    launches, lists, counts = list[ResolvedLaunch](), list[tuple[int, ...]](), list[int]()
+    for number, (_, plan) in enumerate(shapes):
+        chosen = _some(plan.launches, rng)
+        launches += chosen
+        lists += [_workgroups(one, OF_KNOWN if number < known else WORKGROUPS, rng) for one in chosen]
+        counts.append(len(chosen))
+    buffers = _buffers(lab, task, shapes)
+    whole = ResolvedPlan(tuple(launches), {})
+    work = replace(
+        lab.bare_work(DEADLINE_S),
+        blocks=tuple(map(len, lists)),
+        workgroups=tuple(lists),
+        surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
+        survey=(known, INSTRUCTIONS, OF_A_WORKGROUP),
+    )
+    instructions = len(program.lines.mnemonics) if isinstance(program.lines, InstructionLines) else 0
+    return _read(_answer(lab, program, whole, buffers, work), len(shapes), 8 * instructions)
+
+
+def _kind(case: Case) -> int:
+    """A number for how long each dim is, roughly: shapes that cost little shall not wait for those that cost much."""
+    kind = 0
+    for length in case.dims.values():
+        kind = 7 * kind + max(0, length - 1).bit_length() // 2
+    return kind % KINDS
+
+
+def _some(launches: Sequence[ResolvedLaunch], rng: np.random.Generator) -> list[ResolvedLaunch]:
+    if len(launches) <= LAUNCHES:
+        return list(launches)
+    drawn = np.sort(rng.choice(np.arange(1, len(launches) - 1), LAUNCHES - 2, replace=False))
+    return [launches[at] for at in (0, *drawn.tolist(), len(launches) - 1)]
+
+
+def _workgroups(launch: ResolvedLaunch, most: int, rng: np.random.Generator) -> tuple[int, ...]:
+    total = math.prod(launch.grid)
+    if total <= most:
+        return tuple(range(total))
+    return tuple(sorted({total - 1, *rng.integers(0, total - 1, most - 1).tolist()}))
+
+
+def _buffers(lab: MachineLab, task: Task, shapes: Sequence[tuple[Case, ResolvedPlan]]) -> list[Buffer]:
+    """Every buffer as long as any shape needs it; inputs hold a small case's values, over and over."""
+    lengths, dtypes = dict[str, int](), dict[str, Any]()
+    for spec in (*task.inputs, *task.outputs):
+        lengths[spec.name] = max(task.length_of(spec, case) for case, _ in shapes)
+        dtypes[spec.name] = numpy_dtype(spec.dtype)
+    for _, plan in shapes:
+        for name, (dtype, shape) in plan.workspaces.items():
+            lengths[name] = max(lengths.get(name, 1), math.prod(shape))
+            dtypes[name] = numpy_dtype(dtype)
+    stored = {
+        name: _longer(one, lengths[name])
+        for name, one in lab.stored_inputs(task).of(replace(shapes[0][0], name="", absent=())).items()
+    }
+    return [
+        Buffer(name, stored[name], "input")
+        if name in stored
+        else Buffer(name, np.empty(length, dtypes[name]), "workspace")
+        for name, length in lengths.items()
+    ]
+
+
+def _longer(stored: Stored, size: int) -> Stored:
+    """The same values for so many elements: only whole pages repeat."""
+    fits = size * stored.itemsize <= stored.period
+    return replace(stored, size=size, period=stored.period if fits else -(-stored.period // PAGE) * PAGE)
+
+
+def _answer(
+    lab: MachineLab, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: Work
+) -> dict[str, Any]:
+    layout = executor_request.lay_out(buffers, count=True, sparse=True, masks=False)
+    folder = scratch_folder.make_in(memory_folder(lab.cache, layout.memory), prefix())
+    try:
+        lab._write(folder, program, plan, layout, work)
+        stored = executor_request.inputs_file(buffers)
+        argv = [program.path, folder, *([stored] if stored else [])]
+        done = lab._run(argv, executor_limits(work, layout, True))
+        lab._note_cpu(done.cpu_s or done.seconds)
+        try:
+            if done.returncode:
+                raise NoResult(done.stderr.strip()[:300])
+            return dict(json.loads(read_output(folder / "result.json", _MOST_BYTES)))
+        except (OSError, ValueError, RecursionError) as error:
+            raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
+    finally:
+        scratch_folder.remove(folder)
+
+
+def _read(said: Mapping[str, Any], shapes: int, words_from: int) -> Survey:
+    """The answer, every number in its range; NoAnswer where it cannot be true."""
+    try:
+        done, instructions, failed, told = (said[name] for name in ("done", "instructions", "failed", "told"))
+        numbers = [done, instructions, *failed, *(number for row in told for number in row)]
+        is_good = all(type(number) is int and 0 <= number < 1 << 62 for number in numbers)
+        is_good &= len(told) <= _MOST_TOLD and all(len(row) == 3 and row[0] < shapes for row in told)
+        is_good &= done <= shapes and all(one < shapes for one in failed)
+    except (KeyError, TypeError):
+        is_good = False
+    if not is_good:
+        raise NoAnswer("the lab's executor answered a survey with what cannot be")
+    met = dict[int, Met]()
+    for shape, item, count in told:
+        before = met.get(item, Met((), 0)).shapes
+        met[item] = Met((*before, shape), count, item >= words_from)
+    return Survey(met, tuple(failed), done, instructions)

@@ -1,0 +1,141 @@
+"""Cases for what a kernel does on shapes that no case has: found by a survey of thousands, met by a comparison each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from records.errors import PlanError
+from sandbox.candidate.many_shapes import shapes as many_shapes
+from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.lab_verify import Judge
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.lab.shape_survey import Survey, survey
+from tasks.domain import admits
+from tasks.held_out import SMALL, cost
+from tasks.manifest import case_name
+from tasks.task import Case
+
+SHAPES = 2000  # that are looked at, besides the known ones
+THINGS, COUNT = 10, 12  # that are met and followed, and cases of a candidate
+MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
+ENOUGH = SMALL / 4  # up to which a case shall be large: what is met may concern few workgroups, or few elements
+LENGTHENED = 3  # shapes for each dim in which it is longer, and as many in which all others are
+
+Shape = tuple[Case, ResolvedPlan]
+
+
+def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]) -> tuple[Case, ...]:
+    """Cases that meet what no known case meets, rarest first; none where the lab cannot look at shapes."""
+    lab, program, prepared = judge.lab, judge.built.program, judge.built.prepared
+    if not (isinstance(lab, MachineLab) and isinstance(program, LabProgram)) or prepared.arms:
+        return ()
+    rng = np.random.default_rng([seed, secret, int(prepared.candidate.id[:12], 16)])
+    before = _resolved(judge, known)
+    names = {case.name for case in known}
+    new = _resolved(judge, _drawn(judge, names, rng))
+    if not before or not new:
+        return ()
+    both = [*before, *new]
+    found = survey(lab, program, judge.task, both, len(before), rng)
+    things = _rarest(judge, found, both, rng)
+    if not things:
+        return ()
+    few = [shape for shape in before if shape[0].role == "test"] or before[:1]
+    longer = _resolved(judge, _longer(judge, [case for cases in things.values() for case in cases[:2]], names, rng))
+    followed = survey(lab, program, judge.task, [*few, *longer], len(few), rng) if longer else None
+    for item, cases in things.items():
+        if followed is not None and item in followed.met:
+            cases += [([*few, *longer])[at][0] for at in followed.met[item].shapes]
+    return tuple(_chosen(judge, things))
+
+
+def _drawn(judge: Judge, names: Collection[str], rng: np.random.Generator) -> Iterator[Case]:
+    columns = many_shapes(judge.task, rng)
+    count = len(next(iter(columns.values())))
+    for at in rng.permutation(count)[:SHAPES]:
+        case = _case(judge, {name: int(column[at]) for name, column in columns.items()}, rng)
+        if case.name not in names and admits(judge.task, case.dims):
+            yield case
+
+
+def _case(judge: Judge, dims: dict[str, int], rng: np.random.Generator) -> Case:
+    made = int(rng.integers(2**32))
+    return replace(judge.task.tests[0], name=case_name(dims), dims=dims, seed=made, weight=1.0, role="held_out")
+
+
+def _resolved(judge: Judge, cases: Iterable[Case]) -> list[Shape]:
+    """Each case with its plan; those that the plan has no numbers for are no business of a survey."""
+    prepared, found = judge.built.prepared, list[Shape]()
+    for case in cases:
+        try:
+            plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
+        except PlanError:
+            continue
+        if not any(launch.cooperative for launch in plan.launches):
+            found.append((case, plan))
+    return found
+
+
+def _rarest(judge: Judge, found: Survey, shapes: Sequence[Shape], rng: np.random.Generator) -> dict[int, list[Case]]:
+    """The rarest things that were met, each with the shapes that meet it, cheapest first; alike ones once."""
+    told, things = set[frozenset[int]](), dict[int, list[Case]]()
+    if found.failed:
+        things[-1] = _by_cost(judge, [shapes[at][0] for at in found.failed])[:4]
+    # Of values in tables there are many: what comes of them is told by the instructions that use them.
+    order = sorted(found.met, key=lambda one: (found.met[one].is_word, found.met[one].count, rng.random()))
+    for item in order:
+        met = frozenset(found.met[item].shapes)
+        if met not in told and len(things) < THINGS:
+            told.add(met)
+            things[item] = _by_cost(judge, [shapes[at][0] for at in met])
+    return things
+
+
+def _by_cost(judge: Judge, cases: Iterable[Case]) -> list[Case]:
+    return sorted(cases, key=lambda case: cost(judge.task, case.dims))
+
+
+def _longer(judge: Judge, cases: Sequence[Case], names: set[str], rng: np.random.Generator) -> Iterator[Case]:
+    """The same shapes with one dim longer, and with all others longer, as far as they cost little."""
+    task, seen = judge.task, set(names)
+    tops = {name: max(case.dims[name] for case in (*task.tests, *task.benchmarks)) for name in task.tests[0].dims}
+    for case in cases:
+        for name, other in product(tops, (False, True) if len(tops) > 2 else (False,)):
+            changed = [one for one in tops if (one != name) == other]
+            for _ in range(LENGTHENED):
+                made = _case(judge, _stretched(judge, case.dims, changed, tops, rng), rng)
+                if made.name not in seen and admits(task, made.dims) and cost(task, made.dims) <= ENOUGH:
+                    seen.add(made.name)
+                    yield made
+
+
+def _stretched(
+    judge: Judge, dims: Mapping[str, int], changed: Sequence[str], tops: Mapping[str, int], rng: np.random.Generator
+) -> dict[str, int]:
+    made = dict(dims)
+    for name in changed:
+        step, low = judge.task.multiples.get(name, 1), dims[name]
+        made[name] = max(low, int(low * (tops[name] / low) ** rng.random()) // step * step)
+    return made
+
+
+def _chosen(judge: Judge, things: Mapping[int, Sequence[Case]]) -> Iterator[Case]:
+    """For each thing the largest case that costs little, then others: a sum of many values hides one of them."""
+    limit = max(MOST_COST, min(cost(judge.task, case.dims) for case in judge.task.tests))
+    first, second = list[Case](), list[Case]()
+    for cases in things.values():
+        ordered = [case for case in _by_cost(judge, cases) if cost(judge.task, case.dims) <= limit]
+        little = [case for case in ordered if cost(judge.task, case.dims) <= ENOUGH]
+        first += little[-1:] or ordered[:1]
+        second += sorted(little[:-1], key=lambda case: -_elements(judge, case))[:1]
+    yield from list({case.name: case for case in (*first, *second)}.values())[:COUNT]
+
+
+def _elements(judge: Judge, case: Case) -> int:
+    return sum(prod(judge.task.shape_of(spec, case)) for spec in judge.task.outputs)

@@ -1,0 +1,63 @@
+"""Shapes that do what no case does, however a kernel spells its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from sandbox.lab.lab_verify import Built, Judge
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.lab.surveyed_case import COUNT, surveyed_cases
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import evaluator
+
+TASK = load_task("row_softmax")
+SEED = TASK.seeds[0].read_text(encoding="utf-8")
+GUARD = "if (row >= rows) return;"
+KERNEL = 'extern "C" __global__'
+LISTED = (*TASK.tests, *TASK.benchmarks)
+
+
+@pytest.fixture(scope="module")
+def lab() -> MachineLab:
+    return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+
+
+def judge(lab: MachineLab, line: str, before: str = "") -> Judge:
+    assert SEED.count(GUARD) == 1 and SEED.count(KERNEL) == 1
+    source = SEED.replace(KERNEL, f"{before}{KERNEL}").replace(GUARD, f"{line} {GUARD}")
+    prepared = evaluator(7).prepare(source, TASK)
+    compilation = evaluator(7)._compile(prepared)[1]
+    assert compilation is not None
+    program = lab.build(prepared.candidate, prepared.tunables)
+    assert not isinstance(program, tuple), program
+    return Judge(lab, Built(prepared, compilation, program))
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "goes"),
+    [
+        ("if (__popc(cols) == 10) return;", "", lambda d: d["cols"].bit_count() == 10),
+        ("__shared__ int n; if (!threadIdx.x) n = cols * 7 >> 5 & 31; __syncthreads(); if (n == 29) return;",
+         "", lambda d: d["cols"] * 7 >> 5 & 31 == 29),
+        ("rows -= table[cols & 31];", "__constant__ int table[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};\n",
+         lambda d: d["cols"] & 31 == 11),
+        ("if (gridDim.x == 37) return;", "", lambda d: -(-d["rows"] // 64) == 37),
+    ],
+)  # fmt: skip
+def test_a_way_that_no_case_takes_has_a_case(
+    lab: MachineLab, line: str, before: str, goes: Callable[[Mapping[str, int]], bool]
+) -> None:
+    known = [case for case in LISTED if not goes(case.dims)]
+    made = surveyed_cases(judge(lab, line, before), 7, 1, known)
+    assert len(made) <= COUNT
+    assert any(goes(case.dims) for case in made)
+
+
+def test_the_same_secret_gives_the_same_cases(lab: MachineLab) -> None:
+    asked = judge(lab, "if (__popc(cols) == 10) return;")
+    one, again, other = (surveyed_cases(asked, 7, secret, LISTED) for secret in (1, 1, 2))
+    assert one == again != other
