@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sandbox.lab.build.program import Builder
 
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.front_end import INCLUDE
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.candidate.instances import step_kernels
+from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.plan import Candidate, Launch, Plan
-from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
+from sandbox.candidate.resolve import NullArg, ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
 from sandbox.elf import Elf
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
+from sandbox.lab.executor_limits import executor_limits
 from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.memory_folder import memory_folder, prefix
-from sandbox.process import ProcessLimits, run
 from sandbox.recent import Recent
 from sandbox.target import Target, load_target
 
@@ -46,8 +46,7 @@ _RAN: Recent[bytes, tuple[tuple[str, ...], tuple[bytes, ...]]] = Recent(64)  # h
 class Image:
     """A module's code: what was compiled, and its variables' contents, which the lab does not share."""
 
-    source: str
-    tunables: dict[str, int]
+    listing: str
     kernels: dict[str, ImageKernel]
     variables: dict[str, Bytes]
     program: LabProgram | None = field(default=None)
@@ -55,7 +54,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Workshop:
-    """Compiles and executes; keeps the source of every image, so that one from an old cache can be executed too."""
+    """Compiles and executes; keeps the listing of every image, so that one from an old cache can be executed too."""
 
     toolchain: Toolchain
     cache: Path
@@ -64,6 +63,10 @@ class Workshop:
     @cached_property
     def target(self) -> Target:
         return load_target("mi300x")
+
+    @cached_property
+    def lab(self) -> MachineLab:
+        return MachineLab(self.toolchain, self.cache, self.target)
 
     def compile(self, source: str, options: Sequence[str], names: Sequence[str] = ()) -> tuple[bytes | None, str]:
         """A code object and what clang said; the kernels of these names are instantiated."""
@@ -79,14 +82,14 @@ class Workshop:
         kept.parent.mkdir(parents=True, exist_ok=True)
         self.symbols.update({kernel.name: kernel.symbol for kernel in made.kernels})
         named = {kernel.symbol: kernel.name for kernel in made.kernels}
-        kept.write_text(json.dumps({"source": whole, "tunables": tunables, "names": named}), encoding="utf-8")
+        kept.write_text(json.dumps({"listing": made.listing, "names": named}), encoding="utf-8")
         return image, _shifted(made.diagnostics)
 
     def _kept(self, image: bytes) -> Path:
-        return self.cache / "stub" / f"{hashlib.sha256(image).hexdigest()}.json"
+        return self.cache / "stub_listings" / f"{hashlib.sha256(image).hexdigest()}.json"
 
     def load(self, image: bytes) -> Image | None:
-        """The source and variables of an image; None when it is not one of ours."""
+        """The listing and variables of an image; None when it is not one of ours."""
         try:
             kept = json.loads(self._kept(image).read_text(encoding="utf-8"))
             found, elf = read_image(image), Elf(image)
@@ -94,8 +97,7 @@ class Workshop:
             return None
         first = {s.name: _first_value(elf, s.section, s.value, s.size) for s in elf.symbols}
         return Image(
-            kept["source"],
-            kept["tunables"],
+            kept["listing"],
             {k.symbol: replace(k, name=kept["names"].get(k.symbol, k.name)) for k in found.kernels},
             {name: first[name] for name, _ in found.globals},
         )
@@ -119,7 +121,7 @@ class Workshop:
         words = {word for value in values for word in _words(value)}
         used = [at for at in sorted(memory) if any(at <= word < at + max(1, memory[at].nbytes) for word in words)]
         spans = {at: memory[at] for at in used}
-        key = _key((program.path, kernel.name, *grid, *block, dynamic), values, spans)
+        key = _key((program.path, kernel.symbol, *grid, *block, dynamic), values, spans)
         known = _RAN.known(key)
         if known is None:
             kinds = self._launched(program, kernel, grid, block, dynamic, values, spans)
@@ -142,13 +144,13 @@ class Workshop:
         values: Sequence[int | bytes],
         memory: Allocations,
     ) -> tuple[str, ...]:
-        buffers = [executor_request.Buffer(f"{at:x}", data, "workspace") for at, data in memory.items()]
-        layout = executor_request.lay_out(buffers, count=False)
+        buffers = [executor_request.Buffer(f"{at:x}", data, "inout") for at, data in memory.items()]
+        layout = executor_request.lay_out(buffers, count=False, masks=False)
         places = {at: region.address for at, region in zip(memory, layout.regions, strict=True)}
         args = tuple(_argument(value, places, memory) for value in values)
         x, y, z = grid
         plan = ResolvedPlan(
-            (ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
+            (ResolvedLaunch(kernel.symbol, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
         )
         room = memory_folder(self.cache, layout.memory)
         with tempfile.TemporaryDirectory(prefix=prefix(), dir=room) as folder:
@@ -158,17 +160,10 @@ class Workshop:
     def _run(
         self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.MemoryLayout
     ) -> dict[str, Any]:
-        """Recording leaves contents as they are, where the lab would begin with memory that was never set."""
         total = int(np.prod(plan.launches[0].grid))
-        work = executor_request.Work((total,), 1, 1, DEADLINE_S, 256, 128, checks=0)
-        executor_request.write(folder, program, plan, layout, work)
-        with (folder / "memory.bin").open("r+b") as file:
-            for region in layout.regions:
-                file.seek(region.file_offset)
-                file.write(region.buffer.data.tobytes())
-        done = run(
-            [program.path, str(folder)], cwd=folder, env={}, timeout_s=2 * DEADLINE_S, limits=ProcessLimits(cpu_s=300)
-        )
+        work = executor_request.Work((total,), 0, 1, DEADLINE_S, 256, 128, checks=0)
+        self.lab._write(folder, program, plan, layout, work)
+        done = self.lab._run([program.path, folder], executor_limits(work, layout, False))
         seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
         if "findings" not in seen:
             raise RuntimeError(f"the lab's executor failed: {done.stderr}")
@@ -177,12 +172,7 @@ class Workshop:
         return seen
 
     def _program(self, image: Image) -> LabProgram:
-        launches = tuple(
-            Launch(k.name, ("1",), ("1",), "0", tuple("x" if b else ("x",) for b in k.buffers or ()), 1)
-            for k in image.kernels.values()
-        )
-        source = image.source.removesuffix(step_kernels(launches))  # the lab adds them itself
-        made = Builder(self.toolchain, self.cache).build(_candidate(source, launches), image.tunables)
+        made = self.lab.program(image.listing, {symbol: symbol for symbol in image.kernels}, SOURCE)
         if not isinstance(made, LabProgram):
             raise RuntimeError(f"the lab cannot execute this: {made}")
         return made
@@ -222,16 +212,15 @@ def _words(value: int | bytes) -> list[int]:
     return [int.from_bytes(value[at : at + 8], "little") for at in range(0, len(value) - 7, 8)]
 
 
-def _argument(value: int | bytes, places: Mapping[int, int], memory: Allocations) -> ScalarArg | StructArg:
+def _argument(value: int | bytes, places: Mapping[int, int], memory: Allocations) -> NullArg | StructArg:
+    """A pointer by its address there; of what is passed by value, each word that could be one."""
     if isinstance(value, int):
-        return ScalarArg("i64", _moved(value, places, memory))
-    fields = [(8 * n, ScalarArg("i64", _signed(_moved(w, places, memory)))) for n, w in enumerate(_words(value))]
+        return NullArg(_moved(value, places, memory))
+    fields: list[tuple[int, NullArg | ScalarArg]] = [
+        (8 * n, NullArg(_moved(w, places, memory))) for n, w in enumerate(_words(value))
+    ]
     fields += [(at, ScalarArg("u8", value[at])) for at in range(len(value) // 8 * 8, len(value))]
     return StructArg(tuple(fields), len(value))
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64 if word >> 63 else 0)
 
 
 def _key(launch: tuple[str | int, ...], values: Sequence[int | bytes], memory: Allocations) -> bytes:
