@@ -152,7 +152,7 @@ class MachineLab(Lab):
         return done
 
 
-def _header(program: ListedProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
+def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     shadow = 24 * sum(region.size for region in layout.regions)
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)

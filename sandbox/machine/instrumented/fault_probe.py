@@ -22,12 +22,14 @@ class FaultProbe:
     the bytes of the alignment (misaligned), 0 elsewhere. `name` is the array's name where one is known.
     """
 
-    kind: str  # a finding's kind: out_of_bounds, division_by_zero, shift, misaligned, wave_mask, divergent_collective, trap
+    # A finding's kind: out_of_bounds, division_by_zero, shift, misaligned, wave_mask, divergent_collective, trap
+    kind: str
     line: int = 0  # of the candidate; 0 where the code stands in a header
     column: int = 0
     limit: int = 0
     name: str = ""
-    detail: str = ""  # overflow, copy, assume, unreachable, mask, object, vector; returned: a reference, so the fault is the caller's
+    # overflow, copy, assume, unreachable, mask, object, vector; returned: a reference, so that the caller is at fault
+    detail: str = ""
 
 
 def address_of(number: int) -> int:

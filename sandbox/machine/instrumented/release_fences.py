@@ -1,7 +1,7 @@
 """Release fences of the source, which the compiled code does not always show.
 
-A global store may be under way at a raw `s_barrier`. Waves of a workgroup see each other's stores in order on gfx942, so
-a fence for the workgroup needs no instruction there, and its place is lost. A comment in the listing keeps it.
+A global store may be under way at a raw `s_barrier`. Waves of a workgroup see each other's stores in order on gfx942,
+so a fence for the workgroup needs no instruction there, and its place is lost. A comment in the listing keeps it.
 """
 
 from __future__ import annotations
