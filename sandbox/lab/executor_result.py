@@ -140,7 +140,7 @@ def _finding(row: Any, asked: Asked) -> None:
     _number(row["address"], 1 << 64)
     detail = _number(row["detail"], 1 << 64)
     if row["kind"] in _ORDERED:
-        _need(detail & 15 < 3 and detail >> 4 & 15 < 3 and detail < 1 << 10, "detail")
+        _need(detail & 15 < 3 and detail >> 4 & 15 < 3 and detail < 1 << 12, "detail")
     if row["kind"] == "input_written":
         _number(row["region"], asked.regions)
     _number(row["offset"], 1 << 63, -(1 << 63))

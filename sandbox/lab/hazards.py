@@ -15,15 +15,30 @@ _DOES = ("reads", "overwrites", "writes")
 _DID = ("wrote", "reads", "wrote")
 
 
+def is_global(row: Row) -> bool:
+    """True where the accesses are of global memory, a buffer or a variable of the file, and not of LDS."""
+    return row["kind"] in ("race", "undrained_barrier") and bool(int(row["detail"]) >> 8 & 1)
+
+
 def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
     """The two sides of a race, its place, and the remedy that would order them."""
     hazard, relation = int(row["detail"]) & 15, int(row["detail"]) >> 4 & 15
-    is_global, is_lost = bool(int(row["detail"]) >> 8 & 1), bool(int(row["detail"]) >> 9)
+    is_lost, is_relaxed, is_stale = (bool(int(row["detail"]) >> bit & 1) for bit in (9, 10, 11))
     start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
     if is_lost:
         return (
             f"{start} in the same launch, and the lab cannot follow the order of workgroups: it knows {FLAGS} places "
             "that are changed atomically behind a fence, and this launch has more; use fewer, or a launch of its own"
+        )
+    if is_relaxed:
+        return (
+            f"{start}, and the atomic operation that tells of it does not wait for it; let that one release "
+            "(__threadfence() before it, or __ATOMIC_RELEASE)"
+        )
+    if is_stale:
+        return (
+            f"{start}, and what is read may come from a cache that was filled before; let the atomic operation that "
+            "tells of it acquire (__threadfence() behind it, or __ATOMIC_ACQUIRE)"
         )
     if relation == _OTHER_WORKGROUP:
         return (
@@ -35,8 +50,7 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
             f"{start} in the same wave with no wave operation between; put __builtin_amdgcn_wave_barrier(), "
             "__syncwarp() or __syncthreads() between the two"
         )
-    between = "put __syncthreads() between the two" if not is_global else "put __syncthreads() between the two accesses"
-    return f"{start} with no barrier between; {between}, or let atomics do it"
+    return f"{start} with no barrier between; put __syncthreads() between the two, or let atomics do it"
 
 
 def undrained(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:

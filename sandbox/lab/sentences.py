@@ -116,7 +116,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     region = int(row["region"])
     buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None
     message = KINDS[kind](scene, row)
-    if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
+    if buffer is None and kind in ("race", "undrained_barrier", "uninitialised") and not hazards.is_global(row):
         buffer = _lds_variable(scene, row)[2]
     code: Code | None = "C.2" if kind == "kept_state" else None
     return Finding(_RENAMED.get(kind) or kind_named(kind), message, line, kernel, buffer=buffer, code=code)
@@ -191,6 +191,8 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     if 0 <= region < len(scene.regions):
         data = scene.regions[region].buffer
         what = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
+    elif hazards.is_global(row):
+        what = "a variable of the file"
     else:
         start, _, name = _lds_variable(scene, row)
         what = f"LDS at byte {int(row['offset']) - start} of {name}"

@@ -23,6 +23,7 @@ from sandbox.machine.instrumented.wave_masks import WaveMasks
 from sandbox.machine.instrumented.whole_copies import unfold_copies
 
 _PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
+_ENDED = re.compile(r"@llvm\.(?:trap|ubsantrap|amdgcn\.endpgm)\(")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
 _NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
 # No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
@@ -94,6 +95,8 @@ def _promises(edits: Edits, is_endless: bool) -> None:
     if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
         return
     for number, line in enumerate(edits.body.lines):
+        if line.startswith("  unreachable") and _ENDED.search(edits.body.lines[number - 1]):
+            continue  # it ends here, and says so itself
         if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
             end = [f"  call void @llvm.amdgcn.endpgm(){edits.location(number)}"] if line.startswith("  un") else []
             edits.instead[number] = [edits.report(number, FaultProbe("trap", detail="unreachable")), *end, line]

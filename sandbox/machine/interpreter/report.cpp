@@ -41,7 +41,10 @@ void describe_conflict(Finding& finding, const Wave& wave, const Conflict& confl
     finding.offset = (int64_t)conflict.offset;
     finding.region = conflict.is_global ? g_memory.region[conflict.region].number : kNoRegion;
     const uint64_t relation = conflict.relation <= kSameWave ? 0 : conflict.relation - 1;
-    finding.detail = conflict.hazard | relation << 4 | (uint64_t)conflict.is_relaxed << 8;
+    finding.detail = conflict.hazard | relation << 4;
+    if (conflict.kind != kUninitialised)  // see sandbox/lab/hazards.py
+        finding.detail |= (uint64_t)conflict.is_global << 8 | (uint64_t)conflict.is_lost << 9 |
+                          (uint64_t)conflict.is_relaxed << 10 | (uint64_t)conflict.is_stale << 11;
     finding.other[0] = conflict.other_lane == kNowhere ? 0 : conflict.other_wave * 64ull + conflict.other_lane;
     finding.other[1] = conflict.other_group;
     finding.place[0] = conflict.place + 1ull;

@@ -62,15 +62,27 @@ __global__ void k(const float* x, float* y) {{
     y[threadIdx.x] = tile[(int)x[1]];
 }}"""
 
+TICKET = """
+__device__ unsigned calls;
+#define STORE(p, v) __hip_atomic_store(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+#define LOAD(p) __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+__global__ void k(const float* x, float* y) {{
+    if (threadIdx.x == 0) {{
+        STORE(y + blockIdx.x, x[blockIdx.x]);
+        if (__hip_atomic_fetch_add(&calls, 1, {order}, __HIP_MEMORY_SCOPE_AGENT) == 1)
+            y[2] = LOAD(y) + LOAD(y + 1), calls = 0;
+    }}
+}}"""
+
 
 @cache
 def lab() -> MachineLab:
     return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=1)
 
 
-def findings(source: str) -> tuple[Finding, ...]:
+def findings(source: str, grid: int = 1) -> tuple[Finding, ...]:
     """What is said when 128 work-items run kernel k(x, y)."""
-    plan = ResolvedPlan((launch("k", ["x", "y"], block=[128]),), {})
+    plan = ResolvedPlan((launch("k", ["x", "y"], [grid], [128]),), {})
     program = lab().build(Candidate("k", HEAD + source, Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))), {})
     assert isinstance(program, LabProgram), program
     x = np.arange(128, dtype=np.float32)
@@ -98,3 +110,17 @@ def test_a_raw_barrier_hands_on_stores_that_were_fenced_or_waited_for(order: str
 def test_an_index_is_wrong_where_the_reference_is_asked_for() -> None:
     assert [(each.kind, each.line) for each in findings(REFERRED.format(count=7))] == [("out_of_bounds", 9)]
     assert findings(REFERRED.format(count=6)) == ()
+
+
+def test_a_race_is_told_by_what_is_raced_for() -> None:
+    source = """
+__device__ unsigned calls;
+__global__ void k(const float* x, float* y) {
+    y[threadIdx.x] = calls + x[0];
+    if (threadIdx.x == 0) calls = 0, atomicAdd(&calls, 1);
+}"""
+    (found,) = findings(source)
+    assert found.kind == "race" and "a variable of the file" in found.message and found.buffer is None
+    (relaxed,) = findings(TICKET.format(order="__ATOMIC_RELAXED"), grid=2)
+    assert relaxed.kind == "race" and "does not wait for it" in relaxed.message
+    assert findings(TICKET.format(order="__ATOMIC_ACQ_REL"), grid=2) == ()

@@ -181,6 +181,11 @@ def test_a_probe_knows_what_it_tries() -> None:
     assert address_of(0) == PAGE and address_of(2) == PAGE + 16
 
 
+def test_a_trap_of_the_source_needs_no_probe() -> None:
+    probes = listing_of("__global__ void k(float* x, float* y, int n) { if (n) __builtin_trap(); }", "k").probes
+    assert {probe.kind for probe in probes} == {"out_of_bounds"}
+
+
 def test_release_fences_stand_where_the_source_has_them() -> None:
     source = """__global__ void k(float* x, float* y, int n) {
     y[0] = 1;
