@@ -1,7 +1,7 @@
 """Fuzzes the machine: listings with mutated instructions are decoded and executed, and nothing may crash or hang.
 
-A mutant is refused by the decoder, or it runs to a result within its deadline, whatever it computes. Seeds of crashes are
-printed; `--seconds` of processor time bounds a run, `--seed` chooses where it begins.
+A mutant is refused by the decoder, or it runs to a result within its deadline, whatever it computes. Seeds of crashes
+are printed; `--seconds` of processor time bounds a run, `--seed` chooses where it begins.
 
     python -m benchmarks.machine_fuzz --seconds 600
 """
@@ -32,6 +32,7 @@ from sandbox.machine.instruction_set import instruction_table
 from sandbox.target import load_target
 
 KERNEL = Path(__file__).parent / "kernels" / "fuzz_base.hip"
+OPERANDS = ("v255", "s[100:101]", "exec", "vcc", "m0", "0x80000000", "-1", "a[252:255]", "scc")
 DEADLINE_S = 0.3
 LATE_S = 5.0  # that decoding one mutant may take
 MOST_CHANGES = 6

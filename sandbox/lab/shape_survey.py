@@ -144,7 +144,7 @@ def _answer(
     try:
         lab._write(folder, program, plan, layout, work)
         stored = executor_request.inputs_file(buffers)
-        argv = [program.path, folder, *([stored] if stored else [])]
+        argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
         done = lab._run(argv, executor_limits(work, layout, True))
         lab._note_cpu(done.cpu_s or done.seconds)
         try:
