@@ -31,10 +31,10 @@ from sandbox.machine.machine_program import InstructionLines
 from tasks.dtypes import numpy_dtype
 from tasks.task import Case, Task
 
-INSTRUCTIONS = 8_000_000  # of waves, in all
-OF_A_WORKGROUP = 1 << 17  # after which the next one has its turn
+INSTRUCTIONS = 7_000_000  # of waves, in all, an access to memory by a lane as a part of one
+OF_A_WORKGROUP = 1 << 16  # after which the next one has its turn
 DEADLINE_S = 4.0
-WORKGROUPS, OF_KNOWN = 2, 8  # of a launch: the last, and others that are drawn
+WORKGROUPS, OF_KNOWN = 2, 4  # of a launch: the last, and others that are drawn
 LAUNCHES = 24  # of a shape
 KINDS = 1024  # of shapes, see machine/interpreter/request.h
 _MOST_BYTES, _MOST_TOLD = 4 << 20, 1 << 15

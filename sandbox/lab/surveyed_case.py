@@ -36,7 +36,7 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
     if not (isinstance(lab, MachineLab) and isinstance(program, LabProgram)) or prepared.arms:
         return ()
     rng = np.random.default_rng([seed, secret, int(prepared.candidate.id[:12], 16)])
-    before = _resolved(judge, known)
+    before = _resolved(judge, _by_cost(judge, known))
     names = {case.name for case in known}
     new = _resolved(judge, _drawn(judge, names, rng))
     if not before or not new:

@@ -11,6 +11,7 @@ MemoryMap g_memory;
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kWindow = 1 << 20;  // of a buffer in a survey, in which no value counts: pages are not touched twice
 
 uint8_t* reserve(uint64_t bytes) {
     void* place = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -24,14 +25,14 @@ void poison(uint8_t* low, uint64_t size, uint64_t word) {
 }
 
 // The file's pages at the region's place, as often as they repeat.
-void map_file(const Request& request, const RegionRequest& asked, uint8_t* host) {
+void map_file(const Request& request, const RegionRequest& asked, uint64_t room, uint8_t* host) {
     const bool is_input = asked.role == kInput;
     const int protection = is_input ? PROT_READ : PROT_READ | PROT_WRITE;
     int flags = MAP_FIXED | (is_input ? MAP_PRIVATE : MAP_SHARED);
     if (!request.is_sparse()) flags |= MAP_POPULATE;  // cheaper than a fault for every page
     const int file = is_input ? request.input_file : request.memory_file;
-    for (uint64_t offset = 0; offset < asked.size; offset += asked.period) {
-        const uint64_t size = asked.size - offset < asked.period ? asked.size - offset : asked.period;
+    for (uint64_t offset = 0; offset < room; offset += asked.period) {
+        const uint64_t size = room - offset < asked.period ? room - offset : asked.period;
         if (mmap(host + offset, size, protection, flags, file, (int64_t)asked.file_offset) == MAP_FAILED)
             die("a buffer cannot be mapped");
     }
@@ -44,8 +45,11 @@ void map_buffer(const Request& request, const RegionRequest& asked, Region& regi
     region.role = asked.role;
     region.space = Space::buffer;
     region.is_writable = asked.role != kInput;
-    region.host = reserve(asked.size);
-    if (asked.size && asked.file_offset != kNone64) map_file(request, asked, region.host);
+    const bool is_folded = request.head.shapes && asked.size > kWindow + kPage;
+    const uint64_t room = is_folded ? kWindow + kPage : asked.size;
+    if (is_folded) region.folded = ~(kWindow - 1);
+    region.host = reserve(room);
+    if (asked.size && asked.file_offset != kNone64) map_file(request, asked, room, region.host);
     if (asked.role == kInput || request.head.checks == kBoundsOnly) return;
     region.written = asked.mask_offset == kNone64 ? reserve(asked.size) : masks + asked.mask_offset;
     if (asked.role == kUpdated) memset(region.written, 1, asked.size);

@@ -13,6 +13,7 @@ enum class Space : uint8_t { buffer, constants, variables, arguments };
 // A stretch of memory that accesses must stay within.
 struct Region {
     uint64_t guest, size;
+    uint64_t folded;  // bits of an offset that do not count: a survey keeps only so much of a buffer, over and over
     uint8_t* host;
     uint8_t* written;  // one byte for each byte: 1 where it is defined; null where all are
     uint64_t role;     // Role, of a buffer

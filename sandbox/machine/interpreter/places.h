@@ -70,6 +70,8 @@ bool visit_global(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Ac
         place.written = access == Access::load && !region->is_watched ? nullptr : region->written;
         place.region = region;
         place.lanes = inside(addresses.offset, rest, region->guest, region->size, bytes, place.offset);
+        if (__builtin_expect(region->folded != 0, 0))
+            for (uint64_t& offset : place.offset) offset &= ~region->folded;
         move(place);
         if (wave.state == kEnded) return false;
     }

@@ -23,7 +23,7 @@ bool fetch(Wave& wave, uint64_t address, uint32_t& value, uint32_t& defined) {
     }
     const uint64_t offset = address - region->guest;
     const uint64_t bytes = region->size - offset < 4 ? region->size - offset : 4;
-    memcpy(&value, region->host + offset, bytes);
+    memcpy(&value, region->host + (offset & ~region->folded), bytes);
     for (uint64_t b = 0; b < bytes; b++)
         if (!region->is_watched || !region->written || region->written[offset + b]) defined |= 255u << 8 * b;
     return true;

@@ -14,7 +14,9 @@ namespace {
 
 constexpr uint32_t kTold = 24;             // shapes that are told of each thing that was met
 constexpr uint32_t kMostTold = 1 << 15;    // pairs of a shape and a thing
-constexpr uint64_t kSlice = 1 << 16;       // instructions
+constexpr uint64_t kSlice = 1 << 14;       // instructions
+constexpr uint64_t kAccesses = 16;         // of a lane to memory, which take as long as an instruction
+constexpr uint64_t kForKnown = 3;          // its part of the budget goes to the known shapes
 
 struct Pair {
     uint32_t shape, item;
@@ -42,12 +44,14 @@ struct Survey {
 void run_one(Survey& survey, const Launch& launch, uint64_t index, uint64_t linear) {
     const uint64_t most = survey.grid.request->head.survey_group;
     Workgroup* group = open_workgroup(survey.worker, launch, (uint32_t)index, linear);
-    for (uint64_t spent = 0; spent < most; spent += kSlice) {
-        const uint64_t before = survey.worker.covered_steps;
+    const uint64_t before = survey.worker.covered_steps;
+    uint64_t spent = 0;
+    while (spent < most) {
         const Progress progress = run_workgroup(*group, kSlice);
-        survey.instructions += survey.worker.covered_steps - before;
+        spent = survey.worker.covered_steps - before + group->accesses / kAccesses + 1;
         if (progress == Progress::ended || progress == Progress::stuck || group->failed) break;
     }
+    survey.instructions += spent;
     close_workgroup(survey.worker, group);
 }
 
@@ -156,7 +160,9 @@ void run_survey(FILE* out, Grid& grid) {
     const RequestHeader& head = grid.request->head;
     Survey survey = begin(grid, watches_of(*grid.workers[0].program));
     grid.workers[0].covered = &survey.met;
-    for (uint32_t shape = 0; shape < head.survey_known; shape++) run_shape(survey, shape);
+    const uint64_t for_known = head.survey_instructions / kForKnown;
+    for (uint32_t shape = 0; shape < head.survey_known && survey.instructions < for_known; shape++)
+        run_shape(survey, shape);
     survey.instructions = 0;
     memset(survey.spent, 0, kMostKinds * sizeof(uint64_t));
     while (survey.instructions < head.survey_instructions && !is_over_deadline(grid)) {
