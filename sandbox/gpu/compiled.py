@@ -8,6 +8,7 @@ from math import prod
 
 from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.gpu.child_messages import BindRequest, FieldArgument, KernelLaunch, LaunchArgument, Launches, LoadRequest
 from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
@@ -38,6 +39,10 @@ class CompiledCandidate:
 
     def launches(self, case: Case) -> Launches:
         """Its launches for the child: symbols instead of names, workspaces under names of their own."""
+        return self.launches_of(self.prepared.plan(case))
+
+    def launches_of(self, plan: ResolvedPlan, prefix: str = "") -> Launches:
+        """The same of a plan in numbers, on the buffers of which the names begin so."""
         symbols = {k.name: k.symbol for k in self.build.kernels}
         return tuple(
             KernelLaunch(
@@ -45,10 +50,10 @@ class CompiledCandidate:
                 launch.grid,
                 launch.block,
                 launch.lds_bytes,
-                tuple(map(_argument, launch.args)),
+                tuple(_argument(given, prefix) for given in launch.args),
                 launch.cooperative,
             )
-            for launch in self.prepared.plan(case).launches
+            for launch in plan.launches
         )
 
     def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
@@ -86,6 +91,11 @@ class LoadedCandidate:
 
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
     """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
+    return lay_out(buffers_of(task, case, *(compiled.prepared.plan(case) for compiled in candidates)))
+
+
+def buffers_of(task: Task, case: Case, *plans: ResolvedPlan) -> list[tuple[str, str, int]]:
+    """Name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
     filled = task.initials
     tensors = [
         (filled.get(s.name, s.name), "inout" if s.name in filled else "input", _bytes(task, s, case))
@@ -93,27 +103,27 @@ def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
     ]
     tensors += [(s.name, "output", _bytes(task, s, case)) for s in task.outputs if not s.initial]
     spaces: dict[str, int] = {}
-    for compiled in candidates:
-        for name, (dtype, shape) in compiled.prepared.plan(case).workspaces.items():
+    for plan in plans:
+        for name, (dtype, shape) in plan.workspaces.items():
             spaces[name] = max(spaces.get(name, 0), prod(shape) * size_bytes(dtype))
-    return lay_out([*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())])
+    return [*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())]
 
 
 def _bytes(task: Task, spec: TensorSpec, case: Case) -> int:
     return task.length_of(spec, case) * size_bytes(spec.dtype)
 
 
-def _argument(given: ResolvedArg) -> LaunchArgument:
+def _argument(given: ResolvedArg, prefix: str) -> LaunchArgument:
     match given:
         case BufferArg(name=name, offset=offset):
-            return LaunchArgument(buffer=name, offset=offset)
+            return LaunchArgument(buffer=prefix + name, offset=offset)
         case ScalarArg(dtype=dtype, value=value):
             return LaunchArgument(dtype=dtype, value=value)
         case StructArg(fields=fields, size=size):
-            return LaunchArgument(fields=tuple(_field(at, leaf) for at, leaf in fields), size=size)
+            return LaunchArgument(fields=tuple(_field(at, leaf, prefix) for at, leaf in fields), size=size)
     return LaunchArgument(dtype="i64")  # null
 
 
-def _field(at: int, leaf: ResolvedArg) -> FieldArgument:
-    made = _argument(leaf)
+def _field(at: int, leaf: ResolvedArg, prefix: str) -> FieldArgument:
+    made = _argument(leaf, prefix)
     return FieldArgument(at, made.buffer, made.dtype, made.value, made.offset)

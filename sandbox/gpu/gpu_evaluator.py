@@ -29,6 +29,7 @@ from sandbox.gpu.fence import SUMMARY
 from sandbox.gpu.fence_choice import fenced
 from sandbox.gpu.gpu_pool import GpuPool
 from sandbox.gpu.references import References
+from sandbox.gpu.sweep_verify import SWEEP, SweepRule
 from sandbox.gpu.timing.clocks import open_clocks
 from sandbox.gpu.timing.contrast import CHALLENGER, INCUMBENT, Rule
 from sandbox.gpu.timing.measure import QUICK, STEADY, TimingSetup, concluded, contrast, file_incident, measure, overall
@@ -50,6 +51,7 @@ class Rules:
     clock_tries: int = 8
     contrast: Rule = field(default_factory=Rule)
     chain: ChainRule = field(default_factory=ChainRule)
+    sweep: SweepRule = SWEEP
 
 
 SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
@@ -225,7 +227,8 @@ class GpuEvaluator(SandboxBase):
             made.rows.clear()
             made.open.clear()
             loaded = self._load(child, CHALLENGER, compiled)
-            return verify_all(loaded, self._references_of(task), self.target, self._rules.chain, made)
+            references, rules = self._references_of(task), self._rules
+            return verify_all(loaded, references, self.target, rules.chain, made, rules.sweep)
 
         found = self._on_child(work)
         findings = (found,) if isinstance(found, Finding) else found

@@ -22,6 +22,7 @@ from sandbox.gpu.device_state import ChainRule, DeviceState, Grading, Kept
 from sandbox.gpu.gpu_verify import unwritten, verify_case
 from sandbox.gpu.memory_file import Raw, shared_file
 from sandbox.gpu.references import Grade, References
+from sandbox.gpu.sweep_verify import SWEEP, SweepRule, SweepVerification
 from sandbox.target import Target
 from tasks.task import Case
 
@@ -34,6 +35,10 @@ class Comparisons:
 
     rows: list[CaseResult] = field(default_factory=list)
     open: list[tuple[Case, Future[Grade]]] = field(default_factory=list)
+
+    def is_open(self) -> bool:
+        """True while a comparison is under way."""
+        return not all(grade.done() for _, grade in self.open)
 
     def concluded(self) -> tuple[Finding, ...]:
         """Wait for them; the findings of the first case that is wrong."""
@@ -58,19 +63,27 @@ def joined(verified: Sequence[CaseResult], timed: Sequence[CaseResult]) -> tuple
 
 
 def verify_all(
-    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
+    loaded: LoadedCandidate,
+    references: References,
+    target: Target,
+    rule: ChainRule,
+    made: Comparisons,
+    swept: SweepRule = SWEEP,
 ) -> tuple[Finding, ...]:
-    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault."""
+    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault.
+
+    The sweep comes last: the benchmark cases are compared in threads of their own meanwhile.
+    """
     compiled = loaded.compiled
     has_variables = compiled.variable_bytes > 0 or compiled.build.hidden_bytes > 0
     chosen = loaded.rng.choice(references.tests())
-    for case, variant in references.cases(compiled.prepared):
+    for case in references.cases(compiled.prepared):
         if refused := _refused(loaded, target, case):
             return refused
         with _Naming(case):
-            row, findings = verify_case(loaded, references, case, variant)
+            row, findings = verify_case(loaded, references, case, None)
             made.rows.append(row)
-            if not findings and variant is None and (has_variables or case == chosen):
+            if not findings and (has_variables or case == chosen):
                 findings = [*_keeps_nothing(loaded, references, case, rule)]
         if findings:
             return tuple(findings)
@@ -80,7 +93,13 @@ def verify_all(
         with _Naming(case):
             if kept := _whole(loaded, references, case, rule, made):
                 return tuple(kept)
-    return _on_a_family(loaded, references, made)
+    if found := _on_a_family(loaded, references, made):
+        return found
+    sweep = SweepVerification(loaded, references, target, swept)
+    found = sweep.run(made.is_open)
+    if not found and sweep.count:
+        made.rows.append(sweep.row())
+    return found
 
 
 def _on_a_family(loaded: LoadedCandidate, references: References, made: Comparisons) -> tuple[Finding, ...]:

@@ -6,10 +6,11 @@ block = [32, 4]
 args = ["x", "y", "rows", "cols"]
 +++*/
 #include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
 extern "C" __global__ __launch_bounds__(128) void k(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {
     const int lane = threadIdx.x, row = blockIdx.x * 4 + threadIdx.y;
-    const _Float16 big = (_Float16)(2048.0f + 0.0f * rows), one = (_Float16)1.0f;
-    const float two = (float)(big + one + one - big);
+    const __half big = __float2half(2048.0f + 0.0f * rows), one = __float2half(1.0f);
+    const float two = __half2float(__hsub(__hadd(__hadd(big, one), one), big));
     if (row >= rows) return;
     x += (long)row * cols;
     y += (long)row * cols;
