@@ -17,12 +17,13 @@ import numpy as np
 
 from records.computed_once import computed_once
 from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, NEAR, Make, planted
+from tasks.dtypes import numpy_dtype
 from tasks.family_measures import ONE_WAY, FamilyMeasures, small_cases
 from tasks.kept_facts import KeptFacts
 from tasks.patterned_inputs import Rng
 from tasks.scaled_inputs import FLUSHED, Scaling
-from tasks.swept_values import AS_DRAWN, VALUES, Ranges, swept
-from tasks.task import Case, Task, Tensors, TensorSpec
+from tasks.swept_values import AS_DRAWN, VALUES, Ranges, drawn_swept
+from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
@@ -65,20 +66,22 @@ class InputFamilies:
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a case, or of a family on it; but for a listed test, values are planted in what is drawn."""
         task = self.task
+        if family in (AS_DRAWN, *VALUES):
+            return drawn_swept(task, case, str(family), self.ranges, moves_values=self.moves_values)
         inputs: Tensors = task.draw(case)
-        if family == AS_DRAWN:
-            return inputs
         rng = np.random.default_rng((case.seed, 1))
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
-        if family in VALUES:
-            made = swept(inputs, family, self.ranges[family], rng, holds=not self.moves_values)
-            return task.kept(made, inputs, case)
         if family is not None:
             return task.kept(_made(self._changes[family], inputs, rng), inputs, case)
         if case.role == "test":
             return inputs
         return task.kept(_made(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
+
+    def typed(self, case: Case, family: str | None) -> dict[str, Array]:
+        """The same in the types that the task declares, of the inputs that the case gives."""
+        inputs = self.draw(case, family)
+        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""

@@ -2,16 +2,18 @@
 
 A judge that launches a case in some tens of microseconds need not guess which shapes may show a wrong kernel. It takes
 the cases of a sweep one after the other until its time is used up. The order is drawn from a secret, so that two
-candidates meet different shapes, and the same secret gives the same cases.
+candidates meet different shapes, and the same secret gives the same cases. Any case can be asked for by its number, so
+that several processes can share the work.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from records.computed_once import computed_once
 from records.errors import PlanError
@@ -22,14 +24,16 @@ from tasks.swept_lengths import swept_lengths
 from tasks.swept_values import AS_DRAWN, VALUES
 from tasks.task import Case, Task
 
-COST = 2.0**21  # operations plus bytes of a case at most, or as much as the cheapest test
+COST = 2.0**21  # operations plus bytes of a case at most, or a few times as much as the cheapest test
+CHEAPEST = 4.0  # times as much
 JOINT = 4  # one case in so many has all dims drawn, the others one
 JOINT_COST = 2.0**15
 SHORTENED = 3  # times at most that such a case is made smaller
 LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest
-FAILED = 64  # shapes in a row that are none, or are known: there are no more
+MOST = 1 << 14  # cases of a sweep
 
 Dims = dict[str, int]
+Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,19 @@ class SweptCase:
 
 
 @dataclass(frozen=True)
+class _Draws:
+    """What is drawn for each case of a sweep, before any is made; by dim where it is the dim's."""
+
+    order: Mapping[str, list[int]]  # lengths in the order in which they are taken
+    focus: Numbers  # number of the dim that a case is about, -1 for all
+    place: Mapping[str, Numbers]  # in the dim's order
+    little: Mapping[str, Numbers]  # lengths where a case is about another dim
+    like: Numbers  # number of the test whose scalars and missing inputs it has
+    seed: Numbers
+    family: Numbers
+
+
+@dataclass(frozen=True)
 class Sweep:
     """The shapes of one task in a secret order; `marked` are numbers beside which lengths come first."""
 
@@ -49,78 +66,96 @@ class Sweep:
     families: tuple[str, ...] = (AS_DRAWN,)  # of `VALUES`: those that the task bears
     marked: tuple[int, ...] = ()
 
-    def cases(self) -> Iterator[SweptCase]:
-        """All of them, the most telling first; the same fields give the same ones."""
-        rng, known, failed = np.random.default_rng(self.secret), set[str](), 0
-        orders = self._orders(rng)
-        names = list(orders)
-        if not names:
+    def cases(self, start: int = 0, stop: int = MOST) -> Iterator[SweptCase]:
+        """Those with these numbers, the most telling first; a number may have none. The same fields give the same."""
+        if not self._draws.order:
             return
-        turns = np.array([math.log2(len(orders[name])) + 1 for name in names])
-        places, number = dict.fromkeys(names, 0), 0
-        while failed < FAILED:
-            number += 1
-            focus = names[int(rng.choice(len(names), p=turns / turns.sum()))]
-            if number % JOINT == 0 and len(names) > 1:
-                dims = self._joint(orders, rng)
-            else:
-                dims = self._beside(focus, orders[focus][places[focus] % len(orders[focus])], rng)
-                places[focus] += 1
+        known = set[str]()
+        for number in range(start, min(stop, MOST)):
+            dims = self._dims(number)
             name = case_name(dims)
-            if name in known or not self._is_shape(dims):
-                failed += 1
-                continue
-            known.add(name)
-            failed = 0
-            yield SweptCase(self._case(name, dims, rng), self._family(number, rng))
+            if name not in known and self._is_shape(dims):
+                known.add(name)
+                yield SweptCase(self._case(number, name, dims), self._family(number))
 
     @computed_once
     def limit(self) -> float:
         """Operations plus bytes of a case at most."""
-        return max(COST, min(cost(self.task, case.dims) for case in self.task.tests))
+        return max(COST, CHEAPEST * min(cost(self.task, case.dims) for case in self.task.tests))
 
     @computed_once
     def _listed(self) -> Mapping[str, list[int]]:
         cases = (*self.task.tests, *self.task.benchmarks)
         return {name: [case.dims[name] for case in cases] for name in self.task.tests[0].dims}
 
+    @computed_once
+    def _least(self) -> Mapping[str, int]:
+        return {name: min(lengths) for name, lengths in self._listed.items()}
+
+    @computed_once
+    def _draws(self) -> _Draws:
+        rng = np.random.default_rng(self.secret)
+        order = self._orders(rng)
+        names = list(order)
+        turns = np.array([math.log2(len(order[name])) + 1 for name in names])
+        is_joint = np.arange(MOST) % JOINT == JOINT - 1
+        one = rng.choice(max(1, len(names)), MOST, p=turns / turns.sum() if names else None)
+        focus = np.where(is_joint & (len(names) > 1), -1, one)
+        place = {}
+        for at, name in enumerate(names):
+            own = np.cumsum(focus == at) - 1
+            place[name] = np.where(focus < 0, rng.integers(len(order[name]), size=MOST), own % len(order[name]))
+        return _Draws(
+            order,
+            focus,
+            place,
+            {name: self._little(name, rng) for name in self._listed},
+            rng.integers(len(self.task.tests), size=MOST),
+            rng.integers(2**32, size=MOST),
+            rng.integers(max(1, len(self._others)), size=MOST),
+        )
+
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:
         """For each dim that varies the order of its lengths, beside the least of the others."""
-        least, found = {name: min(lengths) for name, lengths in self._listed.items()}, dict[str, list[int]]()
+        found = dict[str, list[int]]()
         for name, lengths in self._listed.items():
 
             def spent(length: int, name: str = name) -> float:
-                return cost(self.task, {**least, name: length})
+                return cost(self.task, {**self._least, name: length})
 
             order = swept_lengths(lengths, self.task.multiples.get(name, 1), spent, self.limit, self.marked, rng)
             if order:
                 found[name] = order
         return found
 
-    def _beside(self, focus: str, length: int, rng: np.random.Generator) -> Dims:
-        """The dim at this length, the others at little ones, at their least where that would cost too much."""
-        dims = {name: length if name == focus else self._little(name, rng) for name in self._listed}
-        if cost(self.task, dims) <= self.limit:
-            return dims
-        return {name: length if name == focus else min(lengths) for name, lengths in self._listed.items()}
+    def _little(self, name: str, rng: np.random.Generator) -> Numbers:
+        step = self.task.multiples.get(name, 1)
+        above = (LITTLE ** rng.random(MOST)).astype(np.int64) - 1
+        return np.minimum(max(self._listed[name]), -(-self._least[name] // step) * step + step * above)
 
-    def _little(self, name: str, rng: np.random.Generator) -> int:
-        lengths, step = self._listed[name], self.task.multiples.get(name, 1)
-        above = int(LITTLE ** rng.random()) - 1
-        return min(max(lengths), -(-min(lengths) // step) * step + step * above)
+    def _dims(self, number: int) -> Dims:
+        """The lengths of a case; where they would cost too much the other dims have their least, or all are shorter."""
+        draws, names = self._draws, list(self._draws.order)
+        focus = int(draws.focus[number])
+        if focus < 0:
+            drawn = {name: draws.order[name][int(draws.place[name][number])] for name in names}
+            return self._shortened({**self._least, **drawn})
+        name = names[focus]
+        chosen = {name: draws.order[name][int(draws.place[name][number])]}
+        dims = {**{other: int(draws.little[other][number]) for other in self._listed}, **chosen}
+        return dims if cost(self.task, dims) <= self.limit else {**self._least, **chosen}
 
-    def _joint(self, orders: Mapping[str, Sequence[int]], rng: np.random.Generator) -> Dims:
-        """Every dim at some length of its order, all of them shorter by the same factor where the case costs much."""
-        least = {name: min(lengths) for name, lengths in self._listed.items()}
-        dims = {**least, **{name: order[int(rng.integers(len(order)))] for name, order in orders.items()}}
+    def _shortened(self, dims: Dims) -> Dims:
+        """All dims shorter by the same factor until the case is affordable."""
+        varied = list(self._draws.order)
         for _ in range(SHORTENED):
             over = cost(self.task, dims) / JOINT_COST
             if over <= 1:
                 break
-            share = over ** (-1 / len(orders))
-            for name in orders:
+            share = over ** (-1 / len(varied))
+            for name in varied:
                 step = self.task.multiples.get(name, 1)
-                dims[name] = max(least[name], int(dims[name] * share) // step * step)
+                dims[name] = max(self._least[name], int(dims[name] * share) // step * step)
         return dims
 
     def _is_shape(self, dims: Dims) -> bool:
@@ -129,16 +164,19 @@ class Sweep:
         except PlanError:
             return False
 
-    def _case(self, name: str, dims: Dims, rng: np.random.Generator) -> Case:
+    def _case(self, number: int, name: str, dims: Dims) -> Case:
         """A case with scalars and missing inputs as one of the tests has them."""
-        like = self.task.tests[int(rng.integers(len(self.task.tests)))]
-        scalars = unlisted_scalars(self.task, like, rng) if self.task.scalars else {}
-        seed = int(rng.integers(2**32))
+        like = self.task.tests[int(self._draws.like[number])]
+        seed = int(self._draws.seed[number])
+        scalars = unlisted_scalars(self.task, like, np.random.default_rng(seed)) if self.task.scalars else {}
         return replace(like, name=name, dims=dims, seed=seed, weight=1.0, role="held_out", scalars=scalars)
 
-    def _family(self, number: int, rng: np.random.Generator) -> str:
-        """Every other case as it is drawn, the others of the families in turn, from a drawn one on."""
-        others = [name for name in VALUES if name in self.families]
-        if not others or number % 2:
+    @computed_once
+    def _others(self) -> tuple[str, ...]:
+        return tuple(name for name in VALUES if name in self.families)
+
+    def _family(self, number: int) -> str:
+        """Of two cases one as it is drawn."""
+        if not self._others or number % 2:
             return AS_DRAWN
-        return others[int(rng.integers(len(others)))]
+        return self._others[int(self._draws.family[number])]

@@ -23,8 +23,8 @@ ONE_BINADE, ALL_BINADES = "one binade", "all binades"
 VALUES = (ONE_BINADE, ALL_BINADES)
 HELD = 63  # the largest exponent of a whole line of values with which something is computed
 FAR = 100  # the largest and the least of single ones: constants beside them still are numbers
-STRIDE = 8  # exponents from one that is tried to the next
-SEEDS = 3  # draws on which each is tried
+STRIDE = 16  # exponents from one that is tried to the next
+SEEDS = 2  # draws on which each is tried
 LOSES = 8.0  # times as inexact as usual the standard implementation may be
 LEAST_LOSS = 2.0**-18  # of the largest output, which it may be off anyway: usual draws can be exact
 EXPONENTS: Mapping[str, tuple[int, int]] = {  # of numbers with the type's full precision
@@ -47,6 +47,15 @@ def swept(inputs: Tensors, family: str, ranges: Mapping[str, Range], rng: Rng, *
     name = names[int(rng.integers(len(names)))]
     made = {**inputs, name: of_binades(inputs[name], family, ranges[name], rng)}
     return dict(with_held_lines(made, inputs)) if holds else made
+
+
+def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_values: bool) -> Tensors:
+    """The inputs of a case as they are drawn, or with one of them from a family of `VALUES`."""
+    inputs: Tensors = task.draw(case)
+    if family == AS_DRAWN:
+        return inputs
+    rng = np.random.default_rng((case.seed, 1))
+    return task.kept(swept(inputs, family, ranges[family], rng, holds=not moves_values), inputs, case)
 
 
 def of_binades(x: Array, family: str, exponents: Range, rng: Rng) -> Array:

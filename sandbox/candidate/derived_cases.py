@@ -35,8 +35,8 @@ def derived_cases(prepared: Prepared, rng_seed: int, listed: Collection[Case]) -
 
 
 def sweep_of(prepared: Prepared, secret: int, families: InputFamilies) -> Sweep:
-    """The sweep of one candidate: nobody can foretell it without the secret, and no two candidates have the same."""
-    return Sweep(prepared.task, candidate_secret(prepared, secret), tuple(families.ranges), numbers_in(prepared))
+    """The sweep of one candidate by its own secret; without that nobody can foretell it."""
+    return Sweep(prepared.task, secret, tuple(families.ranges), numbers_in(prepared))
 
 
 def candidate_secret(prepared: Prepared, secret: int) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
 from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.prepare import Prepared
@@ -18,6 +20,18 @@ from tasks.task import Case, Task, TensorSpec
 
 DEADLINE_S = 10.0  # for one call; a kernel that takes longer is taken for endless
 SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, which a driver aligns large allocations to
+
+
+class NamedKernel(Protocol):
+    """A kernel by its name in the source and its symbol in the image."""
+
+    @property
+    def name(self) -> str:
+        """In the source."""
+
+    @property
+    def symbol(self) -> str:
+        """In the image."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +53,7 @@ class CompiledCandidate:
 
     def launches(self, case: Case) -> Launches:
         """Its launches for the child: symbols instead of names, workspaces under names of their own."""
-        return self.launches_of(self.prepared.plan(case))
-
-    def launches_of(self, plan: ResolvedPlan, prefix: str = "") -> Launches:
-        """The same of a plan in numbers, on the buffers of which the names begin so."""
-        symbols = {k.name: k.symbol for k in self.build.kernels}
-        return tuple(
-            KernelLaunch(
-                symbols.get(launch.kernel, launch.kernel),
-                launch.grid,
-                launch.block,
-                launch.lds_bytes,
-                tuple(_argument(given, prefix) for given in launch.args),
-                launch.cooperative,
-            )
-            for launch in plan.launches
-        )
+        return launches_of(self.prepared.plan(case), self.build.kernels)
 
     def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
         """Load it in a child process under a tag."""
@@ -87,6 +86,22 @@ class LoadedCandidate:
         if layout.places and self.rng.random() < 0.5:
             skip = -self.rng.choice(layout.places).offset % SPREAD_BYTES
         self.child.bind(BindRequest(layout, sets, whole, self.rng.getrandbits(63), skip), inputs)
+
+
+def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str = "") -> Launches:
+    """The launches of a plan in numbers, on buffers of which the names begin so."""
+    symbols = {k.name: k.symbol for k in kernels}
+    return tuple(
+        KernelLaunch(
+            symbols.get(launch.kernel, launch.kernel),
+            launch.grid,
+            launch.block,
+            launch.lds_bytes,
+            tuple(_argument(given, prefix) for given in launch.args),
+            launch.cooperative,
+        )
+        for launch in plan.launches
+    )
 
 
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:

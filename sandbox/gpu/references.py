@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
-from sandbox.candidate.derived_cases import derived_cases, sweep_of
+from sandbox.candidate.derived_cases import candidate_secret, derived_cases
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
@@ -28,29 +28,12 @@ from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
 from tasks.more_outputs import has_few, more_outputs
 from tasks.own_check import refusal, stored
-from tasks.sweep import SweptCase
 from tasks.task import Array, Case, Task
 from tasks.yardstick import Yardstick
 
 KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
 KNOWN = 2  # contents of a benchmark case with known answers
 TOGETHER = 16  # candidates that meet the same family on the same benchmark case: its reference is computed once
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Inputs of one case with the float64 reference and the baseline on them, of each output."""
-
-    inputs: Mapping[str, Array]
-    flat: Raw  # the inputs as bytes in the task's order
-    wanted: Mapping[str, Array]
-    standard: Mapping[str, Array]
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that keeping it takes."""
-        kept = (self.inputs, self.wanted, self.standard)
-        return self.flat.nbytes + sum(array.nbytes for arrays in kept for array in arrays.values())
 
 
 @dataclass(frozen=True)
@@ -72,9 +55,6 @@ class Reference:
         )
 
 
-Kept = TypeVar("Kept", Reference, Answers)
-
-
 @dataclass(frozen=True)
 class Grade:
     """A comparison of outputs: their error over the baseline's own, and findings where it is too large."""
@@ -92,10 +72,10 @@ class References:
         `facts` is a folder for what is measured of the task's families of inputs.
         """
         self.task, self._secret = task, secret
+        self.facts = str(facts or "")
         self.families, self._candidates = InputFamilies(task, facts), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
-        self.makers = ThreadPoolExecutor(1, "sweep")
-        self._kept: OrderedDict[tuple[Any, ...], Reference | Answers] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._room = KEPT_SHARE * memory if room_bytes is None else room_bytes
         self._files: dict[tuple[str, int], int] = {}
@@ -106,14 +86,13 @@ class References:
         tests = self.tests()
         return [*tests, *derived_cases(prepared, self._secret & 0xFFFFFFFF, (*tests, *self.benchmarks()))]
 
-    def sweep(self, prepared: Prepared) -> Iterator[SweptCase]:
-        """Every family of inputs on the first test, then shapes and values that are this candidate's alone.
+    def first(self) -> Case:
+        """The case that meets every family of inputs."""
+        return replace(self.tests()[0], role="held_out")
 
-        Nobody who does not know the secret can foretell them, and the same candidate meets the same ones again.
-        """
-        first = replace(self.tests()[0], role="held_out")
-        yield from (SweptCase(first, name) for name in self.families.names)
-        yield from sweep_of(prepared, self._secret, self.families).cases()
+    def secret_of(self, prepared: Prepared) -> int:
+        """A secret of this candidate's own."""
+        return candidate_secret(prepared, self._secret)
 
     def drawn_family(self) -> tuple[Case, str] | None:
         """A benchmark case and the family that it comes from for this candidate and the next ones; None without any."""
@@ -160,11 +139,11 @@ class References:
         """Draw the inputs of the benchmark cases, once."""
         for case in self.benchmarks():
             self.bases(case)
+        _ = self.families.names, self.families.ranges  # measured here, for other processes too
 
     def close(self) -> None:
         """Give the files and threads back."""
         self.threads.shutdown(cancel_futures=True)
-        self.makers.shutdown(cancel_futures=True)
         for handle in self._files.values():
             os.close(handle)
         self._files.clear()
@@ -210,8 +189,7 @@ class References:
         return replace(case, seed=draw(self._secret, case.seed) >> 32)
 
     def _inputs(self, case: Case, variant: str | None) -> Mapping[str, Array]:
-        inputs = self.families.draw(case, variant)
-        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
+        return self.families.typed(case, variant)
 
     def _base(self, case: Case, number: int) -> Mapping[str, Array]:
         return self._keep(
@@ -222,47 +200,30 @@ class References:
     def _plain(self, inputs: Mapping[str, Array], case: Case) -> Reference:
         return Reference(inputs, self._flat(inputs, case), {}, has_check=False)
 
-    def answers(self, swept: SweptCase) -> Answers:
-        """The answers for one case of a sweep: kept where every candidate meets it."""
-        case, family = swept.case, swept.family
-        if family in self.families.names:
-            return self._keep((case.name, case.seed, family, "answers"), lambda: self._answers(case, family))
-        return self._answers(case, family)
-
-    def of(self, answers: Answers, swept: SweptCase) -> Reference:
-        """The same with all that a whole comparison needs."""
-        return self._measured(answers, swept.case, swept.family)
-
-    def _answers(self, case: Case, family: str | None) -> Answers:
-        inputs = self._inputs(case, family)
-        return Answers(inputs, self._flat(inputs, case), *self.task.expected(inputs, case))
+    def fresh(self, case: Case, family: str | None) -> Reference:
+        """The reference of a case that is met once: nothing is kept."""
+        return self._reference(case, self._inputs(case, family), family)
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
-        return self._measured(
-            Answers(inputs, self._flat(inputs, case), *self.task.expected(inputs, case)), case, family
-        )
-
-    def _measured(self, answers: Answers, case: Case, family: str | None) -> Reference:
-        reference, baseline = answers.wanted, answers.standard
+        reference, baseline = self.task.expected(inputs, case)
         made = dict[str, Yardstick]()
         for spec in self.task.outputs:
             name, tolerance = spec.name, self.families.tolerance(spec, family)
             few = has_few(case, reference[name].size)
             beside = partial(more_outputs, self.families, case, family, name) if few else None
             made[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
-        inputs = answers.inputs
         has_check = self.task.check is not None and not refusal(self.task, inputs, stored(self.task, baseline), case)
-        return Reference(inputs, answers.flat, made, has_check=has_check)
+        return Reference(inputs, self._flat(inputs, case), made, has_check=has_check)
 
     def _flat(self, inputs: Mapping[str, Array], case: Case) -> Raw:
         given = self.task.inputs_of(case)
         return np.concatenate([self.task.flatten(s, inputs[s.name], case).view(np.uint8) for s in given])
 
-    def _keep(self, key: tuple[Any, ...], make: Callable[[], Kept]) -> Kept:
+    def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return cast(Kept, self._kept[key])
+                return self._kept[key]
         made = make()
         with self._lock:
             self._kept[key] = made
