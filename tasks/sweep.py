@@ -20,7 +20,7 @@ from records.errors import PlanError
 from tasks.domain import admits
 from tasks.held_out import cost, unlisted_scalars
 from tasks.manifest import case_name
-from tasks.swept_lengths import swept_lengths
+from tasks.swept_lengths import CHEAP, swept_lengths
 from tasks.swept_values import AS_DRAWN, VALUES
 from tasks.task import Case, Task
 
@@ -29,11 +29,13 @@ CHEAPEST = 4.0  # times as much
 JOINT = 4  # one case in so many has all dims drawn, the others one
 JOINT_COST = 2.0**15
 SHORTENED = 3  # times at most that such a case is made smaller
-LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest
+LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest: more of them
+VARIED = 64  # where the case is cheap even so
 MOST = 1 << 14  # cases of a sweep
 
 Dims = dict[str, int]
 Numbers = npt.NDArray[np.int64]
+Fractions = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class _Draws:
     order: Mapping[str, list[int]]  # lengths in the order in which they are taken
     focus: Numbers  # number of the dim that a case is about, -1 for all
     place: Mapping[str, Numbers]  # in the dim's order
-    little: Mapping[str, Numbers]  # lengths where a case is about another dim
+    little: Mapping[str, Fractions]  # how far above its least length, where a case is about another dim
     like: Numbers  # number of the test whose scalars and missing inputs it has
     seed: Numbers
     family: Numbers
@@ -109,7 +111,7 @@ class Sweep:
             order,
             focus,
             place,
-            {name: self._little(name, rng) for name in self._listed},
+            {name: rng.random(MOST) for name in self._listed},
             rng.integers(len(self.task.tests), size=MOST),
             rng.integers(2**32, size=MOST),
             rng.integers(max(1, len(self._others)), size=MOST),
@@ -128,11 +130,6 @@ class Sweep:
                 found[name] = order
         return found
 
-    def _little(self, name: str, rng: np.random.Generator) -> Numbers:
-        step = self.task.multiples.get(name, 1)
-        above = (LITTLE ** rng.random(MOST)).astype(np.int64) - 1
-        return np.minimum(max(self._listed[name]), -(-self._least[name] // step) * step + step * above)
-
     def _dims(self, number: int) -> Dims:
         """The lengths of a case; where they would cost too much the other dims have their least, or all are shorter."""
         draws, names = self._draws, list(self._draws.order)
@@ -141,9 +138,17 @@ class Sweep:
             drawn = {name: draws.order[name][int(draws.place[name][number])] for name in names}
             return self._shortened({**self._least, **drawn})
         name = names[focus]
-        chosen = {name: draws.order[name][int(draws.place[name][number])]}
-        dims = {**{other: int(draws.little[other][number]) for other in self._listed}, **chosen}
-        return dims if cost(self.task, dims) <= self.limit else {**self._least, **chosen}
+        chosen = {**self._least, name: draws.order[name][int(draws.place[name][number])]}
+        spare = CHEAP / max(1.0, cost(self.task, chosen))
+        steps = min(VARIED, max(LITTLE, spare ** (1 / max(1, len(names) - 1))))
+        others = {each: self._little(each, steps, number) for each in self._listed if each != name}
+        return {**chosen, **others} if cost(self.task, {**chosen, **others}) <= self.limit else chosen
+
+    def _little(self, name: str, steps: float, number: int) -> int:
+        """A length up to so many steps above the least, no octave of the steps likelier than another."""
+        step = self.task.multiples.get(name, 1)
+        above = int(steps ** float(self._draws.little[name][number])) - 1
+        return int(min(max(self._listed[name]), -(-self._least[name] // step) * step + step * above))
 
     def _shortened(self, dims: Dims) -> Dims:
         """All dims shorter by the same factor until the case is affordable."""

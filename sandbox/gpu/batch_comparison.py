@@ -8,6 +8,7 @@ little inexact.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ from tasks.dtypes import Array, is_float, largest_finite, numpy_dtype, smallest_
 from tasks.families import InputFamilies
 from tasks.tensor import TensorSpec
 from tasks.tolerance import Tolerance
+from tasks.yardstick import Yardstick
+
+CHECKED = 4  # cases of a batch whose task has a check of its own: it takes inputs, which are drawn again for it
 
 Flags = npt.NDArray[np.bool_]
 
@@ -25,8 +29,6 @@ Flags = npt.NDArray[np.bool_]
 def suspects(families: InputFamilies, batch: Batch, outputs: Raw) -> list[int]:
     """The numbers of the cases that may be wrong, in their order."""
     task = families.task
-    if task.check is not None:
-        return list(range(len(batch.rows)))
     doubtful, at, byte = np.zeros(len(batch.rows), bool), 0, 0
     for spec, elements in zip(task.outputs, batch.elements, strict=True):
         dtype, count = numpy_dtype(spec.dtype), sum(elements)
@@ -34,18 +36,39 @@ def suspects(families: InputFamilies, batch: Batch, outputs: Raw) -> list[int]:
         got = outputs[byte : byte + count * dtype.itemsize].view(dtype)
         known = {name: families.tolerance(spec, name) for name in {row.family for row in batch.rows}}
         tolerances = [known[row.family] for row in batch.rows]
-        doubtful |= _beyond(spec, tolerances, np.array(elements), to_float64(got), want, base)
+        if all(elements) and not any(one.row_rtol or one.matched < 1 for one in tolerances):
+            doubtful |= _beyond(dtype, tolerances, np.array(elements), to_float64(got), want, base)
+        else:
+            shapes = [task.shape_of(spec, row.case) for row in batch.rows]
+            doubtful |= _each_beyond(spec, tolerances, shapes, got, want, base)
         at, byte = at + 2 * count, byte + count * dtype.itemsize
+    if task.check is not None:
+        doubtful[:CHECKED] = True
     return [int(number) for number in np.flatnonzero(doubtful)]
 
 
+def _each_beyond(
+    spec: TensorSpec,
+    tolerances: Sequence[Tolerance],
+    shapes: Sequence[tuple[int, ...]],
+    got: Array,
+    want: Array,
+    base: Array,
+) -> Flags:
+    """For each case whether it is wrong by the whole comparison, where a gate is not the same for all elements."""
+    found, at = np.zeros(len(shapes), bool), 0
+    for number, (shape, tolerance) in enumerate(zip(shapes, tolerances, strict=True)):
+        part = slice(at, at + prod(shape))
+        exact, standard, mine = (spec.unflatten(flat[part], shape) for flat in (want, base, got))
+        found[number] = not Yardstick(exact, standard, numpy_dtype(spec.dtype), tolerance).judge(mine).correct
+        at = part.stop
+    return found
+
+
 def _beyond(
-    spec: TensorSpec, tolerances: Sequence[Tolerance], sizes: Array, got: Array, want: Array, base: Array
+    dtype: np.dtype[np.generic], tolerances: Sequence[Tolerance], sizes: Array, got: Array, want: Array, base: Array
 ) -> Flags:
     """For each case whether one of its elements is further off than it may be, or is no number."""
-    dtype = numpy_dtype(spec.dtype)
-    if not sizes.all() or any(one.row_rtol or one.matched < 1 for one in tolerances):
-        return np.ones(len(sizes), bool)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     ratio, atol, rtol = (
         np.array(values, np.float64)

@@ -222,6 +222,7 @@ class GpuEvaluator(SandboxBase):
 
     def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
         task, made = compiled.prepared.task, Comparisons()
+        self._makers.start(task)
         self._references_of(task).prepare()  # may take long, and needs no GPU
 
         def work(child: ChildProcess) -> tuple[Finding, ...]:

@@ -57,6 +57,10 @@ class MakerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: ChildChannel | None = None
 
+    def start(self) -> None:
+        """Start it, if it is not there; nothing is waited for."""
+        self._started()
+
     def begin(self, request: SweepRequest) -> bool:
         """Get it ready for a candidate; False where it knows the task or the candidate as another. One of `LOST`."""
         channel = self._started()
@@ -163,6 +167,16 @@ class MakerPool:
     def __init__(self, workers: int) -> None:
         """None at all with 0 workers."""
         self._makers = [MakerProcess() for _ in range(workers)]
+
+    def start(self, task: Task) -> None:
+        """Start those that are free, where the task can be theirs, before they are needed."""
+        for maker in self._makers if can_be_shared(task) else ():
+            if maker.in_use.acquire(blocking=False):
+                try:
+                    with contextlib.suppress(OSError):
+                        maker.start()
+                finally:
+                    maker.in_use.release()
 
     def begin(self, task: Task, request: SweepRequest, count: int) -> SharedSweep | None:
         """The sweep under way; None where no other process can make it."""

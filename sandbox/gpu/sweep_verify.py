@@ -40,10 +40,17 @@ PATIENCE = 2.0  # times as long as one call may take
 
 @dataclass(frozen=True)
 class SweepRule:
-    """The time that a sweep may take, and how many cases there are in a batch."""
+    """The time that a sweep may take, and how many cases there are in a batch.
+
+    It goes on while other work of the verdict does, up to `awaited_s`; for `share` of the time that the verdict took
+    before; for `least_s`; and until it has had `cases`, up to `most_s`. A slow machine so has its cases as well.
+    """
 
     least_s: float = 0.4
-    most_s: float = 1.0  # where the judge waits for other work of this verdict anyway
+    share: float = 0.25
+    awaited_s: float = 1.0
+    cases: int = 1536
+    most_s: float = 2.5
     batch: int = 96
 
 
@@ -62,6 +69,7 @@ class SweepVerification:
         kernels = compiled.build.metadata(compiled.prepared.plans[0])
         self._candidate = Candidate(compiled.prepared, kernels, target)
         self._shared = makers.begin(references.task, self._request(), rule.batch)
+        self._began = time.monotonic()
         self.count, self._families = 0, tuple[SweptCase, ...]()
 
     def __enter__(self) -> Self:
@@ -78,8 +86,9 @@ class SweepVerification:
 
         `is_awaited` says whether other work of the verdict goes on meanwhile.
         """
-        began = time.monotonic()
+        least_s, began = max(self._rule.least_s, self._rule.share * (time.monotonic() - self._began)), 0.0
         for batch in self._batches():
+            began = began or time.monotonic()  # processes that were started for it need time as well
             try:
                 findings = self._judged(batch)
             finally:
@@ -89,7 +98,9 @@ class SweepVerification:
                 findings = refusal if isinstance(refusal, tuple) else ()
             if findings:
                 return findings
-            if time.monotonic() - began > (self._rule.most_s if is_awaited() else self._rule.least_s):
+            spent_s = time.monotonic() - began
+            enough_s = max(least_s, self._rule.awaited_s) if is_awaited() else least_s
+            if spent_s > (enough_s if self.count >= self._rule.cases else max(enough_s, self._rule.most_s)):
                 return ()
         return ()
 

@@ -49,7 +49,7 @@ QUICK = Rules(
     LevelRule(least=3, most=3, warm=0, alpha=0.9),
     clock_tries=1,
     contrast=Rule(alpha=0.4, least=12, most=12, warm=0),
-    verify=VerifyRules(CHAIN, SweepRule(least_s=0.0, most_s=0.0, batch=4)),
+    verify=VerifyRules(CHAIN, SweepRule(0.0, 0.0, 0.0, 0, 0.0, batch=4)),
 )
 
 
