@@ -2,18 +2,21 @@
 
     python3 -m benchmarks.sweeps wrong OUT [--secrets N] [--seconds N] [--tasks NAME,...]
     python3 -m benchmarks.sweeps right OUT [--verdicts N] [--seconds N]
+    python3 -m benchmarks.sweeps alone OUT [--secrets N] [--seconds N] [--tasks NAME,...]
     python3 -m benchmarks.sweeps time OUT [--turns N] [--tasks NAME,...]
 
 `wrong` asks for each kernel several times, under a secret of its own each time; none may be accepted. Run again, the
 judge's other secret is another, too. `right` takes the right kernels of `tests/kernels/warps` and the seeds of all
-tasks; none may be refused. `time` prints seconds of a verdict and of a benchmark of right kernels: run it in a checkout
-of an earlier commit, too, on the same machine in the same hour, and compare the figures task by task.
+tasks; none may be refused. `alone` gives both a sweep and nothing else of a verdict. `time` prints seconds of a verdict
+and of a benchmark of right kernels: run it in a checkout of an earlier commit, too, on the same machine in the same
+hour, and compare the figures task by task.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import secrets as secrets_of
 import sys
 import tempfile
 import time
@@ -21,7 +24,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
+from sandbox.gpu.sweep_verify import SWEEP, SweepVerification
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 from tasks.task import Task
@@ -98,6 +103,51 @@ def right(verdicts: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
         judge.close()
 
 
+def alone(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
+    """The sweep of every kernel and nothing else of a verdict, under so many secrets, each in one process."""
+    with tempfile.TemporaryDirectory() as cache:
+        judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
+        for name in chosen or sorted({task for task, _, _ in kernels((), is_right=True)}):
+            task = kernel_task(name)
+            sources = [(file, source, False) for _, file, source in kernels((name,), is_right=False)]
+            sources += [(file, source, True) for _, file, source in kernels((name,), is_right=True)]
+            sources += [(seed.name, seed.read_text(encoding="utf-8"), True) for seed in task.seeds]
+            for file, source, is_right in sources:
+                if time.monotonic() > ends:
+                    break
+                yield from _swept(judge, task, file, source, is_right, secrets)
+        judge.close()
+
+
+def _swept(judge: GpuEvaluator, task: Task, name: str, source: str, is_right: bool, secrets: int) -> Iterator[Row]:
+    """Rows of one kernel; a fault of its process is its last one."""
+    evaluation, compiled = judge._build(judge.prepare(source, task))
+    row: Row = {"task": task.name, "name": name, "is_right": is_right, "accepted": False}
+    if compiled is None:
+        yield {**row, "stage": "compile", "message": str(evaluation.verdict)[:300]}
+        return
+    references, rows, ready = judge._references_of(task), list[Row](), compiled
+    judge._makers.start(task)
+    _ = references.families.names, references.families.ranges
+
+    def work(child: ChildProcess) -> None:
+        loaded = ready.load(child, "B", DEADLINE_S)
+        for number in range(secrets):
+            references._secret = secrets_of.randbits(62)
+            began = time.monotonic()
+            with SweepVerification(loaded, references, judge.target, SWEEP, judge._makers) as sweep:
+                found = sweep.run(lambda: False)
+            said: Row = {"accepted": not found, "secret": number, "swept": sweep.count}
+            if found:
+                said |= {"case": found[0].case, "message": found[0].message[:160]}
+            rows.append({**row, **said, "seconds": round(time.monotonic() - began, 3)})
+
+    fault = judge._on_child(work)
+    yield from rows
+    if fault is not None:
+        yield {**row, "message": fault.message, "case": fault.case}
+
+
 def timed(turns: int, chosen: Sequence[str]) -> Iterator[Row]:
     """Verdicts and benchmarks of right kernels; the first of a task computes references that the others share."""
     with tempfile.TemporaryDirectory() as cache:
@@ -114,7 +164,7 @@ def timed(turns: int, chosen: Sequence[str]) -> Iterator[Row]:
 def main(words: Sequence[str]) -> int:
     """Collect, print a line for each verdict, and write all of them to a file."""
     parser = argparse.ArgumentParser(prog="python3 -m benchmarks.sweeps")
-    parser.add_argument("what", choices=("wrong", "right", "time"))
+    parser.add_argument("what", choices=("wrong", "right", "alone", "time"))
     parser.add_argument("out", type=Path)
     parser.add_argument("--secrets", type=int, default=5)
     parser.add_argument("--verdicts", type=int, default=200)
@@ -126,12 +176,13 @@ def main(words: Sequence[str]) -> int:
     runs = {
         "wrong": lambda: wrong(given.secrets, ends, chosen),
         "right": lambda: right(given.verdicts, ends, chosen),
+        "alone": lambda: alone(given.secrets, ends, chosen),
         "time": lambda: timed(given.turns, chosen),
     }
     bad = 0
     for row in runs[given.what]():
         rows.append(row)
-        is_bad = row["accepted"] == (given.what == "wrong")
+        is_bad = row["accepted"] != row.get("is_right", given.what != "wrong")
         bad += is_bad
         sys.stdout.write(f"{'!!' if is_bad else '  '} {json.dumps(row)}\n")
         sys.stdout.flush()

@@ -62,8 +62,13 @@ class Batch:
         os.close(self.inputs)
 
 
-def make_batch(wanted: Sequence[SweptCase], candidate: Candidate, families: InputFamilies) -> Batch:
-    """Plans in numbers, inputs and answers; nothing here needs the GPU."""
+def make_batch(
+    wanted: Sequence[SweptCase], candidate: Candidate, families: InputFamilies, most_bytes: int = MOST_BYTES
+) -> Batch:
+    """Plans in numbers, inputs and answers; nothing here needs the GPU.
+
+    Buffers take so many bytes at most, unless they are one case's.
+    """
     task = families.task
     rows, buffers, launches = list[SweptCase](), list[tuple[str, str, int]](), list[Launches]()
     refused, taken, count = None, 0, 0
@@ -74,7 +79,7 @@ def make_batch(wanted: Sequence[SweptCase], candidate: Candidate, families: Inpu
             break
         own = buffers_of(task, swept.case, plan)
         taken, count = taken + sum(nbytes for _, _, nbytes in own), count + len(plan.launches)
-        if rows and (taken > MOST_BYTES or count > MOST_LAUNCHES):
+        if rows and (taken > most_bytes or count > MOST_LAUNCHES):
             break
         buffers += [(f"{number}:{name}", role, nbytes) for name, role, nbytes in own]
         launches.append(launches_of(plan, candidate.kernels, f"{number}:"))

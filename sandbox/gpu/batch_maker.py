@@ -97,6 +97,8 @@ def main(number: int) -> int:
                 _send(channel, maker.make(request.number, request.count))
     except (Closed, Malformed):
         return 0
+    finally:
+        channel.close()
 
 
 def _send(channel: ChildChannel, batch: Batch | None) -> None:

@@ -35,7 +35,7 @@ MOSTLY = 3  # of them that must be wrong as well
 APART = 7_919  # from the seed of one draw to that of the next
 LOOKED_AT = 8  # failing cases of a batch that are tried again
 MORE = "more shapes and values"  # behind their number in the row that stands for them
-PATIENCE = 2.0  # times as long as one call may take
+TOGETHER = 16  # cases of a batch that may take as long as one call may
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class SweepVerification:
         skip = ALIGNMENT * loaded.rng.randrange(SPREAD_BYTES // ALIGNMENT)
         request = BatchRequest(loaded.tag, batch.call, loaded.rng.getrandbits(63), loaded.rng.getrandbits(63), skip)
         nbytes = output_bytes(self._references.task, batch)
-        return loaded.child.batch(request, batch.inputs, nbytes, PATIENCE * loaded.deadline_s)
+        return loaded.child.batch(request, batch.inputs, nbytes, (1 + len(batch.rows) / TOGETHER) * loaded.deadline_s)
 
     def _confirmed(self, row: SweptCase, error: float) -> tuple[Finding, ...]:
         """What is wrong with a case whose answer in a batch was."""
