@@ -17,11 +17,13 @@ import numpy as np
 
 from records.computed_once import computed_once
 from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, NEAR, Make, planted
+from tasks.dtypes import numpy_dtype
 from tasks.family_measures import ONE_WAY, FamilyMeasures, small_cases
 from tasks.kept_facts import KeptFacts
 from tasks.patterned_inputs import Rng
 from tasks.scaled_inputs import FLUSHED, Scaling
-from tasks.task import Case, Task, Tensors, TensorSpec
+from tasks.swept_values import AS_DRAWN, VALUES, Ranges, drawn_swept
+from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
@@ -64,6 +66,8 @@ class InputFamilies:
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a case, or of a family on it; but for a listed test, values are planted in what is drawn."""
         task = self.task
+        if family in (AS_DRAWN, *VALUES):
+            return drawn_swept(task, case, str(family), self.ranges, moves_values=self.moves_values)
         inputs: Tensors = task.draw(case)
         rng = np.random.default_rng((case.seed, 1))
         if family in task.variant_names and task.variants is not None:
@@ -74,6 +78,11 @@ class InputFamilies:
             return inputs
         return task.kept(_made(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
 
+    def typed(self, case: Case, family: str | None) -> dict[str, Array]:
+        """The same in the types that the task declares, of the inputs that the case gives."""
+        inputs = self.draw(case, family)
+        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
+
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
         own = self.task.tolerance_of(output)
@@ -81,25 +90,24 @@ class InputFamilies:
             return own
         if any(spec.name in self.task.plant and spec.shape == output.shape for spec in self.task.inputs):
             own = replace(own, row_units=ROW_UNITS)
-        if family is None:
+        if family is None or family == AS_DRAWN:
             return replace(own, least=max(own.least, FLUSHED))
+        if family in VALUES:
+            return replace(_wider(own), least=max(own.least, FLUSHED), units=ONE_WAY)
         if family in self.task.wide:
-            rtol = None if own.rtol is None else WIDER * own.rtol
-            own = replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
+            own = _wider(own)
         if family in self.task.variant_names:
             exact = ONE_WAY if family in self._alike else EXACT_UNITS
             return replace(own, least=max(own.least, FLUSHED), units=max(own.units, exact))
         if family in self.scalings:
             return self.scalings[family].tolerance(output.name, own)
-        wider = None if own.rtol is None else WIDER * own.rtol
         # A variance in one pass loses the square of what one in two passes does where values hardly differ.
         cancels = 1 / NEAR if family.removesuffix(TOGETHER) in (EXCEPT, HARDLY) else 1.0
+        wider = _wider(own)
         return replace(
-            own,
-            ratio=WIDER * cancels * own.ratio,
-            rtol=wider,
+            wider,
+            ratio=cancels * wider.ratio,
             atol=WIDER * own.atol,
-            row_rtol=WIDER * own.row_rtol,
             least=max(self._units[output.name], self._strays(family)[output.name]),
             units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
         )
@@ -145,9 +153,21 @@ class InputFamilies:
         return {name: Scaling(exponent, tuple(inputs), degrees) for name, (exponent, inputs, degrees) in found.items()}
 
     @computed_once
+    def ranges(self) -> Ranges:
+        """By family of `VALUES` and input the exponents that its values may have."""
+        found = self._facts.get("binades", lambda: self._measures.binades(self.moves_values))
+        return {family: {name: (one[0], one[1]) for name, one in of.items()} for family, of in found.items()}
+
+    @computed_once
     def moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         return self._facts.get("moves values", self._measures.moves_values)
+
+
+def _wider(own: Tolerance) -> Tolerance:
+    """The tolerance of families for whose rounding the task's standard does not stand."""
+    rtol = None if own.rtol is None else WIDER * own.rtol
+    return replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
 
 
 def _made(change: InputChange, inputs: Tensors, rng: Rng) -> Tensors:

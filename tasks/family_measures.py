@@ -16,6 +16,7 @@ from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
 from tasks.patterned_inputs import Rng
 from tasks.scaled_inputs import scalings_of
+from tasks.swept_values import Range, binades_of
 from tasks.task import Array, Case, Task, Tensors
 
 ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
@@ -94,6 +95,10 @@ class FamilyMeasures:
         """By family the power of two, the inputs, and the power of the factor that each output gets."""
         found = scalings_of(self.task, small_cases(self.task))
         return {name: (one.exponent, one.inputs, one.degrees) for name, one in found.items()}
+
+    def binades(self, moves_values: bool) -> dict[str, dict[str, Range]]:
+        """By family and input the exponents that values may have."""
+        return binades_of(self.task, small_cases(self.task), moves_values)
 
     def borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""

@@ -13,13 +13,14 @@ import numpy as np
 from sandbox.gpu.child_messages import BindRequest, FieldArgument, LaunchArgument, Launches
 from sandbox.gpu.driver.device_memory import Argument, DeviceMemory, Scalar
 from sandbox.gpu.driver.driver import Device, DeviceKernel
-from sandbox.gpu.layout import ALIGNMENT, BLOCK, FILLED, RED_ZONE, block_roles
+from sandbox.gpu.layout import ALIGNMENT, BLOCK, FILLED, RED_ZONE, Layout, block_roles
 from sandbox.gpu.memory_file import Raw
 from sandbox.gpu.trusted.trusted import DeviceSets, Trusted
 from tasks.dtypes import stored
 
 BASES = 2
 REPORT = 16  # bytes a set, see `Trusted.inspect`
+MANY = 16  # buffers from which on they are copied to and from the host together: each copy waits for the device
 
 
 def _narrow(dtype: str, value: float) -> Scalar:
@@ -65,7 +66,16 @@ def need_of(request: BindRequest) -> Need:
         -(-p.nbytes // ALIGNMENT) * ALIGNMENT + RED_ZONE for p in request.layout.places if p.role == "workspace"
     )
     own, copies = nbytes - spaces, BASES + request.sets
-    return Need(copies * own + own // BLOCK + REPORT * request.sets + request.skip, copies * spaces + spaces // BLOCK)
+    besides = REPORT * request.sets + request.skip + staging_bytes(request.layout)
+    return Need(copies * own + own // BLOCK + besides, copies * spaces + spaces // BLOCK)
+
+
+def staging_bytes(layout: Layout) -> int:
+    """Bytes of the memory by which the contents of many buffers go to and from the host; none where there are few."""
+    if len(layout.places) < MANY:
+        return 0
+    filled = BASES * sum(p.nbytes for p in layout.places if p.role in FILLED)
+    return max(filled, sum(p.nbytes for p in layout.outputs))
 
 
 class LoadedModule:
@@ -120,14 +130,25 @@ class CaseBuffers:
         roles, report = device.allocate(blocks), device.allocate(REPORT * self.sets)
         roles.write(block_roles(request.layout.places, blocks))
         self._held = DeviceSets(arena, bases, roles, report, blocks, request.whole)
-        self._allocated = (*bases, whole, roles, report)
-        at = 0
+        size = staging_bytes(request.layout)
+        self._staging = device.allocate(size) if size else None
+        self._allocated = (*bases, whole, roles, report, *([self._staging] if self._staging else []))
         for base, is_noisy in zip(bases, (False, True), strict=True):
             trusted.noise(base, 2 * blocks, request.seed, is_noisy)
-            for place in request.layout.places:
-                if place.role in FILLED:
+        self._fill(bases, inputs)
+
+    def _fill(self, bases: Sequence[DeviceMemory], inputs: Raw) -> None:
+        """Put each base's inputs, which follow one another in the order of the places, into it."""
+        at = 0
+        if self._staging:
+            self._staging.write(inputs[: BASES * sum(p.nbytes for p in self._layout.places if p.role in FILLED)])
+        for base in bases:
+            for place in (p for p in self._layout.places if p.role in FILLED):
+                if self._staging:
+                    base.copy_from(self._staging, place.nbytes, place.offset, at)
+                else:
                     base.write(inputs[at : at + place.nbytes], place.offset)
-                    at += place.nbytes
+                at += place.nbytes
 
     def refresh(self, seed: int, sets: int) -> None:
         """Write the first sets again."""
@@ -140,9 +161,16 @@ class CaseBuffers:
         return int(report[0::2].sum()), [int(n) for n in report[1::2]]
 
     def pieces(self, names: Sequence[str], number: int) -> list[tuple[DeviceMemory, int, int]]:
-        """Memory, offset and bytes of buffers of one set."""
+        """Memory, offset and bytes of buffers of one set; of many the memory that they are gathered in."""
         places, start = [self._layout[name] for name in names], number * self._layout.nbytes
-        return [(self._held.arena, start + place.offset, place.nbytes) for place in places]
+        total = sum(place.nbytes for place in places)
+        if self._staging is None or not len(places) >= MANY or total > self._staging.nbytes:
+            return [(self._held.arena, start + place.offset, place.nbytes) for place in places]
+        at = 0
+        for place in places:
+            self._staging.copy_from(self._held.arena, place.nbytes, at, start + place.offset)
+            at += place.nbytes
+        return [(self._staging, 0, total)]
 
     def prepare(self, module: LoadedModule, launches: Launches) -> list[PreparedCall]:
         """The launches of a plan for every set."""

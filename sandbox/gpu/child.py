@@ -15,7 +15,10 @@ import numpy as np
 from records.errors import MachineError
 from sandbox.gpu.buffers import CaseBuffers, LoadedModule, Need, PreparedCall, need_of
 from sandbox.gpu.call_series import chain, copy_out, replay, single
+from sandbox.gpu.child_channel import decode
 from sandbox.gpu.child_messages import (
+    BatchCall,
+    BatchRequest,
     BindRequest,
     CallRequest,
     ChainRequest,
@@ -95,6 +98,8 @@ class Child:
                 return self._bind(request, view(files[0]))
             case CallRequest():
                 return self._call(request, view_to_fill(files[0]))
+            case BatchRequest():
+                return self._batch(request, view(files[0]), view_to_fill(files[1]))
             case ChainRequest():
                 return chain(request, self._case(), self._modules[request.tag], view_to_fill(files[0]))
             case ReplayRequest():
@@ -148,6 +153,14 @@ class Child:
         changed, sums = single(request, buffers, module, self._own().scrub)
         copy_out(buffers.pieces(request.outputs, request.number), outputs)
         return CallReply(changed, sums[request.number])
+
+    def _batch(self, request: BatchRequest, inputs: Raw, outputs: Raw) -> CallReply | ShortReply:
+        """Bind and call many cases as one."""
+        made = decode(request.call.encode(), (BatchCall,))
+        bound = BindRequest(made.layout, 1, False, request.noise_seed, request.skip, request.is_last)
+        if isinstance(reply := self._bind(bound, inputs), ShortReply):
+            return reply
+        return self._call(CallRequest(request.tag, made.launches, request.seed, 0, made.outputs), outputs)
 
     def _read_variables(self, request: VariablesRequest, target: Raw) -> DoneReply:
         module = self._modules[request.tag]

@@ -108,6 +108,27 @@ class CallRequest:
 
 
 @dataclass(frozen=True)
+class BatchCall:
+    """Many cases as one: the buffers of all, their launches in order, the outputs that come back in this order."""
+
+    layout: Layout
+    launches: Launches
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BatchRequest:
+    """Allocate for a batch and call it once. The files: inputs as of a `BindRequest`, and the outputs."""
+
+    tag: str
+    call: str  # the record `BatchCall`, encoded where it was made
+    seed: int
+    noise_seed: int
+    skip: int = 0
+    is_last: bool = False  # as of a `LoadRequest`
+
+
+@dataclass(frozen=True)
 class ChainRequest:
     """Calls in a row with nothing reset between them, one on every set for each seed; these outputs of them all."""
 
@@ -191,6 +212,7 @@ Request = (
     | LoadRequest
     | BindRequest
     | CallRequest
+    | BatchRequest
     | ChainRequest
     | ReplayRequest
     | VariablesRequest
@@ -201,5 +223,5 @@ Request = (
     | ControlRequest
     | NoiseRequest
 )
-RUNS_CANDIDATE = (CallRequest, ChainRequest, ReplayRequest, WindowsRequest, RepeatRequest)
+RUNS_CANDIDATE = (CallRequest, BatchRequest, ChainRequest, ReplayRequest, WindowsRequest, RepeatRequest)
 REQUESTS: tuple[type[Request], ...] = get_args(Request)

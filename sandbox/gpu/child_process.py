@@ -11,6 +11,7 @@ from records.errors import DeviceError
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.child_link import PROGRAM, QUICK_S, Answer, ChildLink, GpuSlot
 from sandbox.gpu.child_messages import (
+    BatchRequest,
     BindRequest,
     CallRequest,
     ChainRequest,
@@ -124,6 +125,19 @@ class ChildProcess(ChildLink):
         """One call on one set."""
         reply, (outputs,) = self._fetch(request, CallReply, request.outputs, 1, timeout_s)
         return Called(reply.changed, outputs, reply.sum)
+
+    def batch(self, request: BatchRequest, inputs: int, nbytes: int, timeout_s: float) -> tuple[int, Raw]:
+        """Many cases in one call: blocks that changed and may not, and so many bytes of outputs."""
+        handle = memory_file("outputs", max(1, nbytes))
+        try:
+            files, kinds = (inputs, handle), tuple[type[CallReply | ShortReply], ...]((CallReply, ShortReply))
+            reply = self.ask(request, kinds, files, timeout_s)
+            if isinstance(reply, ShortReply):
+                self.wait_idle()
+                reply = self.ask(replace(request, is_last=True), (CallReply,), files, timeout_s)
+            return reply.changed, view(handle)[:nbytes]
+        finally:
+            os.close(handle)
 
     def chain(self, request: ChainRequest, timeout_s: float) -> Chained:
         """Calls in a row with nothing reset between them."""

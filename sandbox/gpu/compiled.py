@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
 from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.gpu.child_messages import BindRequest, FieldArgument, KernelLaunch, LaunchArgument, Launches, LoadRequest
 from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
@@ -17,6 +20,18 @@ from tasks.task import Case, Task, TensorSpec
 
 DEADLINE_S = 10.0  # for one call; a kernel that takes longer is taken for endless
 SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, which a driver aligns large allocations to
+
+
+class NamedKernel(Protocol):
+    """A kernel by its name in the source and its symbol in the image."""
+
+    @property
+    def name(self) -> str:
+        """In the source."""
+
+    @property
+    def symbol(self) -> str:
+        """In the image."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +53,7 @@ class CompiledCandidate:
 
     def launches(self, case: Case) -> Launches:
         """Its launches for the child: symbols instead of names, workspaces under names of their own."""
-        symbols = {k.name: k.symbol for k in self.build.kernels}
-        return tuple(
-            KernelLaunch(
-                symbols.get(launch.kernel, launch.kernel),
-                launch.grid,
-                launch.block,
-                launch.lds_bytes,
-                tuple(map(_argument, launch.args)),
-                launch.cooperative,
-            )
-            for launch in self.prepared.plan(case).launches
-        )
+        return launches_of(self.prepared.plan(case), self.build.kernels)
 
     def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
         """Load it in a child process under a tag."""
@@ -84,8 +88,29 @@ class LoadedCandidate:
         self.child.bind(BindRequest(layout, sets, whole, self.rng.getrandbits(63), skip), inputs)
 
 
+def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str = "") -> Launches:
+    """The launches of a plan in numbers, on buffers of which the names begin so."""
+    symbols = {k.name: k.symbol for k in kernels}
+    return tuple(
+        KernelLaunch(
+            symbols.get(launch.kernel, launch.kernel),
+            launch.grid,
+            launch.block,
+            launch.lds_bytes,
+            tuple(_argument(given, prefix) for given in launch.args),
+            launch.cooperative,
+        )
+        for launch in plan.launches
+    )
+
+
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
     """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
+    return lay_out(buffers_of(task, case, *(compiled.prepared.plan(case) for compiled in candidates)))
+
+
+def buffers_of(task: Task, case: Case, *plans: ResolvedPlan) -> list[tuple[str, str, int]]:
+    """Name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
     filled = task.initials
     tensors = [
         (filled.get(s.name, s.name), "inout" if s.name in filled else "input", _bytes(task, s, case))
@@ -93,27 +118,27 @@ def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
     ]
     tensors += [(s.name, "output", _bytes(task, s, case)) for s in task.outputs if not s.initial]
     spaces: dict[str, int] = {}
-    for compiled in candidates:
-        for name, (dtype, shape) in compiled.prepared.plan(case).workspaces.items():
+    for plan in plans:
+        for name, (dtype, shape) in plan.workspaces.items():
             spaces[name] = max(spaces.get(name, 0), prod(shape) * size_bytes(dtype))
-    return lay_out([*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())])
+    return [*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())]
 
 
 def _bytes(task: Task, spec: TensorSpec, case: Case) -> int:
     return task.length_of(spec, case) * size_bytes(spec.dtype)
 
 
-def _argument(given: ResolvedArg) -> LaunchArgument:
+def _argument(given: ResolvedArg, prefix: str) -> LaunchArgument:
     match given:
         case BufferArg(name=name, offset=offset):
-            return LaunchArgument(buffer=name, offset=offset)
+            return LaunchArgument(buffer=prefix + name, offset=offset)
         case ScalarArg(dtype=dtype, value=value):
             return LaunchArgument(dtype=dtype, value=value)
         case StructArg(fields=fields, size=size):
-            return LaunchArgument(fields=tuple(_field(at, leaf) for at, leaf in fields), size=size)
+            return LaunchArgument(fields=tuple(_field(at, leaf, prefix) for at, leaf in fields), size=size)
     return LaunchArgument(dtype="i64")  # null
 
 
-def _field(at: int, leaf: ResolvedArg) -> FieldArgument:
-    made = _argument(leaf)
+def _field(at: int, leaf: ResolvedArg, prefix: str) -> FieldArgument:
+    made = _argument(leaf, prefix)
     return FieldArgument(at, made.buffer, made.dtype, made.value, made.offset)

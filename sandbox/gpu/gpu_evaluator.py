@@ -23,11 +23,11 @@ from sandbox.gpu.child_link import GpuSlot
 from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compiled import DEADLINE_S, CompiledCandidate, LoadedCandidate
-from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.driver.driver import GpuProperties
 from sandbox.gpu.fence import SUMMARY
 from sandbox.gpu.fence_choice import fenced
 from sandbox.gpu.gpu_pool import GpuPool
+from sandbox.gpu.maker_pool import MakerPool, usual_makers
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import open_clocks
 from sandbox.gpu.timing.contrast import CHALLENGER, INCUMBENT, Rule
@@ -35,7 +35,7 @@ from sandbox.gpu.timing.measure import QUICK, STEADY, TimingSetup, concluded, co
 from sandbox.gpu.timing.stopwatch import Refused, Stopwatch
 from sandbox.gpu.timing.windows import LevelRule
 from sandbox.gpu.trusted.trusted import SOURCE
-from sandbox.gpu.whole_verify import Comparisons, joined, verify_all
+from sandbox.gpu.whole_verify import Comparisons, VerifyRules, joined, verify_all
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.task import Task
@@ -49,7 +49,7 @@ class Rules:
     deadline_s: float = DEADLINE_S  # for one call
     clock_tries: int = 8
     contrast: Rule = field(default_factory=Rule)
-    chain: ChainRule = field(default_factory=ChainRule)
+    verify: VerifyRules = field(default_factory=VerifyRules)
 
 
 SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
@@ -75,11 +75,13 @@ class GpuEvaluator(SandboxBase):
         rules: Rules = RULES,
         pool: type[GpuPool] = GpuPool,
         make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
+        makers: int | None = None,
     ) -> None:
         """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
 
         Inputs come from a secret of this process and not from `seed`: who knows them can embed the answers.
-        `library` is opened instead of the vendor's driver; `make` starts a process on the GPU.
+        `library` is opened instead of the vendor's driver; `make` starts a process on the GPU. So many `makers` of
+        batches for sweeps, as many as fit this machine by default.
         """
         self.target, self._cache, self._rules = target, cache, rules
         self._compiler = compiler or GpuCompiler(target, cache, runtime_library=library)
@@ -100,7 +102,7 @@ class GpuEvaluator(SandboxBase):
         self._secret = secrets.randbits(62)
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
         self._best: dict[str, dict[str, float]] = {}  # by task and case: the least time of a checked kernel
-        self._lock = threading.Lock()
+        self._lock, self._makers = threading.Lock(), MakerPool(usual_makers() if makers is None else makers)
 
     def _own_kernels(self) -> bytes:
         own = self._compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
@@ -188,6 +190,7 @@ class GpuEvaluator(SandboxBase):
         """End the processes that wait for work."""
         self.gpus.close()
         self._compiler.close()
+        self._makers.close()
         for references in self._references.values():
             references.close()
 
@@ -219,13 +222,14 @@ class GpuEvaluator(SandboxBase):
 
     def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
         task, made = compiled.prepared.task, Comparisons()
+        self._makers.start(task)
         self._references_of(task).prepare()  # may take long, and needs no GPU
 
         def work(child: ChildProcess) -> tuple[Finding, ...]:
             made.rows.clear()
             made.open.clear()
             loaded = self._load(child, CHALLENGER, compiled)
-            return verify_all(loaded, self._references_of(task), self.target, self._rules.chain, made)
+            return verify_all(loaded, self._references_of(task), self.target, self._rules.verify, made, self._makers)
 
         found = self._on_child(work)
         findings = (found,) if isinstance(found, Finding) else found

@@ -6,12 +6,14 @@ SplitMix64 after Steele, Lea and Flood (OOPSLA 2014).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from records.computed_once import computed_once
 
 BLOCK = 16  # bytes
 ALIGNMENT = 256
@@ -42,7 +44,11 @@ class Layout:
     nbytes: int
 
     def __getitem__(self, name: str) -> BufferPlace:
-        return next(p for p in self.places if p.name == name)
+        return self._by_name[name]
+
+    @computed_once
+    def _by_name(self) -> Mapping[str, BufferPlace]:
+        return {place.name: place for place in self.places}
 
     @property
     def outputs(self) -> tuple[BufferPlace, ...]:
@@ -63,12 +69,12 @@ def block_roles(places: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.ui
     return found
 
 
-def lay_out(buffers: Sequence[tuple[str, str, int]]) -> Layout:
-    """Places for (name, role, bytes), with a red zone before, between and behind."""
-    places, at = [], RED_ZONE
+def lay_out(buffers: Sequence[tuple[str, str, int]], zone: int = RED_ZONE) -> Layout:
+    """Places for (name, role, bytes), with a red zone of so many bytes before, between and behind."""
+    places, at = [], zone
     for name, role, nbytes in buffers:
         places.append(BufferPlace(name, role, at, nbytes))
-        at += -(-nbytes // ALIGNMENT) * ALIGNMENT + RED_ZONE
+        at += -(-nbytes // ALIGNMENT) * ALIGNMENT + zone
     return Layout(tuple(places), at)
 
 

@@ -20,16 +20,12 @@ import numpy as np
 
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
-from sandbox.candidate.growth import plan_cases
-from sandbox.candidate.plan_ways import plan_way_cases
+from sandbox.candidate.derived_cases import candidate_secret, derived_cases
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.written_lengths import written_cases
-from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
-from tasks.held_out import held_out_cases
 from tasks.more_outputs import has_few, more_outputs
 from tasks.own_check import refusal, stored
 from tasks.task import Array, Case, Task
@@ -76,6 +72,7 @@ class References:
         `facts` is a folder for what is measured of the task's families of inputs.
         """
         self.task, self._secret = task, secret
+        self.facts = str(facts or "")
         self.families, self._candidates = InputFamilies(task, facts), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
         self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
@@ -84,17 +81,18 @@ class References:
         self._files: dict[tuple[str, int], int] = {}
         self._lock = threading.RLock()
 
-    def cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
-        """Tests with secret values, shapes derived from them and the plan, the families of inputs on the first test."""
+    def cases(self, prepared: Prepared) -> list[Case]:
+        """Tests with secret values, then the shapes derived from them and from the plan."""
         tests = self.tests()
-        seed = self._secret & 0xFFFFFFFF
-        shapes = (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))
-        written = written_cases(prepared, seed, (*tests, *shapes))
-        rests = remainder_cases(prepared, seed, (*tests, *shapes, *written))
-        ways = plan_way_cases(prepared, seed, (*tests, *self.benchmarks(), *shapes, *written, *rests))
-        found = {case.name: case for case in (*shapes, *written, *rests, *ways)}
-        first = replace(tests[0], role="held_out")
-        return [*((case, None) for case in (*tests, *found.values())), *((first, name) for name in self.families.names)]
+        return [*tests, *derived_cases(prepared, self._secret & 0xFFFFFFFF, (*tests, *self.benchmarks()))]
+
+    def first(self) -> Case:
+        """The case that meets every family of inputs."""
+        return replace(self.tests()[0], role="held_out")
+
+    def secret_of(self, prepared: Prepared) -> int:
+        """A secret of this candidate's own."""
+        return candidate_secret(prepared, self._secret)
 
     def drawn_family(self) -> tuple[Case, str] | None:
         """A benchmark case and the family that it comes from for this candidate and the next ones; None without any."""
@@ -141,6 +139,7 @@ class References:
         """Draw the inputs of the benchmark cases, once."""
         for case in self.benchmarks():
             self.bases(case)
+        _ = self.families.names, self.families.ranges  # measured here, for other processes too
 
     def close(self) -> None:
         """Give the files and threads back."""
@@ -190,8 +189,7 @@ class References:
         return replace(case, seed=draw(self._secret, case.seed) >> 32)
 
     def _inputs(self, case: Case, variant: str | None) -> Mapping[str, Array]:
-        inputs = self.families.draw(case, variant)
-        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
+        return self.families.typed(case, variant)
 
     def _base(self, case: Case, number: int) -> Mapping[str, Array]:
         return self._keep(
@@ -201,6 +199,10 @@ class References:
 
     def _plain(self, inputs: Mapping[str, Array], case: Case) -> Reference:
         return Reference(inputs, self._flat(inputs, case), {}, has_check=False)
+
+    def fresh(self, case: Case, family: str | None) -> Reference:
+        """The reference of a case that is met once: nothing is kept."""
+        return self._reference(case, self._inputs(case, family), family)
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = self.task.expected(inputs, case)

@@ -20,12 +20,25 @@ from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.compiled import LoadedCandidate, layout_of
 from sandbox.gpu.device_state import ChainRule, DeviceState, Grading, Kept
 from sandbox.gpu.gpu_verify import unwritten, verify_case
+from sandbox.gpu.maker_pool import MakerPool
 from sandbox.gpu.memory_file import Raw, shared_file
 from sandbox.gpu.references import Grade, References
+from sandbox.gpu.sweep_verify import SWEEP, SweepRule, SweepVerification
 from sandbox.target import Target
 from tasks.task import Case
 
 SETS_BYTES = 2 << 30  # of all sets together
+
+
+NO_MAKERS = MakerPool(0)
+
+
+@dataclass(frozen=True)
+class VerifyRules:
+    """Limits of a verification."""
+
+    chain: ChainRule = field(default_factory=ChainRule)
+    sweep: SweepRule = SWEEP
 
 
 @dataclass
@@ -34,6 +47,10 @@ class Comparisons:
 
     rows: list[CaseResult] = field(default_factory=list)
     open: list[tuple[Case, Future[Grade]]] = field(default_factory=list)
+
+    def is_open(self) -> bool:
+        """True while a comparison is under way."""
+        return not all(grade.done() for _, grade in self.open)
 
     def concluded(self) -> tuple[Finding, ...]:
         """Wait for them; the findings of the first case that is wrong."""
@@ -58,29 +75,60 @@ def joined(verified: Sequence[CaseResult], timed: Sequence[CaseResult]) -> tuple
 
 
 def verify_all(
+    loaded: LoadedCandidate,
+    references: References,
+    target: Target,
+    rules: VerifyRules,
+    made: Comparisons,
+    makers: MakerPool = NO_MAKERS,
+) -> tuple[Finding, ...]:
+    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault.
+
+    The sweep comes last: its batches are made and the benchmark cases are compared while the GPU does the others.
+    """
+    with SweepVerification(loaded, references, target, rules.sweep, makers) as sweep:
+        found = _derived(loaded, references, target, rules.chain, made)
+        if not found:
+            found = _benchmarks(loaded, references, target, rules.chain, made)
+        if not found:
+            found = _on_a_family(loaded, references, made)
+        if not found:
+            found = sweep.run(made.is_open)
+        if not found:
+            made.rows += sweep.rows()
+        return found
+
+
+def _derived(
     loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
 ) -> tuple[Finding, ...]:
-    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault."""
+    """The tests, and the shapes derived from them and from the plan."""
     compiled = loaded.compiled
     has_variables = compiled.variable_bytes > 0 or compiled.build.hidden_bytes > 0
     chosen = loaded.rng.choice(references.tests())
-    for case, variant in references.cases(compiled.prepared):
+    for case in references.cases(compiled.prepared):
         if refused := _refused(loaded, target, case):
             return refused
         with _Naming(case):
-            row, findings = verify_case(loaded, references, case, variant)
+            row, findings = verify_case(loaded, references, case, None)
             made.rows.append(row)
-            if not findings and variant is None and (has_variables or case == chosen):
+            if not findings and (has_variables or case == chosen):
                 findings = [*_keeps_nothing(loaded, references, case, rule)]
         if findings:
             return tuple(findings)
+    return ()
+
+
+def _benchmarks(
+    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
+) -> tuple[Finding, ...]:
     for case in references.benchmarks():
         if refused := _refused(loaded, target, case):
             return refused
         with _Naming(case):
             if kept := _whole(loaded, references, case, rule, made):
                 return tuple(kept)
-    return _on_a_family(loaded, references, made)
+    return ()
 
 
 def _on_a_family(loaded: LoadedCandidate, references: References, made: Comparisons) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
-from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.derived_cases import plan_shapes
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan_ways import plan_way_cases, way_family_cases, whole_cost
@@ -25,7 +25,7 @@ from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
 from tasks.families import TOGETHER
 from tasks.family_measures import longest_line
-from tasks.held_out import SMALL, cost, held_out_cases
+from tasks.held_out import SMALL, cost
 from tasks.task import Case
 
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
@@ -46,7 +46,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     """
     task, prepared = judge.task, judge.built.prepared
     drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow, *inputs.remainders)
-    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
+    shapes = (*plan_shapes(prepared, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
     ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests))

@@ -15,8 +15,10 @@ from records.evaluation import Evaluation
 from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.gpu_pool import GpuPool, PooledGpu
+from sandbox.gpu.sweep_verify import SweepRule
 from sandbox.gpu.timing.contrast import Rule
 from sandbox.gpu.timing.windows import LevelRule
+from sandbox.gpu.whole_verify import VerifyRules
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
 from tasks.task import Task
@@ -47,7 +49,7 @@ QUICK = Rules(
     LevelRule(least=3, most=3, warm=0, alpha=0.9),
     clock_tries=1,
     contrast=Rule(alpha=0.4, least=12, most=12, warm=0),
-    chain=CHAIN,
+    verify=VerifyRules(CHAIN, SweepRule(0.0, 0.0, 0.0, 0, 0.0, batch=4)),
 )
 
 

@@ -18,6 +18,7 @@ from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.timing.windows import LevelRule
+from sandbox.gpu.whole_verify import VerifyRules
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Task
@@ -29,7 +30,7 @@ RULES = Rules(
     LevelRule(least=3, most=3, warm=0, alpha=0.9),
     deadline_s=2.0,
     clock_tries=1,
-    chain=ChainRule(calls=32, budget_s=60.0),
+    verify=VerifyRules(ChainRule(calls=32, budget_s=60.0)),
 )
 
 

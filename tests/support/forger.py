@@ -18,6 +18,7 @@ import numpy as np
 from sandbox.gpu.child_channel import ChildChannel, Closed
 from sandbox.gpu.child_messages import (
     REQUESTS,
+    BatchRequest,
     BindRequest,
     CallRequest,
     ChainRequest,
@@ -113,6 +114,13 @@ class Forger:
                 if request.outputs:
                     view_to_fill(files[0])[: y.nbytes] = y.view(np.uint8)
                 return CallReply(0, self.sum(y))
+            case BatchRequest():
+                x = view(files[0]).view(np.float32)
+                self.calls += 1
+                y = FACTOR * x[: len(x) // 2]  # the other half are base B's, which are the same
+                y = LIES[self.mode](y, self.calls) if self.mode in LIES else y
+                view_to_fill(files[1])[: y.nbytes] = y.view(np.uint8)
+                return CallReply(0, self.sum(y))
             case ChainRequest():
                 assert self.bound is not None
                 made = [self.output(seed, n) for seed in request.seeds for n in range(self.bound.sets)]
@@ -172,7 +180,7 @@ def main(handle: int, mode: str) -> None:
             request, files = channel.receive(REQUESTS)
             if mode == "closes at once":
                 ended(mode, end)
-            if isinstance(request, CallRequest | WindowsRequest):
+            if isinstance(request, CallRequest | BatchRequest | WindowsRequest):
                 if mode in ENDS:
                     ended(mode, end)
                 if mode in RAW:

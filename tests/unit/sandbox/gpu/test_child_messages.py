@@ -9,6 +9,7 @@ import pytest
 from sandbox.gpu.child_channel import Malformed, decode, encode
 from sandbox.gpu.child_messages import (
     REQUESTS,
+    BatchRequest,
     BindRequest,
     CallRequest,
     ChainRequest,
@@ -53,6 +54,7 @@ MESSAGES = (
     LoadRequest("B", ("counter",), has_hidden=True),
     BindRequest(lay_out([("x", "input", 100), ("y", "output", 40)]), 3, whole=False, seed=9, skip=256, is_last=True),
     CallRequest("B", LAUNCHES, 7, 2, ("y",), is_fresh=False),
+    BatchRequest("B", "{}", 7, 8, skip=256, is_last=True),
     ChainRequest("B", LAUNCHES, (7, 8), ("y",)),
     ReplayRequest("B", LAUNCHES, 7, 3),
     VariablesRequest("B", is_reset=True),

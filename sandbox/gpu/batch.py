@@ -1,0 +1,138 @@
+"""Many small cases in one call: one allocation, the launches of all one after the other, one file of outputs.
+
+For the child it is a case like another, with the buffers of all of them between red zones, so that a case costs it some
+tens of microseconds. Nothing is reset in between: no launch of a plan may rest on what is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import PlanError
+from records.evaluation import Finding
+from sandbox.candidate.kernel import KernelMetadata
+from sandbox.candidate.limits import check_limits
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.gpu.child_channel import encode
+from sandbox.gpu.child_messages import BatchCall, Launches
+from sandbox.gpu.compiled import buffers_of, launches_of
+from sandbox.gpu.layout import lay_out
+from sandbox.gpu.memory_file import Raw, filled_file
+from sandbox.target import Target
+from tasks.dtypes import Array, size_bytes, to_float64
+from tasks.families import InputFamilies
+from tasks.sweep import SweptCase
+from tasks.task import Case, Task
+
+ZONE = 4 << 10  # bytes between the buffers of a batch; what goes beyond meets a buffer that is looked at as well
+MOST_BYTES = 128 << 20  # of all buffers of a batch
+MOST_LAUNCHES = 2048  # of a batch
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The parts of a candidate that its batches are made from."""
+
+    prepared: Prepared
+    kernels: tuple[KernelMetadata, ...]
+    target: Target
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The cases of one call: of those that were asked for as many as fit, in their order."""
+
+    rows: tuple[SweptCase, ...]
+    call: str  # the record `BatchCall`, encoded: only the child reads it
+    elements: tuple[tuple[int, ...], ...]  # of each output, for each case
+    answers: npt.NDArray[np.float64]  # of each output in turn the references of all cases, then the baselines
+    inputs: (
+        int  # file with those of all cases, one after the other, once for each base; whoever has the batch closes it
+    )
+    refused: SweptCase | None = None  # the next one, which has no plan that can be launched
+
+    def close(self) -> None:
+        """Give the file back; once."""
+        os.close(self.inputs)
+
+
+def make_batch(
+    wanted: Sequence[SweptCase], candidate: Candidate, families: InputFamilies, most_bytes: int = MOST_BYTES
+) -> Batch:
+    """Plans in numbers, inputs and answers; nothing here needs the GPU.
+
+    Buffers take so many bytes at most, unless they are one case's.
+    """
+    task = families.task
+    rows, buffers, launches = list[SweptCase](), list[tuple[str, str, int]](), list[Launches]()
+    refused, taken, count = None, 0, 0
+    for number, swept in enumerate(wanted):
+        plan = plan_or_refusal(candidate, swept.case)
+        if not isinstance(plan, ResolvedPlan):
+            refused = swept
+            break
+        own = buffers_of(task, swept.case, plan)
+        taken, count = taken + sum(nbytes for _, _, nbytes in own), count + len(plan.launches)
+        if rows and (taken > most_bytes or count > MOST_LAUNCHES):
+            break
+        buffers += [(f"{number}:{name}", role, nbytes) for name, role, nbytes in own]
+        launches.append(launches_of(plan, candidate.kernels, f"{number}:"))
+        rows.append(swept)
+    inputs, answers = _answers(task, rows, families)
+    names = tuple(f"{number}:{spec.name}" for spec in task.outputs for number in range(len(rows)))
+    call = BatchCall(lay_out(buffers, ZONE), tuple(launch for one in launches for launch in one), names)
+    sizes = tuple(tuple(task.length_of(spec, row.case) for row in rows) for spec in task.outputs)
+    file = filled_file("inputs", np.concatenate([inputs, inputs]))
+    return Batch(tuple(rows), encode(call).decode(), sizes, answers, file, refused)
+
+
+def plan_or_refusal(candidate: Candidate, case: Case) -> ResolvedPlan | tuple[Finding, ...]:
+    """The plan of a case, which nobody asks for again; else why there is none, or none that the target can launch."""
+    prepared = candidate.prepared
+    try:
+        plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
+    except PlanError as error:
+        return (Finding("over_limit", str(error), line=error.line, case=case.name),)
+    found = check_limits(plan, candidate.target, candidate.kernels)
+    return tuple(replace(finding, case=case.name) for finding in found) or plan
+
+
+def _answers(task: Task, rows: Sequence[SweptCase], families: InputFamilies) -> tuple[Raw, npt.NDArray[np.float64]]:
+    """The inputs of all cases as bytes, and references and baselines of each output in the order of its memory."""
+    flat, wanted, standard = list[Raw](), list[Mapping[str, Array]](), list[Mapping[str, Array]]()
+    for row in rows:
+        inputs = families.typed(row.case, row.family)
+        flat += [task.flatten(s, inputs[s.name], row.case).view(np.uint8) for s in task.inputs_of(row.case)]
+        reference, baseline = task.expected(inputs, row.case)
+        wanted.append(reference)
+        standard.append(baseline)
+    parts = [
+        to_float64(spec.flatten(np.asarray(one[spec.name])))
+        for spec in task.outputs
+        for arrays in (wanted, standard)
+        for one in arrays
+    ]
+    nothing = np.zeros(0)
+    return np.concatenate([nothing.view(np.uint8), *flat]), np.concatenate([nothing, *parts])
+
+
+def outputs_of(task: Task, batch: Batch, outputs: Raw, number: int) -> dict[str, Raw]:
+    """The bytes of one case's outputs among those of the whole batch."""
+    found, at = dict[str, Raw](), 0
+    for spec, sizes in zip(task.outputs, batch.elements, strict=True):
+        each = size_bytes(spec.dtype)
+        start = at + each * sum(sizes[:number])
+        found[spec.name] = outputs[start : start + each * sizes[number]]
+        at += each * sum(sizes)
+    return found
+
+
+def output_bytes(task: Task, batch: Batch) -> int:
+    """The bytes of all outputs together."""
+    return sum(size_bytes(spec.dtype) * sum(sizes) for spec, sizes in zip(task.outputs, batch.elements, strict=True))
