@@ -52,8 +52,14 @@ bool is_operand(const Operand& operand) {
     return false;
 }
 
-void check_instruction(const Program& program, const Instruction& in) {
-    bool is_good = in.semantics < program.head.names && in.results <= 2 && in.sources <= 4 && in.bytes <= 64;
+// A lane moves up to four registers, a scalar load up to sixteen.
+constexpr uint32_t kMostLaneBytes = 16, kMostScalarBytes = 64;
+
+void check_instruction(const Program& program, const Instruction& in, const char* names) {
+    bool is_good = in.semantics < program.head.names && in.results <= 2 && in.sources <= 4;
+    if (!is_good) die("the program has an instruction that is none");
+    const bool is_scalar = !strncmp(names + in.semantics * kNameBytes, "s_", 2);
+    is_good &= in.bytes <= (is_scalar ? kMostScalarBytes : kMostLaneBytes);
     for (const Operand& operand : in.result) is_good &= is_operand(operand) && operand.kind != kConstant;
     for (const Operand& operand : in.source) is_good &= is_operand(operand);
     is_good &= in.target == kNowhere || in.target < program.head.instructions;
@@ -121,7 +127,7 @@ void read_program(const char* path, Program& program) {
     if (!handlers || !is_exchange || !exchanges || !program.run || !program.data) die("no memory for the program");
     memcpy(program.data, data, head.data_bytes);
     for (uint64_t i = 0; i < head.instructions; i++) {
-        check_instruction(program, program.code[i]);
+        check_instruction(program, program.code[i], names);
         program.run[i] = handlers[program.code[i].semantics];
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
