@@ -188,7 +188,9 @@ class MachineLab(Lab):
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
-        words += [*chain(*work.surveyed), *_launches(program, plan, layout, work)]
+        seen = work.seen + bytes(-len(work.seen) % 8)
+        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen)]
+        words += _launches(program, plan, layout, work)
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
@@ -233,6 +235,7 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
         1,
         len(work.surveyed[0]),
         *work.survey,
+        len(work.seen),
     ]
 
 
