@@ -108,6 +108,7 @@ class Work:
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
     surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape of a survey
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
+    seen: bytes = b""  # of known shapes, by an earlier survey of the same program
 
 
 def _round_up(value: int, unit: int) -> int:

@@ -159,7 +159,9 @@ class MachineLab(Lab):
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
-        words += [*chain(*work.surveyed), *_launches(program, plan, layout, work)]
+        seen = work.seen + bytes(-len(work.seen) % 8)
+        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen)]
+        words += _launches(program, plan, layout, work)
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
@@ -204,6 +206,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         _LANES_MEET | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,
+        len(work.seen),
     ]
 
 

@@ -54,6 +54,8 @@ class Survey:
     """What shapes met that the known ones did not, which had findings, and how many were looked at."""
 
     met: Mapping[int, Met]
+    compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: shape, left, right
+    seen: bytes  # of the known shapes; for another survey of the program
     failed: tuple[int, ...]
     done: int
     instructions: int
@@ -66,8 +68,9 @@ def survey(
     shapes: Sequence[tuple[Case, ResolvedPlan]],
     known: int,
     rng: np.random.Generator,
+    seen: bytes = b"",
 ) -> Survey:
-    """Run a few workgroups of each shape; the first `known` of them are those whose outcomes are known."""
+    """Run a few workgroups of each shape; the first `known` of them, and what was `seen`, are known."""
     launches, lists, counts = list[ResolvedLaunch](), list[tuple[int, ...]](), list[int]()
     for number, (_, plan) in enumerate(shapes):
         chosen = _some(plan.launches, rng)
@@ -82,6 +85,7 @@ def survey(
         workgroups=tuple(lists),
         surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
         survey=(known, INSTRUCTIONS, OF_A_WORKGROUP),
+        seen=seen,
     )
     instructions = len(program.lines.mnemonics) if isinstance(program.lines, InstructionLines) else 0
     return _read(_answer(lab, program, whole, buffers, work), len(shapes), 8 * instructions)
@@ -162,16 +166,27 @@ def _read(said: Mapping[str, Any], shapes: int, words_from: int) -> Survey:
     """The answer, every number in its range; NoAnswer where it cannot be true."""
     try:
         done, instructions, failed, told = (said[name] for name in ("done", "instructions", "failed", "told"))
-        numbers = [done, instructions, *failed, *(number for row in told for number in row)]
-        is_good = all(type(number) is int and 0 <= number < 1 << 62 for number in numbers)
-        is_good &= len(told) <= _MOST_TOLD and all(len(row) == 3 and row[0] < shapes for row in told)
-        is_good &= done <= shapes and all(one < shapes for one in failed)
-    except (KeyError, TypeError):
-        is_good = False
-    if not is_good:
-        raise NoAnswer("the lab's executor answered a survey with what cannot be")
+        compared = {row[0]: tuple(map(tuple, row[1:])) for row in said["compared"]}
+        sides = [row for rows in compared.values() for row in rows]
+        seen = bytes.fromhex(said["seen"])
+        _need(len(told) <= _MOST_TOLD and all(len(row) == 3 for row in (*told, *sides)))
+        _need(all(_is_below(1 << 62, number) for row in told for number in row))
+        _need(all(type(number) is int and abs(number) <= 1 << 63 for row in sides for number in row))
+        _need(all(_is_below(shapes, number) for number in (*failed, *(row[0] for row in (*told, *sides)))))
+        _need(_is_below(shapes + 1, done) and _is_below(1 << 62, instructions))
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise NoAnswer("the lab's executor answered a survey with what cannot be") from None
     met = dict[int, Met]()
     for shape, item, count in told:
         before = met.get(item, Met((), 0)).shapes
         met[item] = Met((*before, shape), count, item >= words_from)
-    return Survey(met, tuple(failed), done, instructions)
+    return Survey(met, compared, seen, tuple(failed), done, instructions)
+
+
+def _need(good: bool) -> None:
+    if not good:
+        raise ValueError
+
+
+def _is_below(limit: int, number: object) -> bool:
+    return type(number) is int and 0 <= number < limit

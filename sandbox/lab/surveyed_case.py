@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import prod
 
@@ -16,13 +17,16 @@ from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.shape_survey import Survey, survey
+from sandbox.lab.solved_shapes import solved_dims
 from tasks.domain import admits
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case
 
-SHAPES = 2000  # that are looked at, besides the known ones
+SHAPES = 1600  # that are looked at, besides the known ones
 THINGS, COUNT = 10, 12  # that are met and followed, and cases of a candidate
+SOLVED = 160  # shapes that are solved for
+FAILED = -1  # a thing: bounds were not kept
 MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
 ENOUGH = SMALL / 4  # up to which a case shall be large: what is met may concern few workgroups, or few elements
 LENGTHENED = 3  # shapes for each dim in which it is longer, and as many in which all others are
@@ -41,18 +45,18 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
     new = _resolved(judge, _drawn(judge, names, rng))
     if not before or not new:
         return ()
-    both = [*before, *new]
-    found = survey(lab, program, judge.task, both, len(before), rng)
-    things = _rarest(judge, found, both, rng)
-    if not things:
-        return ()
-    few = [shape for shape in before if shape[0].role == "test"] or before[:1]
-    longer = _resolved(judge, _longer(judge, [case for cases in things.values() for case in cases[:2]], names, rng))
-    followed = survey(lab, program, judge.task, [*few, *longer], len(few), rng) if longer else None
-    for item, cases in things.items():
-        if followed is not None and item in followed.met:
-            cases += [([*few, *longer])[at][0] for at in followed.met[item].shapes]
-    return tuple(_chosen(judge, things))
+    survey_of = partial(survey, lab, program, judge.task)
+    found = survey_of([*before, *new], len(before), rng)
+    things = _Things(judge, rng)
+    things.add(found, [*before, *new])
+    solved = _resolved(judge, _solved(judge, found, [*before, *new], names, rng))
+    tried = [*solved, *_resolved(judge, _longer(judge, things.examples(), names, rng))]
+    if tried:
+        again = survey_of(tried, 0, rng, found.seen)
+        fresh = things.add(again, tried)
+        if fresh and (longer := _resolved(judge, _longer(judge, fresh, names, rng))):
+            things.add(survey_of(longer, 0, rng, found.seen), longer)
+    return tuple(things.chosen())
 
 
 def _drawn(judge: Judge, names: Collection[str], rng: np.random.Generator) -> Iterator[Case]:
@@ -82,23 +86,68 @@ def _resolved(judge: Judge, cases: Iterable[Case]) -> list[Shape]:
     return found
 
 
-def _rarest(judge: Judge, found: Survey, shapes: Sequence[Shape], rng: np.random.Generator) -> dict[int, list[Case]]:
-    """The rarest things that were met, each with the shapes that meet it, cheapest first; alike ones once."""
-    told, things = set[frozenset[int]](), dict[int, list[Case]]()
-    if found.failed:
-        things[-1] = _by_cost(judge, [shapes[at][0] for at in found.failed])[:4]
-    # Of values in tables there are many: what comes of them is told by the instructions that use them.
-    order = sorted(found.met, key=lambda one: (found.met[one].is_word, found.met[one].count, rng.random()))
-    for item in order:
-        met = frozenset(found.met[item].shapes)
-        if met not in told and len(things) < THINGS:
-            told.add(met)
-            things[item] = _by_cost(judge, [shapes[at][0] for at in met])
-    return things
+class _Things:
+    """What shapes met and no known one did, the rarest first, each with the cases of these shapes, cheapest first."""
+
+    def __init__(self, judge: Judge, rng: np.random.Generator) -> None:
+        self._judge, self._rng = judge, rng
+        self._cases = dict[int, list[Case]]()  # by thing
+        self._told = set[frozenset[str]]()
+
+    def add(self, found: Survey, shapes: Sequence[Shape]) -> list[Case]:
+        """Add what a survey found; cases of the things that are new in it."""
+        fresh = list[Case]()
+        if found.failed:
+            self._cases[FAILED] = _by_cost(self._judge, [shapes[at][0] for at in found.failed[:4]])
+        # Of values in tables there are many: what comes of them is told by the instructions that use them.
+        order = sorted(found.met, key=lambda one: (found.met[one].is_word, found.met[one].count, self._rng.random()))
+        for item in order:
+            cases = _by_cost(self._judge, [shapes[at][0] for at in found.met[item].shapes])
+            names = frozenset(case.name for case in cases)
+            if item in self._cases:
+                self._cases[item] = _by_cost(self._judge, [*self._cases[item], *cases])
+            elif names not in self._told and len(fresh) < THINGS:
+                self._cases[item] = cases
+                fresh += cases[:2]
+            self._told.add(names)
+        return fresh
+
+    def examples(self) -> list[Case]:
+        """Two cases of each thing."""
+        return [case for cases in self._cases.values() for case in cases[:2]]
+
+    def chosen(self) -> Iterator[Case]:
+        """For each thing the largest case that costs little, then others: a sum of many values hides one of them."""
+        task = self._judge.task
+        limit = max(MOST_COST, min(cost(task, case.dims) for case in task.tests))
+        first, second = list[Case](), list[Case]()
+        for cases in self._cases.values():
+            ordered = [case for case in cases if cost(task, case.dims) <= limit]
+            little = [case for case in ordered if cost(task, case.dims) <= ENOUGH]
+            first += little[-1:] or ordered[:1]
+            second += sorted(little[:-1], key=lambda case: -_elements(self._judge, case))[:1]
+        yield from list({case.name: case for case in (*first, *second)}.values())[:COUNT]
 
 
 def _by_cost(judge: Judge, cases: Iterable[Case]) -> list[Case]:
     return sorted(cases, key=lambda case: cost(judge.task, case.dims))
+
+
+def _solved(
+    judge: Judge, found: Survey, shapes: Sequence[Shape], names: set[str], rng: np.random.Generator
+) -> Iterator[Case]:
+    """Shapes next to the length at which a comparison comes out otherwise."""
+    task, seen = judge.task, set(names)
+    listed = [case.dims for case in (*task.tests, *task.benchmarks)]
+    ranges = {
+        name: (min(dims[name] for dims in listed), max(dims[name] for dims in listed), task.multiples.get(name, 1))
+        for name in listed[0]
+    }
+    for dims in solved_dims([*found.compared.values()], [case.dims for case, _ in shapes], ranges, rng):
+        case = _case(judge, dims, rng)
+        if case.name not in seen and len(seen) < len(names) + SOLVED and admits(task, dims):
+            seen.add(case.name)
+            yield case
 
 
 def _longer(judge: Judge, cases: Sequence[Case], names: set[str], rng: np.random.Generator) -> Iterator[Case]:
@@ -123,18 +172,6 @@ def _stretched(
         step, low = judge.task.multiples.get(name, 1), dims[name]
         made[name] = max(low, int(low * (tops[name] / low) ** rng.random()) // step * step)
     return made
-
-
-def _chosen(judge: Judge, things: Mapping[int, Sequence[Case]]) -> Iterator[Case]:
-    """For each thing the largest case that costs little, then others: a sum of many values hides one of them."""
-    limit = max(MOST_COST, min(cost(judge.task, case.dims) for case in judge.task.tests))
-    first, second = list[Case](), list[Case]()
-    for cases in things.values():
-        ordered = [case for case in _by_cost(judge, cases) if cost(judge.task, case.dims) <= limit]
-        little = [case for case in ordered if cost(judge.task, case.dims) <= ENOUGH]
-        first += little[-1:] or ordered[:1]
-        second += sorted(little[:-1], key=lambda case: -_elements(judge, case))[:1]
-    yield from list({case.name: case for case in (*first, *second)}.values())[:COUNT]
 
 
 def _elements(judge: Judge, case: Case) -> int:

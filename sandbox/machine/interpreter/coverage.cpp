@@ -24,7 +24,7 @@ bool is_floating(const char* name) {
 Watch watch_of(const Instruction& in, const char* name) {
     if (begins(name, "s_cbranch")) return Watch::branch;
     if (begins(name, "s_cmp") || begins(name, "s_bitcmp")) return Watch::condition;
-    if (begins(name, "cmp_")) return Watch::lanes;
+    if (begins(name, "cmp_")) return is_floating(name) ? Watch::lanes : Watch::numbers;
     if (!in.results) return Watch::reached;
     if (in.result[0].kind == kScalar) return is_in_memory(in) ? Watch::load : Watch::scalar;
     const bool is_one_register = in.result[0].kind == kVector && in.result[0].dwords == 1;
@@ -132,7 +132,14 @@ void note_met(const Wave& wave, const Instruction& in, Watch watch, Coverage& co
     switch (watch) {
         case Watch::reached: break;
         case Watch::lanes: met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask); break;
-        case Watch::condition: met |= wave.s[kScc] & 1 ? kTrue : kFalse; break;
+        case Watch::numbers:
+            met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask);
+            if (coverage.samples) note_operands(wave, in, *coverage.samples);
+            break;
+        case Watch::condition:
+            met |= wave.s[kScc] & 1 ? kTrue : kFalse;
+            if (coverage.samples) note_operands(wave, in, *coverage.samples);
+            break;
         case Watch::branch: met |= wave.next == in.target ? kTrue : kFalse; break;
         case Watch::scalar: met |= met_by_scalar(wave, in); break;
         case Watch::vector: met |= met_by_vector(wave, in.result[0]); break;

@@ -5,6 +5,7 @@
 // arithmetic, by way of memory or by a table shows at the first instruction whose result has another outcome.
 #pragma once
 #include "loaded_program.h"
+#include "operand_samples.h"
 
 namespace machine {
 
@@ -22,14 +23,15 @@ enum Met : uint8_t {
 
 constexpr uint64_t kMostDataWords = 1 << 16;
 
-// What an instruction is watched for.
-enum class Watch : uint8_t { reached, lanes, condition, branch, scalar, vector, load };
+// What an instruction is watched for; `numbers`: a comparison of whole numbers by lanes.
+enum class Watch : uint8_t { reached, lanes, numbers, condition, branch, scalar, vector, load };
 
 struct Coverage {
     uint8_t* met;    // of each instruction
     uint8_t* words;  // of each dword of the data that is the first with its value
     const uint32_t* first_like;
     uint64_t instructions, data_words;
+    OperandSamples* samples;  // or null
 };
 
 struct Watches {

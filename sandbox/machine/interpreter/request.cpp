@@ -68,6 +68,8 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     request.regions = (const RegionRequest*)words.take(request.head.regions * sizeof(RegionRequest) / 8);
     request.launches_of = words.take(request.head.shapes);
     request.kind_of = words.take(request.head.shapes);
+    if (request.head.survey_seen > 1ull << 24) die("request.bin has seen too much");
+    request.seen = (const uint8_t*)words.take((request.head.survey_seen + 7) / 8);
     uint64_t surveyed = 0;
     if (request.head.survey_known > request.head.shapes) die("request.bin knows more shapes than it has");
     for (uint64_t i = 0; i < request.head.shapes; i++) {

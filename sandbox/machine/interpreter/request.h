@@ -30,6 +30,7 @@ struct RequestHeader {
     // A survey, see survey.h: how many shapes (0: none is asked for), how many of them are known, instructions in all and
     // of a workgroup.
     uint64_t shapes, survey_known, survey_instructions, survey_group;
+    uint64_t survey_seen;  // bytes of what an earlier survey saw of the known shapes, or 0
 };
 
 struct RegionRequest {
@@ -63,6 +64,7 @@ struct Request {
     const RegionRequest* regions;
     // Of each shape of a survey: how many launches; and which kind of shape it is: all kinds take as many instructions.
     const uint64_t *launches_of, *kind_of;
+    const uint8_t* seen;
     Launch* launches;
     int input_file, memory_file, mask_file, result_file;
     // A few workgroups of a grid touch little of its buffers: pages come when they are touched.

@@ -25,7 +25,8 @@ struct Pair {
 struct Survey {
     Grid& grid;
     Worker& worker;
-    Coverage met = {}, known = {};
+    Coverage met = {}, known = {}, every = {};  // of a shape, of the known ones, of all
+    OperandSamples samples = {};
     uint32_t* shapes_of = nullptr;  // of each item: how many shapes met it that the known ones do not
     Pair* told = nullptr;
     uint32_t* failures = nullptr;  // shapes with a finding
@@ -71,6 +72,7 @@ void settle(Survey& survey, uint32_t shape) {
     if (finding_count() && !is_known) survey.failures[survey.failed++] = shape;
     for (uint64_t i = 0; i < survey.met.instructions; i++) {
         const uint32_t fresh = survey.met.met[i] & ~survey.known.met[i];
+        survey.every.met[i] |= survey.met.met[i];
         if (is_known) survey.known.met[i] |= survey.met.met[i];
         for (uint32_t bits = is_known ? 0 : fresh; bits; bits &= bits - 1)
             tell(survey, shape, 8 * i + (uint64_t)__builtin_ctz(bits));
@@ -110,12 +112,26 @@ void sort_by_kind(Survey& survey) {
     for (uint64_t i = known; i < shapes; i++) survey.order[survey.end[request.kind_of[i]]++] = (uint32_t)i;
 }
 
+// What an earlier survey of the program saw of the known shapes.
+void take_seen(Survey& survey) {
+    const Request& request = *survey.grid.request;
+    const uint64_t bytes = survey.known.instructions + survey.known.data_words;
+    if (request.head.survey_seen && request.head.survey_seen != bytes) die("request.bin knows another program");
+    if (!request.head.survey_seen) return;
+    memcpy(survey.known.met, request.seen, survey.known.instructions);
+    memcpy(survey.known.words, request.seen + survey.known.instructions, survey.known.data_words);
+}
+
 Survey begin(Grid& grid, const Watches& watches) {
     Worker& worker = grid.workers[0];
     const uint32_t* alike = first_alike(*worker.program);
     Survey survey(grid, worker);
     survey.met = new_coverage(*worker.program, alike);
     survey.known = new_coverage(*worker.program, alike);
+    survey.every = new_coverage(*worker.program, alike);
+    survey.samples = new_samples(worker.program->head.instructions);
+    survey.met.samples = &survey.samples;
+    take_seen(survey);
     survey.shapes_of = room_for<uint32_t>(survey.items());
     survey.told = room_for<Pair>(kMostTold);
     survey.failures = room_for<uint32_t>(grid.request->head.shapes);
@@ -125,6 +141,7 @@ Survey begin(Grid& grid, const Watches& watches) {
 }
 
 void run_shape(Survey& survey, uint32_t shape) {
+    survey.samples.shape = shape;
     const uint64_t before = survey.instructions;
     for (uint64_t i = survey.first_launch[shape]; i < survey.first_launch[shape + 1]; i++) run_launch_of(survey, i);
     settle(survey, shape);
@@ -142,6 +159,23 @@ uint32_t least_spent(const Survey& survey) {
     return best;
 }
 
+// The sides of comparisons that had one outcome on all shapes.
+void write_compared(FILE* out, const Survey& survey) {
+    const char* comma = "";
+    for (uint64_t i = 0; i < survey.every.instructions; i++) {
+        const uint8_t met = survey.every.met[i] & (kFalse | kTrue | kBoth);
+        const uint32_t count = survey.samples.count[i];
+        if (count < 2 || (met != kFalse && met != kTrue)) continue;
+        fprintf(out, "%s[%llu", comma, (unsigned long long)i);
+        for (uint32_t k = 0; k < count; k++) {
+            const OperandSample& s = survey.samples.sample[(uint64_t)kSamples * i + k];
+            fprintf(out, ",[%u,%lld,%lld]", s.shape, (long long)s.left, (long long)s.right);
+        }
+        fprintf(out, "]");
+        comma = ",\n";
+    }
+}
+
 void write(FILE* out, const Survey& survey) {
     fprintf(out, "{\"done\":%u,\"instructions\":%llu,\"failed\":[", survey.done, (unsigned long long)survey.instructions);
     for (uint32_t i = 0; i < survey.failed; i++) fprintf(out, "%s%u", i ? "," : "", survey.failures[i]);
@@ -150,7 +184,12 @@ void write(FILE* out, const Survey& survey) {
         const Pair& pair = survey.told[i];
         fprintf(out, "%s[%u,%u,%u]", i ? ",\n" : "", pair.shape, pair.item, survey.shapes_of[pair.item]);
     }
-    fprintf(out, "]}\n");
+    fprintf(out, "],\"compared\":[");
+    write_compared(out, survey);
+    fprintf(out, "],\"seen\":\"");
+    for (uint64_t i = 0; i < survey.known.instructions; i++) fprintf(out, "%02x", survey.known.met[i]);
+    for (uint64_t i = 0; i < survey.known.data_words; i++) fprintf(out, "%02x", survey.known.words[i]);
+    fprintf(out, "\"}\n");
     fflush(out);
 }
 

@@ -1,0 +1,72 @@
+"""Shapes on which a comparison comes out otherwise: solved for what was seen on its two sides.
+
+A comparison that had one outcome on thousands of shapes may ask for one length of all. Where the difference of its
+sides grows evenly with a dim, or with the product of two, the length at which it is nothing follows from a few samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Sample = tuple[int, int, int]  # number of a shape, left side, right side
+Dims = Mapping[str, int]
+Ranges = Mapping[str, tuple[int, int, int]]  # of each dim: least, greatest, step
+Terms = tuple[tuple[str, ...], ...]  # products of dims
+
+COMPARISONS = 48  # that are solved
+MOST_ERROR = 1.5  # of the fit: what divisions round off
+BESIDE = (0, -1, 1)  # steps from the solution
+
+
+def solved_dims(
+    compared: Sequence[Sequence[Sample]], shapes: Sequence[Dims], ranges: Ranges, rng: np.random.Generator
+) -> Iterator[dict[str, int]]:
+    """Dims at and beside the places where the two sides of comparisons are equal; some of them twice."""
+    for at in rng.permutation(len(compared))[:COMPARISONS]:
+        samples = compared[at]
+        dims = [shapes[shape] for shape, _, _ in samples]
+        differences = np.array([float(left - right) for _, left, right in samples])
+        if (fit := _fit(dims, differences, tuple(ranges))) is None:
+            continue
+        terms, weights = fit
+        for base, name in product((dims[0], dims[-1], {n: low for n, (low, _, _) in ranges.items()}), ranges):
+            yield from _solutions(base, name, terms, weights, ranges)
+
+
+def _fit(
+    dims: Sequence[Dims], differences: npt.NDArray[np.float64], names: tuple[str, ...]
+) -> tuple[Terms, npt.NDArray[np.float64]] | None:
+    """The simplest sum of terms, the last one constant, that gives all differences; None where none does."""
+    alone = tuple((name,) for name in names)
+    choices = [*((one,) for one in alone), *((pair,) for pair in combinations(names, 2)), alone]
+    if not np.ptp(differences):
+        return None
+    for terms in choices:
+        rows = np.array([[float(prod(one[name] for name in term)) for term in (*terms, ())] for one in dims])
+        if len(rows) < rows.shape[1] + 2:
+            continue
+        weights = np.linalg.lstsq(rows, differences, rcond=None)[0]
+        if np.abs(rows @ weights - differences).max() <= MOST_ERROR:
+            return terms, weights
+    return None
+
+
+def _solutions(
+    base: Dims, name: str, terms: Terms, weights: npt.NDArray[np.float64], ranges: Ranges
+) -> Iterator[dict[str, int]]:
+    """The base with this dim at and beside the length at which the sum is nothing."""
+    least, greatest, step = ranges[name]
+    others = [prod(base[one] for one in term if one != name) for term in (*terms, ())]
+    slope = sum(w * o for w, o, term in zip(weights, others, (*terms, ()), strict=True) if name in term)
+    rest = sum(w * o for w, o, term in zip(weights, others, (*terms, ()), strict=True) if name not in term)
+    if abs(slope) < 1e-9 or not least - 1 <= (length := -rest / slope) <= greatest + 1:
+        return
+    for steps in BESIDE:
+        solved = (round(length / step) + steps) * step
+        if least <= solved <= greatest:
+            yield {**base, name: solved}
