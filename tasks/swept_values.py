@@ -32,6 +32,7 @@ STRIDE = 16  # exponents from one that is tried to the next
 SEEDS = 2  # draws on which each is tried
 LOSES = 8.0  # times as inexact as usual the standard implementation may be
 LEAST_LOSS = 2.0**-18  # of the largest output, which it may be off anyway: usual draws can be exact
+GOLDEN = 0.6180339887498949  # of a range, by which one turn is from the next: those of a few turns lie all over it
 TURNS = 1 << 10  # of cases with one binade: more than a type has exponents
 EXPONENTS: Mapping[str, tuple[int, int]] = {  # of numbers with the type's full precision
     "float64": (-126, 127),
@@ -75,7 +76,7 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int | No
     low, high = exponents
     powers = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
     if family == ONE_BINADE and turn is not None:
-        powers = np.asarray(low + turn % (high + 1 - low))
+        powers = np.asarray(low + int(turn * GOLDEN % 1.0 * (high + 1 - low)))
     lines = (*x.shape[:-1], 1) if x.ndim else ()
     values = np.ldexp(1.0 + rng.random(x.shape), powers)
     if family == ONE_SIZE and x.ndim:

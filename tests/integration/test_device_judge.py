@@ -32,7 +32,6 @@ HEADER = """/*+++
 kernel = "{kernel}"
 grid = ["ceil_div(n, 256)"]
 block = ["256"]
-lds = "0"
 args = ["x", "y", "factor", "n"]
 +++*/
 #include <hip/hip_runtime.h>
