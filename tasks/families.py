@@ -19,10 +19,11 @@ from records.computed_once import computed_once
 from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, NEAR, Make, planted
 from tasks.dtypes import numpy_dtype
 from tasks.family_measures import ONE_WAY, FamilyMeasures, small_cases
+from tasks.independence import independent_dims
 from tasks.kept_facts import KeptFacts
 from tasks.patterned_inputs import Rng
 from tasks.scaled_inputs import FLUSHED, Scaling
-from tasks.swept_values import AS_DRAWN, VALUES, Ranges, drawn_swept
+from tasks.swept_values import AS_DRAWN, ONE_SIZE, VALUES, Ranges, drawn_swept
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
@@ -30,6 +31,7 @@ WIDER = 16.0  # times the task's tolerance for families made here, whose roundin
 ALIKE = frozenset(  # neighbours in a sum
     {"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered", "laced", "sparse"}
 )
+SAME_SIZE, SAME_SIZE_UNITS = 4.0, 64.0  # times the tolerance, and units, for values of one size
 EXACT_UNITS = 8.0  # of a float32 output on the task's own families, on which the standard may be exact: exp(-log(n))
 ROW_UNITS = 4.0  # of a row's largest value, where an output has the shape of an input that may have peaks
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
@@ -92,6 +94,9 @@ class InputFamilies:
             own = replace(own, row_units=ROW_UNITS)
         if family is None or family == AS_DRAWN:
             return replace(own, least=max(own.least, FLUSHED))
+        if family == ONE_SIZE:
+            units = max(own.units, SAME_SIZE_UNITS)
+            return replace(_wider(own, SAME_SIZE), least=max(own.least, FLUSHED), units=units)
         if family in VALUES:
             return replace(_wider(own), least=max(own.least, FLUSHED), units=ONE_WAY)
         if family in self.task.wide:
@@ -159,15 +164,20 @@ class InputFamilies:
         return {family: {name: (one[0], one[1]) for name, one in of.items()} for family, of in found.items()}
 
     @computed_once
+    def independent(self) -> tuple[str, ...]:
+        """The dims along which elements do not depend on one another."""
+        return tuple(self._facts.get("independent", lambda: [one.name for one in independent_dims(self.task)]))
+
+    @computed_once
     def moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         return self._facts.get("moves values", self._measures.moves_values)
 
 
-def _wider(own: Tolerance) -> Tolerance:
+def _wider(own: Tolerance, times: float = WIDER) -> Tolerance:
     """The tolerance of families for whose rounding the task's standard does not stand."""
-    rtol = None if own.rtol is None else WIDER * own.rtol
-    return replace(own, ratio=WIDER * own.ratio, rtol=rtol, row_rtol=WIDER * own.row_rtol)
+    rtol = None if own.rtol is None else times * own.rtol
+    return replace(own, ratio=times * own.ratio, rtol=rtol, row_rtol=times * own.row_rtol)
 
 
 def _made(change: InputChange, inputs: Tensors, rng: Rng) -> Tensors:

@@ -21,12 +21,14 @@ from tasks.domain import admits
 from tasks.held_out import cost, unlisted_scalars
 from tasks.manifest import case_name
 from tasks.swept_lengths import CHEAP, swept_lengths
-from tasks.swept_values import AS_DRAWN, VALUES
+from tasks.swept_values import ALL_BINADES, AS_DRAWN, ONE_BINADE, ONE_SIZE, TURNS
 from tasks.task import Case, Task
 
 COST = 2.0**21  # operations plus bytes of a case at most, or a few times as much as the cheapest test
 CHEAPEST = 4.0  # times as much
-JOINT = 4  # one case in so many has all dims drawn, the others one
+SHARES = {ONE_SIZE: 4.0, AS_DRAWN: 1.5, ONE_BINADE: 1.5, ALL_BINADES: 1.0}  # of the cases, by family
+SLIGHT = 1 / 3  # of the cases that other dims have
+JOINT = 8  # one case in so many has all dims drawn, the others one
 JOINT_COST = 2.0**15
 SHORTENED = 3  # times at most that such a case is made smaller
 LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest: more of them
@@ -48,7 +50,7 @@ class SweptCase:
 
 @dataclass(frozen=True)
 class _Draws:
-    """What is drawn for each case of a sweep, before any is made; by dim where it is the dim's."""
+    """All that is drawn for the cases of a sweep, before any is made; by dim where it is the dim's."""
 
     order: Mapping[str, list[int]]  # lengths in the order in which they are taken
     focus: Numbers  # number of the dim that a case is about, -1 for all
@@ -56,7 +58,7 @@ class _Draws:
     little: Mapping[str, Fractions]  # how far above its least length, where a case is about another dim
     like: Numbers  # number of the test whose scalars and missing inputs it has
     seed: Numbers
-    family: Numbers
+    family: npt.NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ class Sweep:
 
     task: Task
     secret: int
-    families: tuple[str, ...] = (AS_DRAWN,)  # of `VALUES`: those that the task bears
+    families: tuple[str, ...] = (AS_DRAWN,)  # those that the task bears
     marked: tuple[int, ...] = ()
+    slight: tuple[str, ...] = ()  # dims of which fewer cases are, since elements do not depend on others along them
 
     def cases(self, start: int = 0, stop: int = MOST) -> Iterator[SweptCase]:
         """Those with these numbers, the most telling first; a number may have none. The same fields give the same."""
@@ -78,7 +81,7 @@ class Sweep:
             name = case_name(dims)
             if name not in known and self._is_shape(dims):
                 known.add(name)
-                yield SweptCase(self._case(number, name, dims), self._family(number))
+                yield SweptCase(self._case(number, name, dims), str(self._draws.family[number]))
 
     @computed_once
     def limit(self) -> float:
@@ -99,7 +102,7 @@ class Sweep:
         rng = np.random.default_rng(self.secret)
         order = self._orders(rng)
         names = list(order)
-        turns = np.array([math.log2(len(order[name])) + 1 for name in names])
+        turns = np.array([(math.log2(len(order[n])) + 1) * (SLIGHT if n in self.slight else 1.0) for n in names])
         is_joint = np.arange(MOST) % JOINT == JOINT - 1
         one = rng.choice(max(1, len(names)), MOST, p=turns / turns.sum() if names else None)
         focus = np.where(is_joint & (len(names) > 1), -1, one)
@@ -107,15 +110,24 @@ class Sweep:
         for at, name in enumerate(names):
             own = np.cumsum(focus == at) - 1
             place[name] = np.where(focus < 0, rng.integers(len(order[name]), size=MOST), own % len(order[name]))
+        known = [name for name in SHARES if name == AS_DRAWN or name in self.families]
+        shares = np.array([SHARES[name] for name in known])
+        family = np.array(known)[rng.choice(len(known), MOST, p=shares / shares.sum())]
         return _Draws(
             order,
             focus,
             place,
             {name: rng.random(MOST) for name in self._listed},
             rng.integers(len(self.task.tests), size=MOST),
-            rng.integers(2**32, size=MOST),
-            rng.integers(max(1, len(self._others)), size=MOST),
+            self._seeds(family, rng),
+            family,
         )
+
+    def _seeds(self, family: npt.NDArray[np.str_], rng: np.random.Generator) -> Numbers:
+        """Seeds of the cases; those with one binade have their turns in them, so that all exponents come soon."""
+        seeds, is_one = rng.integers(2**32, size=MOST), family == ONE_BINADE
+        turns = (np.cumsum(is_one) + int(rng.integers(TURNS))) % TURNS
+        return np.where(is_one, seeds // TURNS * TURNS + turns, seeds)
 
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:
         """For each dim that varies the order of its lengths, beside the least of the others."""
@@ -175,13 +187,3 @@ class Sweep:
         seed = int(self._draws.seed[number])
         scalars = unlisted_scalars(self.task, like, np.random.default_rng(seed)) if self.task.scalars else {}
         return replace(like, name=name, dims=dims, seed=seed, weight=1.0, role="held_out", scalars=scalars)
-
-    @computed_once
-    def _others(self) -> tuple[str, ...]:
-        return tuple(name for name in VALUES if name in self.families)
-
-    def _family(self, number: int) -> str:
-        """Of two cases one as it is drawn."""
-        if not self._others or number % 2:
-            return AS_DRAWN
-        return self._others[int(self._draws.family[number])]

@@ -1,8 +1,11 @@
-"""Values over a type's exponents: all of one input in one binade, or each in a binade of its own.
+"""Values of one size, in one binade anywhere in a type's range, or each in a binade of its own.
 
 A shortcut that cuts an exponent short, or leaves small or large values out, is right on values of the usual size. So
 the exponents at which a task's reference and its standard implementation still agree are measured, once, and inputs
 are drawn from all of them. Signs are a line's own: sums of one sign lose nothing by cancelling.
+
+Of values of one size none can be left out unseen: a softmax of a usual draw hardly depends on most of a row, and the
+largest values of a row do not on its last one. So some lines rise, some fall.
 """
 
 from __future__ import annotations
@@ -19,14 +22,18 @@ from tasks.loader import TASK_FAULTS
 from tasks.task import Array, Case, Task, Tensors
 
 AS_DRAWN = "as drawn"  # the task's own draw, with nothing planted
-ONE_BINADE, ALL_BINADES = "one binade", "all binades"
-VALUES = (ONE_BINADE, ALL_BINADES)
+ONE_SIZE, ONE_BINADE, ALL_BINADES = "one size", "one binade", "all binades"
+VALUES = (ONE_SIZE, ONE_BINADE, ALL_BINADES)
+USUAL = (-3, -1)  # exponents of values of one size
+ORDERS = 3  # of lines: as they come, rising, falling
 HELD = 63  # the largest exponent of a whole line of values with which something is computed
 FAR = 100  # the largest and the least of single ones: constants beside them still are numbers
 STRIDE = 16  # exponents from one that is tried to the next
 SEEDS = 2  # draws on which each is tried
 LOSES = 8.0  # times as inexact as usual the standard implementation may be
 LEAST_LOSS = 2.0**-18  # of the largest output, which it may be off anyway: usual draws can be exact
+GOLDEN = 0.6180339887498949  # of a range, by which one turn is from the next: those of a few turns lie all over it
+TURNS = 1 << 10  # of cases with one binade: more than a type has exponents
 EXPONENTS: Mapping[str, tuple[int, int]] = {  # of numbers with the type's full precision
     "float64": (-126, 127),
     "float32": (-126, 127),
@@ -39,13 +46,18 @@ Range = tuple[int, int]  # exponents, both ends included
 Ranges = Mapping[str, Mapping[str, Range]]  # by family and input
 
 
-def swept(inputs: Tensors, family: str, ranges: Mapping[str, Range], rng: Rng, *, holds: bool = True) -> Tensors:
-    """The inputs with one of them, drawn, from the family. With `holds` no line has nothing but far values."""
+def swept(
+    inputs: Tensors, family: str, ranges: Mapping[str, Range], rng: Rng, *, holds: bool = True, turn: int | None = None
+) -> Tensors:
+    """The inputs with one of them, drawn, from the family. With `holds` no line has nothing but far values.
+
+    The turn chooses the exponent of one binade; cases in a row so have all of them. Without it that is drawn.
+    """
     names = sorted(name for name in ranges if name in inputs)
     if not names:
         return inputs
     name = names[int(rng.integers(len(names)))]
-    made = {**inputs, name: of_binades(inputs[name], family, ranges[name], rng)}
+    made = {**inputs, name: of_binades(inputs[name], family, ranges[name], rng, turn)}
     return dict(with_held_lines(made, inputs)) if holds else made
 
 
@@ -55,18 +67,24 @@ def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_va
     if family == AS_DRAWN:
         return inputs
     rng = np.random.default_rng((case.seed, 1))
-    return task.kept(swept(inputs, family, ranges[family], rng, holds=not moves_values), inputs, case)
+    made = swept(inputs, family, ranges[family], rng, holds=not moves_values, turn=case.seed % TURNS)
+    return task.kept(made, inputs, case)
 
 
-def of_binades(x: Array, family: str, exponents: Range, rng: Rng) -> Array:
+def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int | None = None) -> Array:
     """Values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, exponents of the family."""
     low, high = exponents
-    powers = rng.integers(low, high + 1, size=None if family == ONE_BINADE else x.shape)
+    powers = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
+    if family == ONE_BINADE and turn is not None:
+        powers = np.asarray(low + int(turn * GOLDEN % 1.0 * (high + 1 - low)))
     lines = (*x.shape[:-1], 1) if x.ndim else ()
+    values = np.ldexp(1.0 + rng.random(x.shape), powers)
+    if family == ONE_SIZE and x.ndim:
+        rising, kind = np.sort(values, axis=-1), rng.integers(ORDERS, size=lines)
+        values = np.where(kind == 0, values, np.where(kind == 1, rising, rising[..., ::-1]))
     signed = np.where(rng.random(lines) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
-    values = np.ldexp(1.0 + rng.random(x.shape), powers) * signed
     with np.errstate(over="ignore", under="ignore"):
-        made = values.astype(x.dtype)
+        made = (values * signed).astype(x.dtype)
     return np.where(np.isfinite(to_float64(made)), made, x)
 
 
@@ -84,7 +102,7 @@ def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[st
     for family in VALUES:
         for spec in floats:
             ends = EXPONENTS[numpy_dtype(spec.dtype).name]
-            borne = ends if is_moved else _borne(task, cases, spec.name, family, ends)
+            borne = ends if is_moved and family != ONE_SIZE else _borne(task, cases, spec.name, family, ends)
             if borne is not None:
                 found.setdefault(family, {})[spec.name] = borne
     return found
@@ -107,6 +125,8 @@ def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Rang
         loss = _loss(task, cases, lambda inputs, rng: swept(inputs, family, {name: exponents}, rng))
         return loss is not None and loss <= allowed
 
+    if family == ONE_SIZE:
+        return USUAL if bears(USUAL) else None
     if not bears((middle, middle)):
         return None
     made = (_reached(bears, middle, low, family), _reached(bears, middle, high, family))

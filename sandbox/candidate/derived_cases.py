@@ -36,7 +36,7 @@ def derived_cases(prepared: Prepared, rng_seed: int, listed: Collection[Case]) -
 
 def sweep_of(prepared: Prepared, secret: int, families: InputFamilies) -> Sweep:
     """The sweep of one candidate by its own secret; without that nobody can foretell it."""
-    return Sweep(prepared.task, secret, tuple(families.ranges), numbers_in(prepared))
+    return Sweep(prepared.task, secret, tuple(families.ranges), numbers_in(prepared), families.independent)
 
 
 def candidate_secret(prepared: Prepared, secret: int) -> int:

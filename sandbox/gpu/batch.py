@@ -36,7 +36,7 @@ MOST_LAUNCHES = 2048  # of a batch
 
 
 @dataclass(frozen=True)
-class Candidate:
+class BatchCandidate:
     """The parts of a candidate that its batches are made from."""
 
     prepared: Prepared
@@ -63,7 +63,7 @@ class Batch:
 
 
 def make_batch(
-    wanted: Sequence[SweptCase], candidate: Candidate, families: InputFamilies, most_bytes: int = MOST_BYTES
+    wanted: Sequence[SweptCase], candidate: BatchCandidate, families: InputFamilies, most_bytes: int = MOST_BYTES
 ) -> Batch:
     """Plans in numbers, inputs and answers; nothing here needs the GPU.
 
@@ -92,7 +92,7 @@ def make_batch(
     return Batch(tuple(rows), encode(call).decode(), sizes, answers, file, refused)
 
 
-def plan_or_refusal(candidate: Candidate, case: Case) -> ResolvedPlan | tuple[Finding, ...]:
+def plan_or_refusal(candidate: BatchCandidate, case: Case) -> ResolvedPlan | tuple[Finding, ...]:
     """The plan of a case, which nobody asks for again; else why there is none, or none that the target can launch."""
     prepared = candidate.prepared
     try:

@@ -13,7 +13,7 @@ from records.computed_once import computed_once
 from records.errors import ScientistError
 from sandbox.candidate.derived_cases import sweep_of
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.batch import Batch, Candidate, make_batch
+from sandbox.gpu.batch import Batch, BatchCandidate, make_batch
 from sandbox.gpu.batch_messages import MAKER_REQUESTS, MadeReply, SweepReply, SweepRequest
 from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.memory_file import filled_file
@@ -28,7 +28,7 @@ REMEMBERED = 8  # tasks
 class SweepBatches:
     """The batches of one candidate's sweep by their numbers; the first has every family on one case."""
 
-    def __init__(self, candidate: Candidate, families: InputFamilies, secret: int, first: Case) -> None:
+    def __init__(self, candidate: BatchCandidate, families: InputFamilies, secret: int, first: Case) -> None:
         """The secret is the candidate's own."""
         self._candidate, self._families, self._secret, self._first = candidate, families, secret, first
 
@@ -68,7 +68,7 @@ class BatchMaker:
             self._families[request.digest] = InputFamilies(
                 prepared.task, Path(request.facts) if request.facts else None
             )
-        candidate = Candidate(prepared, request.kernels, request.target)
+        candidate = BatchCandidate(prepared, request.kernels, request.target)
         families = self._families[request.digest]
         self._batches = SweepBatches(candidate, families, int(request.secret, 16), request.first)
         return True

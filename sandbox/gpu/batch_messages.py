@@ -37,7 +37,7 @@ class MakeRequest:
 
 @dataclass(frozen=True)
 class SweepReply:
-    """Whether the task and the candidate are the same here."""
+    """The answer to a `SweepRequest`: whether the task and the candidate are the same there."""
 
     is_known: bool
 

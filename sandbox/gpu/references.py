@@ -139,7 +139,11 @@ class References:
         """Draw the inputs of the benchmark cases, once."""
         for case in self.benchmarks():
             self.bases(case)
-        _ = self.families.names, self.families.ranges  # measured here, for other processes too
+        _ = (
+            self.families.names,
+            self.families.ranges,
+            self.families.independent,
+        )  # measured here, for other processes too
 
     def close(self) -> None:
         """Give the files and threads back."""

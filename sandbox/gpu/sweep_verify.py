@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from records.evaluation import CaseResult, Finding
-from sandbox.gpu.batch import Batch, Candidate, output_bytes, outputs_of, plan_or_refusal
+from sandbox.gpu.batch import Batch, BatchCandidate, output_bytes, outputs_of, plan_or_refusal
 from sandbox.gpu.batch_comparison import suspects
 from sandbox.gpu.batch_maker import SweepBatches
 from sandbox.gpu.batch_messages import SweepRequest
@@ -47,7 +47,7 @@ class SweepRule:
     """
 
     least_s: float = 0.4
-    share: float = 0.25
+    share: float = 0.3
     awaited_s: float = 1.0
     cases: int = 1536
     most_s: float = 2.5
@@ -67,7 +67,7 @@ class SweepVerification:
         compiled = loaded.compiled
         self._loaded, self._references, self._rule = loaded, references, rule
         kernels = compiled.build.metadata(compiled.prepared.plans[0])
-        self._candidate = Candidate(compiled.prepared, kernels, target)
+        self._candidate = BatchCandidate(compiled.prepared, kernels, target)
         self._shared = makers.begin(references.task, self._request(), rule.batch)
         self._began = time.monotonic()
         self.count, self._families = 0, tuple[SweptCase, ...]()
@@ -171,7 +171,7 @@ class SweepVerification:
         return loaded.child.batch(request, batch.inputs, nbytes, (1 + len(batch.rows) / TOGETHER) * loaded.deadline_s)
 
     def _confirmed(self, row: SweptCase, error: float) -> tuple[Finding, ...]:
-        """What is wrong with a case whose answer in a batch was."""
+        """The findings of a case whose answer in a batch was wrong."""
         findings, tolerance = self._alone(row.case, row.family), self._references.families.tolerance
         if error > NEAR * max(tolerance(spec, row.family).ratio for spec in self._loaded.task.outputs):
             return findings or (_differs(row.case),)
@@ -182,7 +182,7 @@ class SweepVerification:
         return findings if sum(map(bool, again)) >= MOSTLY else ()
 
     def _damage(self, batch: Batch, changed: int) -> tuple[Finding, ...]:
-        """Which case wrote where it may not: each is executed alone."""
+        """The finding of the case that wrote where it may not: each is executed alone."""
         for row in batch.rows:
             if findings := self._alone(row.case, row.family):
                 return findings

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 
 from tasks.domain import within
 from tasks.held_out import cost
 from tasks.loader import load_task, task_names
-from tasks.sweep import MOST, Sweep, SweptCase
-from tasks.swept_values import ALL_BINADES, AS_DRAWN, ONE_BINADE, VALUES
+from tasks.sweep import MOST, SHARES, Sweep, SweptCase
+from tasks.swept_values import AS_DRAWN, ONE_BINADE, ONE_SIZE, TURNS, VALUES
 
-SOFTMAX = load_task("row_softmax")
+SOFTMAX, REDUCTION = load_task("row_softmax"), load_task("reduction")
 
 
 def first(sweep: Sweep, count: int) -> list[SweptCase]:
@@ -54,11 +54,24 @@ def test_lengths_of_each_dim_are_many_and_remainders_of_two_dims_meet() -> None:
     assert len({(one.case.dims["rows"] % 8, one.case.dims["cols"] % 8) for one in found}) == 64
 
 
-def test_half_of_the_values_are_as_drawn_and_the_others_of_families_that_the_task_bears() -> None:
-    families = [one.family for one in first(Sweep(SOFTMAX, 3, VALUES), 400)]
-    assert 0.4 < families.count(AS_DRAWN) / 400 < 0.6
-    assert min(families.count(ONE_BINADE), families.count(ALL_BINADES)) > 60
+def test_values_come_from_all_families_that_the_task_bears() -> None:
+    families = [one.family for one in first(Sweep(SOFTMAX, 3, VALUES), 800)]
+    assert {name for name in families} == set(SHARES)
+    assert families.count(ONE_SIZE) > 300 and min(map(families.count, SHARES)) > 60
     assert {one.family for one in first(Sweep(SOFTMAX, 3, ()), 50)} == {AS_DRAWN}
+    assert ONE_BINADE not in {one.family for one in first(Sweep(SOFTMAX, 3, (ONE_SIZE,)), 200)}
+
+
+def test_cases_with_one_binade_have_their_exponents_in_turn() -> None:
+    seeds = [one.case.seed for one in Sweep(REDUCTION, 3, VALUES).cases(0, 1500) if one.family == ONE_BINADE]
+    turns = [seed % TURNS for seed in seeds]
+    assert len(turns) > 200 and all((b - a) % TURNS == 1 for a, b in pairwise(turns))
+
+
+def test_dims_along_which_elements_stand_alone_have_fewer_cases() -> None:
+    plain, slight = (first(Sweep(SOFTMAX, 3, (), (), names), 800) for names in ((), ("rows",)))
+    assert len({one.case.dims["cols"] for one in slight}) > 1.2 * len({one.case.dims["cols"] for one in plain})
+    assert len({one.case.dims["rows"] for one in slight}) > 150
 
 
 def test_a_number_of_the_file_is_met_exactly() -> None:

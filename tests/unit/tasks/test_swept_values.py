@@ -12,7 +12,7 @@ from tasks.compare import compare
 from tasks.dtypes import numpy_dtype, to_float64
 from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.swept_values import ALL_BINADES, AS_DRAWN, HELD, ONE_BINADE, VALUES, of_binades, swept
+from tasks.swept_values import ALL_BINADES, AS_DRAWN, HELD, ONE_BINADE, ONE_SIZE, VALUES, of_binades, swept
 from tasks.task import Task
 
 
@@ -35,6 +35,22 @@ def test_one_binade_has_one_exponent_and_all_have_every_one(dtype: str) -> None:
     assert set(np.unique(exponents(every))) >= set(range(-9, 10))
     signs = np.sign(to_float64(every))
     assert (signs == signs[:, :1]).all() and len(np.unique(signs)) == 2
+
+
+def test_values_of_one_size_rise_in_some_lines_and_fall_in_others() -> None:
+    x = np.random.default_rng(1).standard_normal((90, 50)).astype(np.float32)
+    made = np.abs(of_binades(x, ONE_SIZE, (-3, -1), np.random.default_rng(2)))
+    steps = np.diff(made.astype(np.float64), axis=1)
+    rising, falling = (steps >= 0).all(axis=1), (steps <= 0).all(axis=1)
+    assert rising.sum() > 15 and falling.sum() > 15 and (~rising & ~falling).sum() > 15
+    assert made.max() <= 2 * made.min()
+
+
+def test_a_few_turns_lie_all_over_the_exponents_and_more_have_them_all() -> None:
+    x, rng = np.ones((3, 4), np.float32), np.random.default_rng(1)
+    met = [int(exponents(of_binades(x, ONE_BINADE, (-100, 63), rng, turn))[0, 0]) for turn in range(700, 1000)]
+    assert set(met) == set(range(-100, 64))
+    assert np.diff(sorted([-100, *met[:20], 63])).max() <= 20
 
 
 def test_what_was_never_negative_stays_so() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.batch import ZONE, Batch, Candidate, make_batch, output_bytes, outputs_of
+from sandbox.gpu.batch import ZONE, Batch, BatchCandidate, make_batch, output_bytes, outputs_of
 from sandbox.gpu.child_channel import decode
 from sandbox.gpu.child_messages import BatchCall
 from sandbox.target import load_target
@@ -24,10 +24,12 @@ TASK = load_task("layer_norm")
 KERNEL = KernelMetadata("layer_norm", "_Z10layer_norm", (), 8, 0, 8, 0, 0, 1024)
 
 
-def candidate(task: Task = TASK, source: str = "") -> Candidate:
+def candidate(task: Task = TASK, source: str = "") -> BatchCandidate:
     prepared = prepare(source or task.seeds[0].read_text(encoding="utf-8"), task)
     assert prepared.refusal is None
-    return Candidate(prepared, (replace(KERNEL, name=prepared.plans[0].launches[0].kernel),), load_target("mi300x"))
+    return BatchCandidate(
+        prepared, (replace(KERNEL, name=prepared.plans[0].launches[0].kernel),), load_target("mi300x")
+    )
 
 
 def swept(count: int) -> list[SweptCase]:

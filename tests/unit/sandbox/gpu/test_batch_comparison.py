@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.batch import Batch, Candidate, make_batch
+from sandbox.gpu.batch import Batch, BatchCandidate, make_batch
 from sandbox.gpu.batch_comparison import CHECKED, suspects
 from sandbox.target import load_target
 from tasks.dtypes import numpy_dtype
@@ -21,7 +21,7 @@ from tasks.task import Task
 def batch(task: Task, families: InputFamilies, count: int = 60) -> Batch:
     prepared = prepare(task.seeds[0].read_text(encoding="utf-8"), task)
     wanted = list(Sweep(task, 21, tuple(families.ranges)).cases(0, count))
-    made = make_batch(wanted, Candidate(prepared, (), load_target("h200")), families)
+    made = make_batch(wanted, BatchCandidate(prepared, (), load_target("h200")), families)
     made.close()
     return made
 

@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.candidate.derived_cases import candidate_secret
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.batch import Candidate
+from sandbox.gpu.batch import BatchCandidate
 from sandbox.gpu.batch_maker import BatchMaker, SweepBatches, main
 from sandbox.gpu.batch_messages import MAKER_REQUESTS, MadeReply, MakeRequest, SweepReply, SweepRequest
 from sandbox.gpu.child_channel import ChildChannel, Malformed, decode, encode
@@ -34,7 +34,7 @@ REQUEST = SweepRequest(
 
 def here() -> SweepBatches:
     families = InputFamilies(TASK)
-    return SweepBatches(Candidate(PREPARED, (), TARGET), families, candidate_secret(PREPARED, 3), FIRST)
+    return SweepBatches(BatchCandidate(PREPARED, (), TARGET), families, candidate_secret(PREPARED, 3), FIRST)
 
 
 def test_another_process_makes_the_same_batches() -> None:
