@@ -80,7 +80,7 @@ static Stretch stretch_of(const Instruction& in) {
     return {in.control & 63u, in.control >> 6 & 31u, size == 32 ? ~0u : (1u << size) - 1};
 }
 
-constexpr u32 kModeRegister = 1, kIndexEnable = 27;
+constexpr u32 kModeRegister = 1, kOutstandingRegister = 7, kIndexEnable = 27;
 
 static u32 mode_bits(const Wave& w) {
     const Mode& m = w.mode;
@@ -96,9 +96,18 @@ static void set_mode(Wave& w, u32 bits) {
     w.hardware[kModeRegister] = bits;
 }
 
+// Operations that have not been waited for, as IB_STS counts them: vmcnt in bits 0 to 3 and 22 to 23, lgkmcnt in 8 to 11.
+static u32 outstanding_bits(const Wave& w) {
+    const u32 memory = w.pending.memory.count < 63 ? w.pending.memory.count : 63;
+    const u32 local = w.pending.local.count < 15 ? w.pending.local.count : 15;
+    return (memory & 15) | local << 8 | memory >> 4 << 22;
+}
+
 static void get_register(Wave& w, const Instruction& in) {
     const Stretch s = stretch_of(in);
-    const u32 value = s.id == kModeRegister ? mode_bits(w) : w.hardware[s.id];
+    const u32 value = s.id == kModeRegister     ? mode_bits(w)
+                      : s.id == kOutstandingRegister ? outstanding_bits(w)
+                                                : w.hardware[s.id];
     put_scalar(w, in.result[0], value >> s.offset & s.mask, kAll, kNowhere);
 }
 

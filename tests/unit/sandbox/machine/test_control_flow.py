@@ -103,6 +103,13 @@ def test_mode_is_read_with_its_fields() -> None:
     assert step("s_getreg_b32 s4, hwreg(HW_REG_MODE, 0, 8)", before, [], [4]).scalars[4].tolist() == [0xF0]
 
 
+def test_what_is_outstanding_can_be_read() -> None:
+    text = "ds_bpermute_b32 v1, v0, v0\nds_bpermute_b32 v2, v0, v0\n{wait}\ns_getreg_b32 s4, hwreg(HW_REG_IB_STS, 8, 4)"
+    for wait, left in (("s_nop 0", 2), ("s_waitcnt lgkmcnt(1)", 1), ("s_waitcnt lgkmcnt(0)", 0)):
+        after = step(text.format(wait=wait), Registers({0: np.zeros((1, 64), np.uint32)}, {4: words(9)}), [], [4])
+        assert after.scalars[4].tolist() == [left]
+
+
 def test_the_clock_goes_on() -> None:
     after = step("s_memtime s[4:5]", Registers({}, {4: words(0)}), [], [4, 5])
     assert after.scalars[4].tolist() > [0]
