@@ -112,7 +112,7 @@ def _format(settings: Settings, key: str, value: str, word: str) -> None:
 
 
 def _swizzle(value: str, word: str) -> int:
-    """The pattern of ds_swizzle in 16 bits."""
+    """The pattern of ds_swizzle in 16 bits; a listing does not say which lanes a rotation leaves out by its mask."""
     name, *rest = [part.strip() for part in value[8:].rstrip(")").split(",")]
     if name == "BITMASK_PERM" and len(rest) == 1 and re.fullmatch(r'"[01ip]{5}"', rest[0]):
         masks = [(c in "ip", c == "1", c == "i") for c in rest[0][1:-1]]  # and, or, xor of a bit
@@ -126,6 +126,10 @@ def _swizzle(value: str, word: str) -> int:
         return 0x1F | numbers[0] << 10
     if name == "REVERSE" and numbers in ([2], [4], [8], [16], [32]):
         return 0x1F | (numbers[0] - 1) << 10
+    if name == "FFT" and len(numbers) == 1 and 0 <= numbers[0] < 32:
+        return 0xE000 | numbers[0]
+    if name == "ROTATE" and len(numbers) == 2 and numbers[0] in (0, 1) and 0 <= numbers[1] < 32:
+        return 0xC000 | numbers[0] << 10 | numbers[1] << 5
     raise UnreadableListing("this swizzle is not known", word[:80])
 
 

@@ -125,7 +125,13 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     if (!visit_lds(wave, lds, sizeof(T), Access::atomic, move)) return;
     segment = Segment::scratch;
     if (!visit_scratch(wave, scratch, sizeof(T), Access::atomic, move)) return;
-    if (in.results) give(wave, in, work.old, sizeof(T), to.lanes | lds.lanes | scratch.lanes);
+    uint64_t lanes = to.lanes | lds.lanes | scratch.lanes;
+    if (kind == Kind::buffer) {  // what is out of the buffer's range gives zeros, as a load does
+        for (Defined& dword : work.old.defined)
+            for (uint64_t& byte : dword.byte) byte |= wave.exec() & ~lanes;
+        lanes = wave.exec();
+    }
+    if (in.results) give(wave, in, work.old, sizeof(T), lanes);
     const uint8_t touched = lds.lanes ? kTouchesLds : 0;
     if (kind == Kind::lds)
         issue(wave, in, kCountsScalar, kTouchesLds);

@@ -14,9 +14,9 @@ MI300X = load_target("mi300x")
 
 
 def bounded(blocks: int, threads: int, code: tuple[BasicBlock, ...]) -> TimeBound:
-    """The bound of a launch that touches no memory."""
+    """The bound of a launch that touches no memory and runs through each block once."""
     waves = blocks * -(-threads // 64)
-    counters = LaunchCounters("k", blocks, threads, blocks, float(waves), 0, 0, 0, ())
+    counters = LaunchCounters("k", blocks, threads, blocks, float(waves), 0, 0, 0, (), runs=(1.0,) * len(code))
     plan = ResolvedPlan((ResolvedLaunch("k", (blocks, 1, 1), (threads, 1, 1), 0, ()),), {})
     return bound([counters], [], plan, MI300X, 0.0, 0.0, "fp32_vector", {"k": code})
 

@@ -24,10 +24,11 @@ def counted(waves: int, loads: float, misses: float, barriers: float = 0.0) -> L
 
 
 def clocks(seen: LaunchCounters, block: BasicBlock, cold: float = 1.0, target: Target = MI300X) -> float:
-    """`cold`: which part of the misses memory must serve."""
+    """`cold`: which part of the misses memory must serve. The block runs as often as its loads were counted."""
     o = occupancy(seen.blocks, seen.threads, 0, None, target)
     misses = sum(s.misses for s in seen.sites)
-    code = ExecutedCode.of(seen, (block,), target)
+    turns = sum(s.instructions for s in seen.sites) / seen.waves / block.loads
+    code = ExecutedCode.of(replace(seen, runs=(turns,)), (block,), target)
     return alone_clocks(seen, o, code, target, cold * misses * target.memory["line_bytes"])
 
 
