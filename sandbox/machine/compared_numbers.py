@@ -21,6 +21,7 @@ MOST = 64  # of one program
 _COMPARES = re.compile(r"v_cmpx?_(?!class)\w+_(?P<float>f16|f32|f64)|[vs]_cmp[xk]?_(?:eq|ne|lg)_[iu](?:16|32)")
 _BOUNDS = re.compile(r"v_(?:max|min|med3)_(?P<float>f16|f32|f64)")
 _MOVES = re.compile(r"[sv]_movk?_[bi]32|v_accvgpr_write_b32")
+_PAIR = re.compile(r"([sv])\[(\d+):(\d+)\]")
 # Of LLVM's own code for exp, exp2, log and sqrt, which stands at the line that calls them.
 _EXPANDED = frozenset({-103.2789306640625, 88.72283935546875, -126.0, 2.0**-126, 2.0**-96})
 _FORMATS = {"f16": ("<H", "<e"), "f32": ("<I", "<f")}
@@ -58,10 +59,21 @@ class _Reader:
 
     def compare(self, words: Sequence[str], kind: str) -> None:
         for word in words:
+            value = self._double(word) if kind == "f64" else None
             constant = self.moved.get(word, word)
-            value = _value(constant, kind) if is_number(constant) else None
+            if value is None and is_number(constant):
+                value = _value(constant, kind)
             if value and math.isfinite(value) and value not in _EXPANDED:
                 self.numbers[value] = None
+
+    def _double(self, word: str) -> float | None:
+        """The number that two registers hold, whose halves were moved one by one."""
+        pair = _PAIR.fullmatch(word)
+        halves = [self.moved.get(f"{pair[1]}{number}", "") for number in (pair[2], pair[3])] if pair else []
+        if not halves or not all(is_number(half) and "." not in half for half in halves):
+            return None
+        low, high = (int(half, 0) & 0xFFFFFFFF for half in halves)
+        return float(struct.unpack("<d", struct.pack("<II", low, high))[0])
 
 
 def _value(word: str, kind: str) -> float | None:
