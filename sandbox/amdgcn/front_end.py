@@ -84,7 +84,6 @@ class FrontEnd:
     tools: Tools
     cache: Path
     flags: tuple[str, ...]  # without macros of the candidate and without the output
-    closing: str = ""  # lines behind the header in its precompiled form
 
     def run(self, work: Path, text: str, prefixed: str | None, *args: str, printed: int = PRINTED) -> Completed:
         """Run on `text`; `prefixed` is what stands for it behind the precompiled header, None where nothing does."""
@@ -129,7 +128,7 @@ class FrontEnd:
     @computed_once
     def _prefix(self) -> Path:
         """The folder with the precompiled header; made now if there is none."""
-        parts = [header_digests(), self.flags, _PRECOMPILE, self.closing, self.tools.toolchain.version, str(self.cache)]
+        parts = [header_digests(), self.flags, _PRECOMPILE, self.tools.toolchain.version, str(self.cache)]
         known = self.cache / "prefix" / hashlib.sha256(dumps(parts).encode()).hexdigest()
         try:
             folder = known / (known / _PLACE).read_text(encoding="ascii")
@@ -139,7 +138,7 @@ class FrontEnd:
             pass  # not made yet
         folder = known / secrets.token_hex(16)
         folder.mkdir(parents=True)
-        (folder / _PREFIX).write_text(f"#include <hip/hip_runtime.h>\n{self.closing}", encoding="utf-8")
+        (folder / _PREFIX).write_text("#include <hip/hip_runtime.h>\n", encoding="utf-8")
         self.lay_out(folder, "", folder)
         make = (*self.flags, *_FILES, *_PRECOMPILE, str(folder / _PREFIX), "-o", _IMAGE)
         done = Tools(self.tools.toolchain).run(folder, "clang", *make)

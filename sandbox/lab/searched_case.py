@@ -1,7 +1,7 @@
-"""Inputs in search of what a candidate does rarely: other outcomes of its comparisons, and numbers it compares with.
+"""Inputs in search of what a candidate does rarely: around numbers that it compares data with, and beside them.
 
-Where a candidate compares data, further inputs are made for it (`tasks/searched_inputs.py`) on small shapes, and judged
-as any are: the more, the rarer what it compares is.
+Further inputs are made for each candidate (`tasks/searched_inputs.py`) on small shapes, and judged as any are: the more,
+the more numbers it compares with.
 """
 
 from __future__ import annotations
@@ -69,17 +69,18 @@ def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tup
 
 
 def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The general families on the shape with the longest lines, while a comparison has had one outcome so far.
+    """The general families on the shape with the longest lines, for a candidate that compares with numbers.
 
     A buffer of a thousand elements, or the second turn of a loop over blocks, is not met on the short lines of a test.
     """
     rows, case = list[CaseResult](), inputs.with_long_lines
-    if case is None or not judge.one_sided or not has_few_items(judge, case):
+    is_asked = judge.patience.is_longer or judge.built.program.lines.numbers
+    if case is None or not is_asked or not has_few_items(judge, case):
         return rows, ()
     names = [name for name in inputs.listed.families.names if name not in judge.task.variant_names]
     limit_s = LONG_SHARE * judge.patience.searched_s * (MORE if judge.patience.is_longer else 1)
     for at in inputs.rng.permutation(len(names)):
-        if spent_s(judge.lab) - begun_s > limit_s or not judge.one_sided:
+        if spent_s(judge.lab) - begun_s > limit_s:
             break
         drawn = replace(case, seed=int(inputs.rng.integers(2**32)))
         row, findings = ListedCase(judge.within(TRIAL), drawn, names[int(at)], inputs).run()

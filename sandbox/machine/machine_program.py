@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from sandbox.machine.compared_numbers import compared_numbers
 from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.kernarg import KernargLayout, layout_of
@@ -25,7 +26,7 @@ class InstructionLines:
     chains: tuple[tuple[Place, ...], ...]
     mnemonics: tuple[str, ...]
     file: str
-    numbers: tuple[float, ...] = ()  # floating-point constants that instructions take
+    numbers: tuple[float, ...] = ()  # that values are compared with
 
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
@@ -113,4 +114,5 @@ def _blocks(decoded: DecodedProgram) -> dict[str, tuple[int, ...]]:
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
     mnemonics = tuple(instruction.row.name for instruction in decoded.instructions)
-    return InstructionLines(decoded.places, mnemonics, source_name)
+    numbers = compared_numbers(decoded.instructions, decoded.places, source_name)
+    return InstructionLines(decoded.places, mnemonics, source_name, numbers)

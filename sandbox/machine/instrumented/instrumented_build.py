@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from records import scratch_folder
+from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.compiler import FLAGS, MAX_LISTING
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.cage.output import read_output
+from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, launched, macros, read_symbols
@@ -95,11 +96,16 @@ class InstrumentedBuild:
         self._front_end = FrontEnd(Tools(toolchain), self._cache, (*_FRONT_END, f"--offload-arch={arch}"))
 
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> InstrumentedListing:
-        """The candidate's listing with probes; a candidate that compiles without them is expected."""
+        """The candidate's listing with probes; a candidate that compiles without them is expected.
+
+        NoAnswer where the compiler leaves nothing that can be read.
+        """
         (self._cache / "work").mkdir(parents=True, exist_ok=True)
         work, budget = scratch_folder.make_in(self._cache / "work"), BuildBudget()
         try:
             return self._build(candidate, tunables, work, budget)
+        except (UnusableOutput, *UNREADABLE) as error:
+            raise NoAnswer(f"the compiler left nothing that can be read ({error})") from None
         finally:
             scratch_folder.remove(work)
 

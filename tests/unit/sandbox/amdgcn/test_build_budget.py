@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox.lab.build.program import Builder
-
 from sandbox.amdgcn.build_budget import BuildBudget
+from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.front_end import LIMITS, Tools
 from sandbox.candidate.diagnostics import BUILD_CPU_S
 from sandbox.candidate.parse import parse
 from sandbox.process import Completed
+from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 
 SOURCE = """/*+++
@@ -53,9 +54,14 @@ def test_a_tool_for_which_nothing_is_left_does_not_run(tmp_path: Path) -> None:
     assert not done.stdout
 
 
-def test_the_labs_build_pays_out_of_what_the_gpus_left() -> None:
-    candidate, builder = parse(SOURCE), Builder(toolchain(), COMPILED)
-    late = builder.build(candidate, {"NEVER_BUILT": 1}, spent_s=BUILD_CPU_S)
-    assert isinstance(late, tuple)
-    assert f"may take {BUILD_CPU_S:g} s of processor time" in late[0].message
-    assert not isinstance(builder.build(candidate, {}), tuple)
+def test_a_compilation_pays_for_its_assembly_out_of_what_is_left() -> None:
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
+    candidate = parse(SOURCE)
+    made = compiler.compile(candidate, {}, is_assembled=False)
+    assert made.ok
+    with tempfile.TemporaryDirectory() as work:
+        spent = Tools(toolchain(), budget=BuildBudget(BUILD_CPU_S, spent_s=BUILD_CPU_S))
+        late = compiler._assembled(spent, Path(work), made)
+    assert not late.ok and not late.is_final
+    assert f"may take {BUILD_CPU_S:g} s of processor time" in late.findings[0].message
+    assert compiler.compile(candidate, {}).code_object

@@ -7,13 +7,14 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from sandbox.lab.build.program import Builder
 
 from records.errors import NoAnswer
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.cage.confinement import Cage
 from sandbox.candidate.plan import Candidate, Plan
+from sandbox.lab.machine_lab import MachineLab
+from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.target import load_target
 from tests.support.compiler_cache import toolchain
 
@@ -58,8 +59,21 @@ def taken_over(folder: Path, *, leaves: bool) -> Toolchain:
 def test_what_it_leaves_is_no_answer(tmp_path: Path, leaves: bool) -> None:
     false = taken_over(tmp_path, leaves=leaves)
     candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
-    if not leaves:
+    lab = MachineLab(false, tmp_path / "cache", load_target("mi300x"))
+    if leaves:
+        made = lab.build(candidate, {})
+        assert isinstance(made, tuple) and made[0].kind == "compile_error"
+        assert Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {}).findings == made
+    else:
         with pytest.raises(NoAnswer):
             Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {})
-    with pytest.raises(NoAnswer):
-        Builder(false, tmp_path / "cache").build(candidate, {})
+        with pytest.raises(NoAnswer):
+            lab.build(candidate, {})
+        with pytest.raises(NoAnswer):
+            InstrumentedBuild(false, tmp_path / "cache").build(candidate, {})
+
+
+def test_code_with_probes_that_cannot_be_read_leaves_the_candidate_without_them(tmp_path: Path) -> None:
+    false = taken_over(tmp_path, leaves=True)
+    candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
+    assert MachineLab(false, tmp_path / "cache", load_target("mi300x"))._instrument(candidate, {}) is None

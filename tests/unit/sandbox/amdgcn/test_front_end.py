@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from sandbox.lab.build.flags import CHECKS, IR
-from sandbox.lab.build.flags import FLAGS as LAB_FLAGS
-from sandbox.lab.build.reading import CLOSING, behind_header
 
 from sandbox.amdgcn.compiler import FLAGS
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
+from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]
@@ -42,24 +40,22 @@ def test_the_listing_is_the_same_to_the_last_byte(front_end: FrontEnd, tmp_path:
     assert (tmp_path / "with.s").read_bytes() == (tmp_path / "without.s").read_bytes()
 
 
-def test_the_labs_text_form_is_the_same_with_the_headers_templates_in_it(tmp_path: Path) -> None:
-    front_end = FrontEnd(Tools(toolchain()), COMPILED, (*LAB_FLAGS, *CHECKS), CLOSING)
+def test_the_text_form_for_probes_is_the_same_with_the_headers_templates_in_it(tmp_path: Path) -> None:
+    front_end = InstrumentedBuild(toolchain(), COMPILED)._front_end
     text = (
         HEADER
         + """__global__ void k(float* x, int* n, double* d, float4* v) {
     atomicMin(x, __shfl_down(x[1], 2)); atomicMax(n, __popcll(__ballot(n[1] > 0)));
     atomicAdd(d, d[1]); v[0] = v[1] + v[2] * 2.0f; __syncthreads();
 }
-void (*used)(float*, int*, double*, float4*) = k;
 """
-        + CLOSING
     )
-    for prefixed, output in ((behind_header(text), "with.ll"), (None, "without.ll")):
-        done = front_end.run(tmp_path, text, prefixed, "candidate.hip", *IR, "-o", output)
+    for prefixed, output in ((text, "with.ll"), (None, "without.ll")):
+        done = front_end.run(tmp_path, text, prefixed, "candidate.hip", "-o", output)
         assert (done.stderr, done.returncode) == ("", 0)
     made, plain = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.ll", "without.ll"))
     place = re.compile(r"^!\d+ = !\{i64 \d+\}$", re.M)  # of inline assembly in clang's own numbers
-    assert place.sub("", made) == place.sub("", plain) and "ks_ordered_min" in made
+    assert place.sub("", made) == place.sub("", plain) and "atomicrmw" in made
 
 
 def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> None:
