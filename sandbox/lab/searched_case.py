@@ -1,7 +1,7 @@
 """Inputs in search of what a candidate does rarely: around numbers that it compares data with, and beside them.
 
-Further inputs are made for each candidate (`tasks/searched_inputs.py`) on small shapes, and judged as any are: the more,
-the more numbers it compares with.
+Further inputs are made for each candidate (`tasks/searched_inputs.py`) on small shapes, and judged as any are: the
+more, the more numbers it compares with.
 """
 
 from __future__ import annotations
