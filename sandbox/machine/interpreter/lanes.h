@@ -135,7 +135,51 @@ template <int N> uint32_t first_origin(const Wave& w, const Wide* s) {
     return w.at;
 }
 
+// F over N sources that are all register pairs or scalars: a few lanes at a time, straight from the registers.
+template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& in) {
+    constexpr int kFew = 16;
+    const uint32_t *low[N] = {}, *high[N] = {};
+    uint64_t scalar[N] = {}, whole = kAll;
+    const Operand& to = in.result[0];
+    if (w.write_mask != kAll || in.flags & (kDpp | kSdwa) || to.dwords != 2) return false;
+    for (int k = 0; k < N; k++) {
+        const Operand& from = in.source[k];
+        if (from.modifiers) return false;
+        if (from.kind == kVector) {
+            low[k] = w.v[from.index].lane;
+            whole &= w.defined[from.index].whole();
+            if (from.dwords == 2) high[k] = w.v[from.index + 1].lane, whole &= w.defined[from.index + 1].whole();
+        } else if (from.kind == kConstant) {
+            scalar[k] = from.bits;
+        } else {
+            const Scalar s = read_scalar(w, in, k);
+            const uint64_t wanted = from.dwords < 2 ? 0xffffffffull : kAll;
+            scalar[k] = s.value;
+            if ((s.defined & wanted) != wanted) return false;
+        }
+    }
+    if (whole != kAll) return false;
+    uint32_t *to_low = w.v[to.index].lane, *to_high = w.v[to.index + 1].lane;
+    for (int first = 0; first < kLanes; first += kFew) {
+        uint64_t x[N][kFew], y[kFew];
+        for (int k = 0; k < N; k++) {
+            if (high[k])
+                for (int l = 0; l < kFew; l++) x[k][l] = low[k][first + l] | (uint64_t)high[k][first + l] << 32;
+            else if (low[k])
+                for (int l = 0; l < kFew; l++) x[k][l] = low[k][first + l];
+            else
+                for (int l = 0; l < kFew; l++) x[k][l] = scalar[k];
+        }
+        for (int l = 0; l < kFew; l++) y[l] = apply<F, N>([&](int k) { return x[k][l]; });
+        for (int l = 0; l < kFew; l++) to_low[first + l] = (uint32_t)y[l];
+        for (int l = 0; l < kFew; l++) to_high[first + l] = (uint32_t)(y[l] >> 32);
+    }
+    w.defined[to.index] = w.defined[to.index + 1] = Defined::of(kAll);
+    return true;
+}
+
 template <auto F, int N> void lanes64(Wave& w, const Instruction& in) {
+    if (__builtin_expect(usual_lanes64<F, N>(w, in), 1)) return;
     Wide s[N];
     Vector64 result;
     Defined low = Defined::of(kAll), high = low;

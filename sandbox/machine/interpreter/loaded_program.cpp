@@ -74,6 +74,26 @@ bool is_exchange_named(const char* name) {
     return false;
 }
 
+// What M0 chooses at run time may be any register.
+bool may_index(const char* name) {
+    return !strncmp(name, "s_set_gpr_idx", 13) || !strncmp(name, "s_setreg", 8);
+}
+
+void count_registers(Program& program, const Instruction& in) {
+    const auto count = [&](const Operand& operand) {
+        if (operand.kind != kVector) return;
+        const uint32_t end = operand.index + operand.dwords;
+        if (operand.index >= kFirstAccumulator)
+            program.accumulators = end - kFirstAccumulator > program.accumulators ? end - kFirstAccumulator : program.accumulators;
+        else if (end <= kFirstAccumulator)
+            program.vectors = end > program.vectors ? end : program.vectors;
+        else
+            program.vectors = program.accumulators = kFirstAccumulator;
+    };
+    for (const Operand& operand : in.result) count(operand);
+    for (const Operand& operand : in.source) count(operand);
+}
+
 void check_sections(const Program& program) {
     uint64_t end = 0;
     for (uint64_t i = 0; i < program.head.sections; i++) {
@@ -132,6 +152,10 @@ void read_program(const char* path, Program& program) {
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
     program.names = names;
+    program.vectors = 1;  // the hardware fills v0
+    for (uint64_t i = 0; i < head.instructions; i++) count_registers(program, program.code[i]);
+    for (uint64_t i = 0; i < head.names; i++)
+        if (may_index(names + i * kNameBytes)) program.vectors = program.accumulators = kFirstAccumulator;
     program.role = find_roles(program, names);
     free(exchanges);
     free(handlers);

@@ -72,16 +72,18 @@ void wait_local(ModelState& state, Wave& wave, uint32_t left) {
     }
 }
 
-bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count, uint32_t limit) {
-    for (uint32_t r = first; r < first + count && r < limit; r++)
-        if (bits[r / 64] >> r % 64 & 1) return true;
-    return false;
+// Any of at most 63 registers from `first` on; the word behind the last register's is there.
+KM_ALWAYS bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count) {
+    const uint64_t* word = bits + first / 64;
+    const uint32_t shift = first % 64;
+    const uint64_t from_first = word[0] >> shift | (shift ? word[1] << (64 - shift) : 0);
+    return from_first & ((1ull << count) - 1);
 }
 
-bool is_marked(const Pending& pending, const Operand& operand) {
+KM_ALWAYS bool is_marked(const Pending& pending, const Operand& operand) {
     const uint32_t count = operand.dwords ? operand.dwords : 1;
-    if (operand.kind == kVector) return is_marked(pending.vector, operand.index, count, 512);
-    if (operand.kind == kScalar) return is_marked(pending.scalar, operand.index, count, 192);
+    if (operand.kind == kVector) return is_marked(pending.vector, operand.index & (kVectors - 1), count & 63);
+    if (operand.kind == kScalar) return is_marked(pending.scalar, operand.index < 192 ? operand.index : 191, count & 63);
     return false;
 }
 

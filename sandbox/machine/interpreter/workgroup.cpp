@@ -93,8 +93,10 @@ Mode mode_of(uint64_t bits) {
 
 void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
     Wave& wave = *group.wave[number];
-    memset(wave.defined, 0, sizeof wave.defined);
-    memset(wave.origin, 0xFF, sizeof wave.origin);
+    memset(wave.defined, 0, program.vectors * sizeof(Defined));
+    memset(wave.origin, 0xFF, program.vectors * sizeof wave.origin[0]);
+    memset(wave.defined + kFirstAccumulator, 0, program.accumulators * sizeof(Defined));
+    memset(wave.origin + kFirstAccumulator, 0xFF, program.accumulators * sizeof wave.origin[0]);
     memset(wave.s, 0, sizeof wave.s);
     memset(wave.scalar_defined, 0, sizeof wave.scalar_defined);
     memset(wave.scalar_origin, 0xFF, sizeof wave.scalar_origin);
