@@ -135,9 +135,19 @@ template <int N> uint32_t first_origin(const Wave& w, const Wide* s) {
     return w.at;
 }
 
+template <int kCount> KM_HOT auto widened(const uint32_t* from) {
+    using Words = uint32_t __attribute__((ext_vector_type(kCount)));
+    using Wides = uint64_t __attribute__((ext_vector_type(kCount)));
+    Words words;
+    memcpy(&words, from, sizeof words);
+    return __builtin_convertvector(words, Wides);
+}
+
 // F over N sources that are all register pairs or scalars: a few lanes at a time, straight from the registers.
 template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& in) {
     constexpr int kFew = 16;
+    using Few = uint64_t __attribute__((ext_vector_type(kFew)));
+    using FewWords = uint32_t __attribute__((ext_vector_type(kFew)));
     const uint32_t *low[N] = {}, *high[N] = {};
     uint64_t scalar[N] = {}, whole = kAll;
     const Operand& to = in.result[0];
@@ -161,18 +171,19 @@ template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& i
     if (whole != kAll) return false;
     uint32_t *to_low = w.v[to.index].lane, *to_high = w.v[to.index + 1].lane;
     for (int first = 0; first < kLanes; first += kFew) {
-        uint64_t x[N][kFew], y[kFew];
+        alignas(64) uint64_t x[N][kFew], y[kFew];
         for (int k = 0; k < N; k++) {
-            if (high[k])
-                for (int l = 0; l < kFew; l++) x[k][l] = low[k][first + l] | (uint64_t)high[k][first + l] << 32;
-            else if (low[k])
-                for (int l = 0; l < kFew; l++) x[k][l] = low[k][first + l];
-            else
-                for (int l = 0; l < kFew; l++) x[k][l] = scalar[k];
+            Few value = scalar[k];
+            if (low[k]) value = widened<kFew>(low[k] + first);
+            if (high[k]) value |= widened<kFew>(high[k] + first) << 32;
+            memcpy(x[k], &value, sizeof value);
         }
         for (int l = 0; l < kFew; l++) y[l] = apply<F, N>([&](int k) { return x[k][l]; });
-        for (int l = 0; l < kFew; l++) to_low[first + l] = (uint32_t)y[l];
-        for (int l = 0; l < kFew; l++) to_high[first + l] = (uint32_t)(y[l] >> 32);
+        Few result;
+        memcpy(&result, y, sizeof result);
+        const auto lower = __builtin_convertvector(result, FewWords), upper = __builtin_convertvector(result >> 32, FewWords);
+        memcpy(to_low + first, &lower, sizeof lower);
+        memcpy(to_high + first, &upper, sizeof upper);
     }
     w.defined[to.index] = w.defined[to.index + 1] = Defined::of(kAll);
     return true;
