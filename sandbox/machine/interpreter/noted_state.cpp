@@ -9,6 +9,10 @@ namespace machine {
 
 namespace {
 
+constexpr uint32_t kKept = kScalars + 3;  // scalar registers
+constexpr uint64_t kScalarRoom = 1024;
+static_assert(kKept * 4 <= kScalarRoom);
+
 // The i-th of the registers that the program names: vector ones, then accumulators.
 uint32_t index_of(const Program& program, uint32_t i) {
     return i < program.vectors ? i : kFirstAccumulator + (i - program.vectors);
@@ -23,14 +27,12 @@ bool is_same(const Vector& a, const uint8_t* there) {
 }
 
 bool are_scalars_same(const Wave& wave) {
-    uint32_t before[kScalars + 3], differs = 0;
+    uint32_t before[kKept], differs = 0;
     memcpy(before, wave.noted, sizeof before);
-    for (uint32_t i = 0; i < kScalars + 3; i++) differs |= before[i] ^ wave.s[i];
+    for (uint32_t i = 0; i < kKept; i++) differs |= before[i] ^ wave.s[i];
     return !differs;
 }
 
-constexpr uint64_t kScalarRoom = 1024;
-static_assert(sizeof(Wave::s) <= kScalarRoom);
 
 uint64_t digest_of(const uint8_t* data, uint64_t bytes) {
     uint64_t digest = bytes;
@@ -60,7 +62,7 @@ void note_state(Wave& wave) {
     const uint32_t count = program.vectors + program.accumulators;
     if (!wave.noted) wave.noted = (uint8_t*)aligned_alloc(64, kScalarRoom + count * sizeof(Vector));
     if (!wave.noted) die("no memory to note what a wave holds");
-    memcpy(wave.noted, wave.s, sizeof wave.s);
+    memcpy(wave.noted, wave.s, kKept * sizeof wave.s[0]);
     for (uint32_t i = 0; i < count; i++)
         memcpy(wave.noted + kScalarRoom + i * sizeof(Vector), &wave.v[index_of(program, i)], sizeof(Vector));
     wave.differing = 0;
