@@ -143,6 +143,17 @@ template <int kCount> KM_HOT auto widened(const uint32_t* from) {
     return __builtin_convertvector(words, Wides);
 }
 
+// Writes those of a few lanes that `lanes` has set.
+template <int kCount, class Words> KM_HOT void put_few(uint32_t* to, Words values, uint64_t lanes) {
+    using Bools = bool __attribute__((ext_vector_type(kCount)));
+    static_assert(kCount == 16);
+    const auto taken = -__builtin_convertvector(__builtin_bit_cast(Bools, (uint16_t)lanes), Words);
+    Words before;
+    memcpy(&before, to, sizeof before);
+    values = (values & taken) | (before & ~taken);
+    memcpy(to, &values, sizeof values);
+}
+
 // F over N sources that are all register pairs or scalars: a few lanes at a time, straight from the registers.
 template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& in) {
     constexpr int kFew = 16;
@@ -151,7 +162,7 @@ template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& i
     const uint32_t *low[N] = {}, *high[N] = {};
     uint64_t scalar[N] = {}, whole = kAll;
     const Operand& to = in.result[0];
-    if (w.write_mask != kAll || in.flags & (kDpp | kSdwa) || to.dwords != 2) return false;
+    if (in.flags & (kDpp | kSdwa) || to.dwords != 2) return false;
     for (int k = 0; k < N; k++) {
         const Operand& from = in.source[k];
         if (from.modifiers) return false;
@@ -168,7 +179,7 @@ template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& i
             if ((s.defined & wanted) != wanted) return false;
         }
     }
-    if (whole != kAll) return false;
+    if (w.write_mask & ~whole) return false;
     uint32_t *to_low = w.v[to.index].lane, *to_high = w.v[to.index + 1].lane;
     for (int first = 0; first < kLanes; first += kFew) {
         alignas(64) uint64_t x[N][kFew], y[kFew];
@@ -182,10 +193,11 @@ template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& i
         Few result;
         memcpy(&result, y, sizeof result);
         const auto lower = __builtin_convertvector(result, FewWords), upper = __builtin_convertvector(result >> 32, FewWords);
-        memcpy(to_low + first, &lower, sizeof lower);
-        memcpy(to_high + first, &upper, sizeof upper);
+        put_few<kFew>(to_low + first, lower, w.write_mask >> first);
+        put_few<kFew>(to_high + first, upper, w.write_mask >> first);
     }
-    w.defined[to.index] = w.defined[to.index + 1] = Defined::of(kAll);
+    for (uint32_t half = 0; half < 2; half++)
+        for (uint64_t& byte : w.defined[to.index + half].byte) byte |= w.write_mask;
     return true;
 }
 

@@ -1,8 +1,7 @@
 #include "noted_state.h"
 
-#include <stdlib.h>
-
 #include "loaded_program.h"
+#include "model_state.h"
 #include "workgroup.h"
 
 namespace machine {
@@ -60,8 +59,7 @@ bool is_scratch_same(Wave& wave) {
 void note_state(Wave& wave) {
     const Program& program = *wave.program;
     const uint32_t count = program.vectors + program.accumulators;
-    if (!wave.noted) wave.noted = (uint8_t*)aligned_alloc(64, kScalarRoom + count * sizeof(Vector));
-    if (!wave.noted) die("no memory to note what a wave holds");
+    if (!wave.noted) wave.noted = (uint8_t*)map_zeros(kScalarRoom + count * sizeof(Vector));
     memcpy(wave.noted, wave.s, kKept * sizeof wave.s[0]);
     for (uint32_t i = 0; i < count; i++)
         memcpy(wave.noted + kScalarRoom + i * sizeof(Vector), &wave.v[index_of(program, i)], sizeof(Vector));

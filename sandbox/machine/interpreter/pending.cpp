@@ -15,6 +15,10 @@ void mark(Pending& pending, const Operation& operation) {
     const uint32_t first = operation.result & ~kScalarResult, limit = is_scalar ? 192 : 512;
     uint64_t* const bits = is_scalar ? pending.scalar : pending.vector;
     for (uint32_t r = first; r < first + operation.results && r < limit; r++) bits[r / 64] |= 1ull << r % 64;
+    if (is_scalar)
+        pending.groups.add_scalar(first, operation.results);
+    else
+        pending.groups.add_vector(first, operation.results);
     pending.any = true;
 }
 
@@ -22,6 +26,7 @@ void mark(Pending& pending, const Operation& operation) {
 void mark_all(Pending& pending) {
     memset(pending.vector, 0, sizeof pending.vector);
     memset(pending.scalar, 0, sizeof pending.scalar);
+    pending.groups = {};
     pending.any = false;
     for (uint32_t i = 0; i < pending.memory.count; i++) mark(pending, pending.memory.oldest(i));
     for (uint32_t i = 0; i < pending.local.count; i++) mark(pending, pending.local.oldest(i));

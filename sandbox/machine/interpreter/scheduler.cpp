@@ -122,7 +122,9 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
         wave.at = wave.next++;
         const Instruction& in = program.code[wave.at];
         wave.write_mask = wave.exec();
-        if (__builtin_expect(wave.pending.any, 0) && !wave.group->model.check_pending(wave, in)) break;
+        if (__builtin_expect(wave.pending.groups.meet(program.touched[wave.at]), 0) &&
+            !wave.group->model.check_pending(wave, in))
+            break;
         executed[wave.at]++;
         execute(wave, program.run[wave.at], in);
         if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
