@@ -96,7 +96,7 @@ template <class Move> bool visit_partly(Wave& wave, const Instruction& in, uint6
 
 void load_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, LaneData& data) {
     LaneData part;
-    clear(part);
+    clear(part, 4);
     note_access(wave, in, Segment::global, place, Access::load, nullptr, 4);
     if (wave.state == kEnded) return;
     load_lanes(place, 4, part);
@@ -112,7 +112,7 @@ void load_word(Wave& wave, const Instruction& in, const Place& place, uint32_t w
 
 void store_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, const LaneData& data) {
     LaneData part;
-    clear(part);
+    clear(part, 4);
     part.dword[0] = data.dword[word];
     part.defined[0] = data.defined[word];
     note_access(wave, in, Segment::global, place, Access::store, &part, 4);
