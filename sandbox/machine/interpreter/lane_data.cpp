@@ -22,8 +22,10 @@ using Four = uint32_t __attribute__((ext_vector_type(4)));
 
 // Four lanes of four dwords, from lane after lane to dword after dword or back.
 KM_HOT void transpose(Four (&x)[4]) {
-    const Four low01 = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), low23 = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
-    const Four high01 = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), high23 = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+    const Four low01 = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5),
+               low23 = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+    const Four high01 = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+               high23 = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
     x[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
     x[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
     x[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
@@ -166,23 +168,35 @@ bool is_contiguous(const Place& place, uint32_t bytes) {
 
 void load_lanes(const Place& place, uint32_t bytes, LaneData& to) {
     switch (bytes) {
-    case 1: return load<1>(place, to);
-    case 2: return load<2>(place, to);
-    case 4: return load<4>(place, to);
-    case 8: return load<8>(place, to);
-    case 12: return load<12>(place, to);
-    case 16: return load<16>(place, to);
+    case 1:
+        return load<1>(place, to);
+    case 2:
+        return load<2>(place, to);
+    case 4:
+        return load<4>(place, to);
+    case 8:
+        return load<8>(place, to);
+    case 12:
+        return load<12>(place, to);
+    case 16:
+        return load<16>(place, to);
     }
 }
 
 void store_lanes(const Place& place, uint32_t bytes, const LaneData& from) {
     switch (bytes) {
-    case 1: return store<1>(place, from);
-    case 2: return store<2>(place, from);
-    case 4: return store<4>(place, from);
-    case 8: return store<8>(place, from);
-    case 12: return store<12>(place, from);
-    case 16: return store<16>(place, from);
+    case 1:
+        return store<1>(place, from);
+    case 2:
+        return store<2>(place, from);
+    case 4:
+        return store<4>(place, from);
+    case 8:
+        return store<8>(place, from);
+    case 12:
+        return store<12>(place, from);
+    case 16:
+        return store<16>(place, from);
     }
 }
 

@@ -192,7 +192,8 @@ template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& i
         for (int l = 0; l < kFew; l++) y[l] = apply<F, N>([&](int k) { return x[k][l]; });
         Few result;
         memcpy(&result, y, sizeof result);
-        const auto lower = __builtin_convertvector(result, FewWords), upper = __builtin_convertvector(result >> 32, FewWords);
+        const auto lower = __builtin_convertvector(result, FewWords),
+                   upper = __builtin_convertvector(result >> 32, FewWords);
         put_few<kFew>(to_low + first, lower, w.write_mask >> first);
         put_few<kFew>(to_high + first, upper, w.write_mask >> first);
     }

@@ -75,16 +75,15 @@ bool is_exchange_named(const char* name) {
 }
 
 // What M0 chooses at run time may be any register.
-bool may_index(const char* name) {
-    return !strncmp(name, "s_set_gpr_idx", 13) || !strncmp(name, "s_setreg", 8);
-}
+bool may_index(const char* name) { return !strncmp(name, "s_set_gpr_idx", 13) || !strncmp(name, "s_setreg", 8); }
 
 void count_registers(Program& program, const Instruction& in) {
     const auto count = [&](const Operand& operand) {
         if (operand.kind != kVector) return;
         const uint32_t end = operand.index + operand.dwords;
-        if (operand.index >= kFirstAccumulator)
-            program.accumulators = end - kFirstAccumulator > program.accumulators ? end - kFirstAccumulator : program.accumulators;
+        const uint32_t accumulators = operand.index >= kFirstAccumulator ? end - kFirstAccumulator : 0;
+        if (accumulators)
+            program.accumulators = accumulators > program.accumulators ? accumulators : program.accumulators;
         else if (end <= kFirstAccumulator)
             program.vectors = end > program.vectors ? end : program.vectors;
         else
@@ -157,7 +156,8 @@ void read_program(const char* path, Program& program) {
     program.data = (uint8_t*)malloc(head.data_bytes + 16);
     program.touched = (RegisterGroups*)calloc(head.instructions, sizeof(RegisterGroups));
     program.is_exchange = is_exchange;
-    if (!handlers || !is_exchange || !exchanges || !program.run || !program.data || !program.touched) die("no memory for the program");
+    if (!handlers || !is_exchange || !exchanges || !program.run || !program.data || !program.touched)
+        die("no memory for the program");
     memcpy(program.data, data, head.data_bytes);
     for (uint64_t i = 0; i < head.instructions; i++) {
         check_instruction(program, program.code[i], names);

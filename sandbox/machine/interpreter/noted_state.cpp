@@ -32,7 +32,6 @@ bool are_scalars_same(const Wave& wave) {
     return !differs;
 }
 
-
 uint64_t digest_of(const uint8_t* data, uint64_t bytes) {
     uint64_t digest = bytes;
     for (uint64_t offset = 0; offset + 8 <= bytes; offset += 8) {

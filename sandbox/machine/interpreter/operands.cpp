@@ -102,7 +102,7 @@ Selection selection_of(uint8_t select) {
 }
 
 // SDWA's selection of a source: the bytes move down, the rest becomes 0 or copies of the sign.
-void select_source(const uint32_t* from, uint32_t* lane, Defined& defined, uint8_t select, bool sign) {
+const uint32_t* select_source(const uint32_t* from, uint32_t* lane, Defined& defined, uint8_t select, bool sign) {
     const Selection s = selection_of(select);
     const int above = 32 - 8 * (s.first + s.bytes), down = 32 - 8 * s.bytes;
     if (sign)
@@ -112,6 +112,7 @@ void select_source(const uint32_t* from, uint32_t* lane, Defined& defined, uint8
     Defined moved = Defined::of(sign ? defined.byte[s.first + s.bytes - 1] : kAll);
     for (int b = 0; b < s.bytes; b++) moved.byte[b] = defined.byte[s.first + b];
     defined = moved;
+    return lane;
 }
 
 float modified(const Wave& w, const Instruction& in, float x) {
@@ -204,18 +205,11 @@ Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type
         source.origin = w.scalar_origin[from.index];
     }
     const bool is_half = type == As::f16 || type == As::bf16;
-    if (in.flags & kSdwa && from.select != kDword) {
-        select_source(lane, room.lane, source.defined, from.select, from.modifiers & kSignExtend);
-        lane = room.lane;
-    }
-    if (from.modifiers & kHigh && from.kind != kConstant) {
-        select_source(lane, room.lane, source.defined, kWord1, false);
-        lane = room.lane;
-    }
-    if (!(from.modifiers & (kAbsolute | kNegate))) {
-        source.lane = lane;
-        return source;
-    }
+    if (in.flags & kSdwa && from.select != kDword)
+        lane = select_source(lane, room.lane, source.defined, from.select, from.modifiers & kSignExtend);
+    if (from.modifiers & kHigh && from.kind != kConstant)
+        lane = select_source(lane, room.lane, source.defined, kWord1, false);
+    if (!(from.modifiers & (kAbsolute | kNegate))) return {lane, source.defined, source.origin};
     const uint32_t sign = is_half ? 0x8000u : 0x80000000u;
     const uint32_t keep = from.modifiers & kAbsolute ? ~sign : ~0u, flip = from.modifiers & kNegate ? sign : 0;
     for (int l = 0; l < kLanes; l++) room.lane[l] = (lane[l] & keep) ^ flip;

@@ -88,7 +88,8 @@ KM_ALWAYS bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count) {
 KM_ALWAYS bool is_marked(const Pending& pending, const Operand& operand) {
     const uint32_t count = operand.dwords ? operand.dwords : 1;
     if (operand.kind == kVector) return is_marked(pending.vector, operand.index & (kVectors - 1), count & 63);
-    if (operand.kind == kScalar) return is_marked(pending.scalar, operand.index < 192 ? operand.index : 191, count & 63);
+    if (operand.kind == kScalar)
+        return is_marked(pending.scalar, operand.index < 192 ? operand.index : 191, count & 63);
     return false;
 }
 
