@@ -87,7 +87,7 @@ template <class T, class F> void take_operands(Change<T, F>& work, Kind kind, bo
     constexpr uint32_t kDwords = sizeof(T) / 4;
     const Operand* source = work.in.source;
     take(work.wave, source[kDataSource], false, work.data);
-    clear(work.old);
+    clear(work.old, 16);
     if (!is_compared) return;
     if (kind == Kind::lds) {  // what is compared, then the new value
         work.second = work.data;

@@ -96,7 +96,7 @@ template <class Move> bool visit_partly(Wave& wave, const Instruction& in, uint6
 
 void load_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, LaneData& data) {
     LaneData part;
-    clear(part);
+    clear(part, 4);
     note_access(wave, in, Segment::global, place, Access::load, nullptr, 4);
     if (wave.state == kEnded) return;
     load_lanes(place, 4, part);
@@ -112,7 +112,7 @@ void load_word(Wave& wave, const Instruction& in, const Place& place, uint32_t w
 
 void store_word(Wave& wave, const Instruction& in, const Place& place, uint32_t word, const LaneData& data) {
     LaneData part;
-    clear(part);
+    clear(part, 4);
     part.dword[0] = data.dword[word];
     part.defined[0] = data.defined[word];
     note_access(wave, in, Segment::global, place, Access::store, &part, 4);
@@ -122,7 +122,7 @@ void store_word(Wave& wave, const Instruction& in, const Place& place, uint32_t 
 template <Form kForm> void load(Wave& wave, const Instruction& in) {
     LaneAddresses from;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     const uint64_t lanes = wave.exec();
     if (!buffer_addresses(wave, in, in.bytes, from)) return;
     const uint64_t outside = lanes & ~from.lanes;  // these give zeros
@@ -171,7 +171,7 @@ bool lds_target(Wave& wave, const Instruction& in, uint64_t lanes, LaneAddresses
 void into_lds(Wave& wave, const Instruction& in, const LaneAddresses& from, uint64_t lanes, bool is_signed) {
     LaneAddresses to;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     data.defined[0] = Defined::of(lanes & ~from.lanes);
     if (!lds_target(wave, in, lanes, to)) return;
     if (!visit_global(wave, from, in.bytes, Access::load, [&](Place& place) {

@@ -15,22 +15,6 @@ struct Bf8 {
 
 constexpr uint32_t kNanCode = 0x80, kMostCode = 0x7f;
 
-template <class E> struct Decoded {
-    float of[256];
-    constexpr Decoded() : of() {
-        for (int code = 0; code < 256; code++) {
-            const int exponent = (code & 0x7f) >> E::kMantissa, fraction = code & ((1 << E::kMantissa) - 1);
-            float x = (float)(exponent ? fraction + (1 << E::kMantissa) : fraction);
-            for (int e = (exponent ? exponent : 1) - E::kBias - E::kMantissa; e != 0; e += e < 0 ? 1 : -1)
-                x = e < 0 ? x / 2 : x * 2;
-            of[code] = code & 0x80 ? -x : x;
-        }
-        of[kNanCode] = __builtin_nanf("");
-    }
-};
-
-template <class E> constexpr Decoded<E> kDecoded{};
-
 // The code of a float, rounded to nearest even. Too large: the NaN, or with `saturates` the largest value.
 template <class E> KM_HOT uint32_t encoded(uint32_t x, bool saturates) {
     constexpr int dropped = 23 - E::kMantissa;
@@ -65,10 +49,21 @@ template <class E> KM_HOT uint32_t encoded_by_chance(uint32_t x, uint32_t noise,
     return is_nan ? kNanCode : signless | (signless ? x >> 24 & 0x80 : 0);
 }
 
+// The float of a code. Powers of two are exact.
+template <class E> KM_HOT uint32_t decoded(uint32_t code) {
+    constexpr int dropped = 23 - E::kMantissa;
+    constexpr float least = 1.0f / (1 << (E::kBias + E::kMantissa - 1));
+    const uint32_t size = code & 0x7f;
+    const uint32_t normal = (size << dropped) + ((uint32_t)(127 - E::kBias) << 23);
+    const uint32_t denormal = bits_as<uint32_t>((float)(int32_t)size * least);
+    const uint32_t value = (size < 1u << E::kMantissa ? denormal : normal) | (code & 0x80) << 24;
+    return (code & 255) == kNanCode ? bits_as<uint32_t>(__builtin_nanf("")) : value;
+}
+
 template <class E> void decode(Wave& w, const Instruction& in) {
     Vector room, result;
     const Source s = read32(w, in, 0, room);
-    for (int l = 0; l < kLanes; l++) result.lane[l] = bits_of(kDecoded<E>.of[s.lane[l] & 255]);
+    for (int l = 0; l < kLanes; l++) result.lane[l] = decoded<E>(s.lane[l]);
     write32(w, in, in.result[0], result, Defined::of(s.defined.byte[0]), s.origin, As::f32);
 }
 
@@ -76,8 +71,8 @@ template <class E> void decode_pair(Wave& w, const Instruction& in) {
     Vector room, result[2];
     const Source s = read32(w, in, 0, room);
     for (int l = 0; l < kLanes; l++) {
-        result[0].lane[l] = bits_of(kDecoded<E>.of[s.lane[l] & 255]);
-        result[1].lane[l] = bits_of(kDecoded<E>.of[s.lane[l] >> 8 & 255]);
+        result[0].lane[l] = decoded<E>(s.lane[l]);
+        result[1].lane[l] = decoded<E>(s.lane[l] >> 8);
     }
     Operand to = in.result[0];
     for (int k = 0; k < 2; k++, to.index++)

@@ -24,6 +24,15 @@ bool global_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     to.lanes = wave.exec();
     const Operand& base = in.source[kBaseSource];
     if (base.kind == kNone) {
+        const Operand& from = in.source[kAddressSource];
+        if (__builtin_expect(from.kind == kVector && from.dwords == 2, 1)) {
+            const uint64_t low = wave.defined[from.index].whole(), high = wave.defined[from.index + 1].whole();
+            check_defined(wave, to.lanes, low & high, wave.origin[from.index + (low == kAll)]);
+            const uint32_t *a = wave.v[from.index].lane, *b = wave.v[from.index + 1].lane;
+            const uint64_t shift = (uint64_t)in.offset;
+            for (int l = 0; l < kLanes; l++) to.offset[l] = (a[l] | (uint64_t)b[l] << 32) + shift;
+            return true;
+        }
         Vector64 room;
         const Source64 address = read64(wave, in, kAddressSource, room);
         check_defined(wave, to.lanes, address.defined, address.origin);

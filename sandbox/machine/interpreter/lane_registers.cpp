@@ -29,8 +29,8 @@ void merge_half(const Wave& wave, uint32_t index, LaneData& data, bool is_high) 
 
 }  // namespace
 
-void clear(LaneData& data) {
-    for (uint32_t d = 0; d < 4; d++) {
+void clear(LaneData& data, uint32_t bytes) {
+    for (uint32_t d = 0; d < (bytes + 3) / 4 && d < 4; d++) {
         data.defined[d] = {};
         data.dword[d] = {};
     }

@@ -7,8 +7,8 @@ namespace machine {
 // How the bytes of a load become a register: the rest of it is zeros, copies of the sign, or what it was.
 enum class Form : uint8_t { zeros, sign, low_half, high_half, low_half_sign, high_half_sign };
 
-// Nothing of it defined: what no lane loads stays so.
-void clear(LaneData& data);
+// Nothing of these bytes defined: what no lane loads stays so.
+void clear(LaneData& data, uint32_t bytes);
 // The registers that a store takes its bytes from; `is_high`: from the upper half of the first.
 void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data);
 // Writes the loaded bytes to the result's registers, the first of them `skipped` registers behind its start.

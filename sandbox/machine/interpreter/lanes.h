@@ -135,7 +135,75 @@ template <int N> uint32_t first_origin(const Wave& w, const Wide* s) {
     return w.at;
 }
 
+template <int kCount> KM_HOT auto widened(const uint32_t* from) {
+    using Words = uint32_t __attribute__((ext_vector_type(kCount)));
+    using Wides = uint64_t __attribute__((ext_vector_type(kCount)));
+    Words words;
+    memcpy(&words, from, sizeof words);
+    return __builtin_convertvector(words, Wides);
+}
+
+// Writes those of a few lanes that `lanes` has set.
+template <int kCount, class Words> KM_HOT void put_few(uint32_t* to, Words values, uint64_t lanes) {
+    using Bools = bool __attribute__((ext_vector_type(kCount)));
+    static_assert(kCount == 16);
+    const auto taken = -__builtin_convertvector(__builtin_bit_cast(Bools, (uint16_t)lanes), Words);
+    Words before;
+    memcpy(&before, to, sizeof before);
+    values = (values & taken) | (before & ~taken);
+    memcpy(to, &values, sizeof values);
+}
+
+// F over N sources that are all register pairs or scalars: a few lanes at a time, straight from the registers.
+template <auto F, int N> KM_HOT bool usual_lanes64(Wave& w, const Instruction& in) {
+    constexpr int kFew = 16;
+    using Few = uint64_t __attribute__((ext_vector_type(kFew)));
+    using FewWords = uint32_t __attribute__((ext_vector_type(kFew)));
+    const uint32_t *low[N] = {}, *high[N] = {};
+    uint64_t scalar[N] = {}, whole = kAll;
+    const Operand& to = in.result[0];
+    if (in.flags & (kDpp | kSdwa) || to.dwords != 2) return false;
+    for (int k = 0; k < N; k++) {
+        const Operand& from = in.source[k];
+        if (from.modifiers) return false;
+        if (from.kind == kVector) {
+            low[k] = w.v[from.index].lane;
+            whole &= w.defined[from.index].whole();
+            if (from.dwords == 2) high[k] = w.v[from.index + 1].lane, whole &= w.defined[from.index + 1].whole();
+        } else if (from.kind == kConstant) {
+            scalar[k] = from.bits;
+        } else {
+            const Scalar s = read_scalar(w, in, k);
+            const uint64_t wanted = from.dwords < 2 ? 0xffffffffull : kAll;
+            scalar[k] = s.value;
+            if ((s.defined & wanted) != wanted) return false;
+        }
+    }
+    if (w.write_mask & ~whole) return false;
+    uint32_t *to_low = w.v[to.index].lane, *to_high = w.v[to.index + 1].lane;
+    for (int first = 0; first < kLanes; first += kFew) {
+        alignas(64) uint64_t x[N][kFew], y[kFew];
+        for (int k = 0; k < N; k++) {
+            Few value = scalar[k];
+            if (low[k]) value = widened<kFew>(low[k] + first);
+            if (high[k]) value |= widened<kFew>(high[k] + first) << 32;
+            memcpy(x[k], &value, sizeof value);
+        }
+        for (int l = 0; l < kFew; l++) y[l] = apply<F, N>([&](int k) { return x[k][l]; });
+        Few result;
+        memcpy(&result, y, sizeof result);
+        const auto lower = __builtin_convertvector(result, FewWords),
+                   upper = __builtin_convertvector(result >> 32, FewWords);
+        put_few<kFew>(to_low + first, lower, w.write_mask >> first);
+        put_few<kFew>(to_high + first, upper, w.write_mask >> first);
+    }
+    for (uint32_t half = 0; half < 2; half++)
+        for (uint64_t& byte : w.defined[to.index + half].byte) byte |= w.write_mask;
+    return true;
+}
+
 template <auto F, int N> void lanes64(Wave& w, const Instruction& in) {
+    if (__builtin_expect(usual_lanes64<F, N>(w, in), 1)) return;
     Wide s[N];
     Vector64 result;
     Defined low = Defined::of(kAll), high = low;

@@ -30,7 +30,7 @@ bool move(Wave& wave, const Instruction& in, const LaneAddresses& to, uint32_t b
 template <Form kForm> void read(Wave& wave, const Instruction& in) {
     LaneAddresses from;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     if (!lds_addresses(wave, in, from)) return;
     shift_by(from, (uint64_t)in.offset);
     if (!move(wave, in, from, in.bytes, Access::load, data)) return;
@@ -45,9 +45,9 @@ void read_two(Wave& wave, const Instruction& in) {
     second = from;
     shift_by(from, element_offset(in, (uint64_t)in.offset));
     shift_by(second, element_offset(in, in.offset1));
-    clear(data);
-    clear(more);
     const uint32_t each = in.bytes / 2u;
+    clear(data, each);
+    clear(more, each);
     if (!move(wave, in, from, each, Access::load, data) || !move(wave, in, second, each, Access::load, more)) return;
     give(wave, in, data, each, from.lanes);
     give(wave, in, more, each, from.lanes, Form::zeros, each / 4);

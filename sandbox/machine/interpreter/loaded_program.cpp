@@ -74,6 +74,37 @@ bool is_exchange_named(const char* name) {
     return false;
 }
 
+// What M0 chooses at run time may be any register.
+bool may_index(const char* name) { return !strncmp(name, "s_set_gpr_idx", 13) || !strncmp(name, "s_setreg", 8); }
+
+void count_registers(Program& program, const Instruction& in) {
+    const auto count = [&](const Operand& operand) {
+        if (operand.kind != kVector) return;
+        const uint32_t end = operand.index + operand.dwords;
+        const uint32_t accumulators = operand.index >= kFirstAccumulator ? end - kFirstAccumulator : 0;
+        if (accumulators)
+            program.accumulators = accumulators > program.accumulators ? accumulators : program.accumulators;
+        else if (end <= kFirstAccumulator)
+            program.vectors = end > program.vectors ? end : program.vectors;
+        else
+            program.vectors = program.accumulators = kFirstAccumulator;
+    };
+    for (const Operand& operand : in.result) count(operand);
+    for (const Operand& operand : in.source) count(operand);
+}
+
+RegisterGroups touched_by(const Instruction& in) {
+    RegisterGroups groups = {};
+    const auto add = [&](const Operand& operand) {
+        const uint32_t count = operand.dwords ? operand.dwords : 1;
+        if (operand.kind == kVector) groups.add_vector(operand.index, count);
+        if (operand.kind == kScalar) groups.add_scalar(operand.index, count);
+    };
+    for (uint32_t k = 0; k < in.sources && k < 4; k++) add(in.source[k]);
+    for (uint32_t k = 0; k < in.results && k < 2; k++) add(in.result[k]);
+    return groups;
+}
+
 void check_sections(const Program& program) {
     uint64_t end = 0;
     for (uint64_t i = 0; i < program.head.sections; i++) {
@@ -123,15 +154,22 @@ void read_program(const char* path, Program& program) {
     }
     program.run = (Handler*)calloc(head.instructions, sizeof(Handler));
     program.data = (uint8_t*)malloc(head.data_bytes + 16);
+    program.touched = (RegisterGroups*)calloc(head.instructions, sizeof(RegisterGroups));
     program.is_exchange = is_exchange;
-    if (!handlers || !is_exchange || !exchanges || !program.run || !program.data) die("no memory for the program");
+    if (!handlers || !is_exchange || !exchanges || !program.run || !program.data || !program.touched)
+        die("no memory for the program");
     memcpy(program.data, data, head.data_bytes);
     for (uint64_t i = 0; i < head.instructions; i++) {
         check_instruction(program, program.code[i], names);
         program.run[i] = handlers[program.code[i].semantics];
+        program.touched[i] = touched_by(program.code[i]);
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
     program.names = names;
+    program.vectors = 1;  // the hardware fills v0
+    for (uint64_t i = 0; i < head.instructions; i++) count_registers(program, program.code[i]);
+    for (uint64_t i = 0; i < head.names; i++)
+        if (may_index(names + i * kNameBytes)) program.vectors = program.accumulators = kFirstAccumulator;
     program.role = find_roles(program, names);
     free(exchanges);
     free(handlers);

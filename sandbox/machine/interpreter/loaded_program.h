@@ -18,6 +18,8 @@ struct Program {
     Handler* run;               // of each instruction
     const uint8_t* is_exchange;  // of each instruction: lanes take what other lanes hold
     const uint8_t* role;         // of each instruction: see access_roles.h
+    RegisterGroups* touched;     // of each instruction: what MemoryModel::check_pending looks at
+    uint32_t vectors, accumulators;  // registers from v0 and from a0 on that the instructions name
 };
 
 // Ends the process with a message where the file is not one that image.py wrote.

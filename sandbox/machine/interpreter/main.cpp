@@ -39,8 +39,9 @@ void open_workers() {
         worker.number = (uint32_t)i;
         worker.random = g_request.head.seed * 2862933555777941757ull + i;
         worker.executed = (uint64_t*)calloc(g_program.head.instructions, sizeof(uint64_t));
+        worker.regions = (uint16_t*)calloc(g_program.head.instructions, sizeof(uint16_t));
         worker.free_groups = (Workgroup**)calloc(kMostTogether, sizeof(Workgroup*));
-        if (!worker.executed || !worker.free_groups) die("no memory for a worker");
+        if (!worker.executed || !worker.regions || !worker.free_groups) die("no memory for a worker");
     }
 }
 

@@ -162,8 +162,7 @@ Region* region_of(uint64_t guest, uint64_t size) {
     }
     if (!low) return nullptr;
     Region& region = g_memory.region[low - 1];
-    const uint64_t offset = guest - region.guest;
-    return offset < region.size && size <= region.size - offset ? &region : nullptr;
+    return is_within(region, guest, size) ? &region : nullptr;
 }
 
 uint32_t nearest_buffer(uint64_t guest, int64_t& offset) {

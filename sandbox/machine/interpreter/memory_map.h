@@ -32,6 +32,12 @@ struct MemoryMap {
 
 extern MemoryMap g_memory;
 
+// Whether all of these bytes lie in the region.
+inline bool is_within(const Region& region, uint64_t guest, uint64_t size) {
+    const uint64_t offset = guest - region.guest;
+    return offset < region.size && size <= region.size - offset;
+}
+
 inline uint32_t Region::index() const { return (uint32_t)(this - g_memory.region); }
 
 // Maps the buffers' files and the file's data.

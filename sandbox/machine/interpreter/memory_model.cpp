@@ -43,7 +43,7 @@ void MemoryModel::begin_wave(Wave& wave) {
 }
 
 // What it has under way stays so: nobody waits for it any more.
-void MemoryModel::end_wave(Wave& wave) { wave.pending.any = false; }
+void MemoryModel::end_wave(Wave& wave) { wave.pending.any = false, wave.pending.groups = {}; }
 
 const Conflict* MemoryModel::end_workgroup() {
     return state->suspects[0] && !state->has_reported ? &state->suspect[0] : nullptr;

@@ -102,16 +102,17 @@ Selection selection_of(uint8_t select) {
 }
 
 // SDWA's selection of a source: the bytes move down, the rest becomes 0 or copies of the sign.
-void select_source(uint32_t* lane, Defined& defined, uint8_t select, bool sign) {
+const uint32_t* select_source(const uint32_t* from, uint32_t* lane, Defined& defined, uint8_t select, bool sign) {
     const Selection s = selection_of(select);
     const int above = 32 - 8 * (s.first + s.bytes), down = 32 - 8 * s.bytes;
-    for (int l = 0; l < kLanes; l++) {
-        const uint32_t top = lane[l] << above;
-        lane[l] = sign ? (uint32_t)((int32_t)top >> down) : top >> down;
-    }
+    if (sign)
+        for (int l = 0; l < kLanes; l++) lane[l] = (uint32_t)((int32_t)(from[l] << above) >> down);
+    else
+        for (int l = 0; l < kLanes; l++) lane[l] = from[l] << above >> down;
     Defined moved = Defined::of(sign ? defined.byte[s.first + s.bytes - 1] : kAll);
     for (int b = 0; b < s.bytes; b++) moved.byte[b] = defined.byte[s.first + b];
     defined = moved;
+    return lane;
 }
 
 float modified(const Wave& w, const Instruction& in, float x) {
@@ -185,6 +186,7 @@ Vector& broadcast(Vector& room, uint32_t value) {
 Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type) {
     const Operand& from = in.source[k];
     Source source{room.lane, Defined::of(kAll), kNowhere};
+    const uint32_t* lane = room.lane;
     if (from.kind == kVector) {
         source.defined = w.defined[from.index];
         source.origin = w.origin[from.index];
@@ -193,7 +195,7 @@ Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type
             permute(w, in, permutation);
             apply_permutation(permutation, room.lane, w.v[from.index].lane, source.defined);
         } else {
-            memcpy(room.lane, w.v[from.index].lane, sizeof room.lane);
+            lane = w.v[from.index].lane;
         }
     } else if (from.kind == kConstant) {
         broadcast(room, (uint32_t)from.bits);
@@ -204,11 +206,13 @@ Source read_unusual(Wave& w, const Instruction& in, int k, Vector& room, As type
     }
     const bool is_half = type == As::f16 || type == As::bf16;
     if (in.flags & kSdwa && from.select != kDword)
-        select_source(room.lane, source.defined, from.select, from.modifiers & kSignExtend);
-    if (from.modifiers & kHigh && from.kind != kConstant) select_source(room.lane, source.defined, kWord1, false);
+        lane = select_source(lane, room.lane, source.defined, from.select, from.modifiers & kSignExtend);
+    if (from.modifiers & kHigh && from.kind != kConstant)
+        lane = select_source(lane, room.lane, source.defined, kWord1, false);
+    if (!(from.modifiers & (kAbsolute | kNegate))) return {lane, source.defined, source.origin};
     const uint32_t sign = is_half ? 0x8000u : 0x80000000u;
     const uint32_t keep = from.modifiers & kAbsolute ? ~sign : ~0u, flip = from.modifiers & kNegate ? sign : 0;
-    for (int l = 0; l < kLanes; l++) room.lane[l] = (room.lane[l] & keep) ^ flip;
+    for (int l = 0; l < kLanes; l++) room.lane[l] = (lane[l] & keep) ^ flip;
     return source;
 }
 

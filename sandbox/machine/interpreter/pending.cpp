@@ -15,6 +15,10 @@ void mark(Pending& pending, const Operation& operation) {
     const uint32_t first = operation.result & ~kScalarResult, limit = is_scalar ? 192 : 512;
     uint64_t* const bits = is_scalar ? pending.scalar : pending.vector;
     for (uint32_t r = first; r < first + operation.results && r < limit; r++) bits[r / 64] |= 1ull << r % 64;
+    if (is_scalar)
+        pending.groups.add_scalar(first, operation.results);
+    else
+        pending.groups.add_vector(first, operation.results);
     pending.any = true;
 }
 
@@ -22,6 +26,7 @@ void mark(Pending& pending, const Operation& operation) {
 void mark_all(Pending& pending) {
     memset(pending.vector, 0, sizeof pending.vector);
     memset(pending.scalar, 0, sizeof pending.scalar);
+    pending.groups = {};
     pending.any = false;
     for (uint32_t i = 0; i < pending.memory.count; i++) mark(pending, pending.memory.oldest(i));
     for (uint32_t i = 0; i < pending.local.count; i++) mark(pending, pending.local.oldest(i));
@@ -72,16 +77,19 @@ void wait_local(ModelState& state, Wave& wave, uint32_t left) {
     }
 }
 
-bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count, uint32_t limit) {
-    for (uint32_t r = first; r < first + count && r < limit; r++)
-        if (bits[r / 64] >> r % 64 & 1) return true;
-    return false;
+// Any of at most 63 registers from `first` on; the word behind the last register's is there.
+KM_ALWAYS bool is_marked(const uint64_t* bits, uint32_t first, uint32_t count) {
+    const uint64_t* word = bits + first / 64;
+    const uint32_t shift = first % 64;
+    const uint64_t from_first = word[0] >> shift | (shift ? word[1] << (64 - shift) : 0);
+    return from_first & ((1ull << count) - 1);
 }
 
-bool is_marked(const Pending& pending, const Operand& operand) {
+KM_ALWAYS bool is_marked(const Pending& pending, const Operand& operand) {
     const uint32_t count = operand.dwords ? operand.dwords : 1;
-    if (operand.kind == kVector) return is_marked(pending.vector, operand.index, count, 512);
-    if (operand.kind == kScalar) return is_marked(pending.scalar, operand.index, count, 192);
+    if (operand.kind == kVector) return is_marked(pending.vector, operand.index & (kVectors - 1), count & 63);
+    if (operand.kind == kScalar)
+        return is_marked(pending.scalar, operand.index < 192 ? operand.index : 191, count & 63);
     return false;
 }
 

@@ -48,9 +48,25 @@ struct OperationQueue {
     }
 };
 
+// Groups of 8 vector and of 4 scalar registers, a bit each.
+struct RegisterGroups {
+    uint64_t vector, scalar;
+
+    void add_vector(uint32_t first, uint32_t count) { vector |= bits(first >> 3, (first + count - 1) >> 3); }
+    void add_scalar(uint32_t first, uint32_t count) { scalar |= bits(first >> 2, (first + count - 1) >> 2); }
+    bool meet(const RegisterGroups& others) const { return (vector & others.vector) | (scalar & others.scalar); }
+
+  private:
+    static uint64_t bits(uint32_t first, uint32_t last) {  // the last bit stands for all that come after it
+        const uint32_t from = first < 63 ? first : 63, to = last < 63 ? last : 63;
+        return (1ull << to << 1) - (1ull << from);
+    }
+};
+
 struct Pending {
-    uint64_t vector[8];  // a bit for each vector register that an operation under way writes
-    uint64_t scalar[3];
+    uint64_t vector[9];  // a bit for each vector register that an operation under way writes; the last word is empty
+    uint64_t scalar[4];
+    RegisterGroups groups;  // of those registers
     bool any;  // whether any bit is set: the run loop asks for this, and calls check_pending only then
     uint32_t touching_lds, direct;  // operations in the queues that touch LDS, that load straight into it
     uint32_t serial;                // of the next operation

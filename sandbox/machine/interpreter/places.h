@@ -30,14 +30,26 @@ void report_misaligned(Wave& wave, int lane, uint64_t address, uint32_t bytes, b
 bool is_probe(uint64_t address);
 void report_probe(Wave& wave, uint64_t lanes, uint64_t address, uint64_t value);
 
+// The region that holds all of these bytes, or null; an instruction mostly stays in the one that it went to before.
+KM_HOT Region* region_of(const Wave& wave, uint64_t address, uint64_t bytes) {
+    uint16_t& hint = wave.group->worker->regions[wave.at];
+    Region& likely = g_memory.region[hint];
+    if (__builtin_expect(is_within(likely, address, bytes), 1)) return &likely;
+    Region* const region = region_of(address, bytes);
+    if (region) hint = (uint16_t)region->index();
+    return region;
+}
+
 KM_HOT uint64_t inside(const uint64_t* offset, uint64_t lanes, uint64_t start, uint64_t size, uint32_t bytes,
                        uint64_t* relative) {
     if (size < bytes) return 0;
-    const uint64_t limit = size - bytes;
-    uint64_t fits = 0;
-    for (int l = 0; l < kLanes; l++) relative[l] = offset[l] - start;
-    for (int l = 0; l < kLanes; l++) fits |= (uint64_t)(relative[l] <= limit) << l;
-    return fits & lanes;
+    using Bools = bool __attribute__((ext_vector_type(kLanes)));
+    using Offsets = uint64_t __attribute__((ext_vector_type(kLanes)));
+    Offsets from;
+    memcpy(&from, offset, sizeof from);
+    from -= start;
+    memcpy(relative, &from, sizeof from);
+    return __builtin_bit_cast(uint64_t, __builtin_convertvector(from <= size - bytes, Bools)) & lanes;
 }
 
 template <class Move>
@@ -57,7 +69,7 @@ bool visit_global(Wave& wave, const LaneAddresses& addresses, uint32_t bytes, Ac
             if (wave.state == kEnded) return false;
             continue;
         }
-        Region* region = region_of(address, bytes);
+        Region* region = region_of(wave, address, bytes);
         if (!region) {
             report_outside(wave, Segment::global, first, address, bytes, access != Access::load);
             return false;

@@ -29,28 +29,47 @@ bool fetch(Wave& wave, uint64_t address, uint32_t& value, uint32_t& defined) {
     return true;
 }
 
-void note_scalar(Wave& wave, const Instruction& in, uint64_t address, uint32_t bytes) {
-    Region* region = region_of(address, bytes);
-    if (!region || !region->is_writable) return;
+void note_scalar(Wave& wave, const Instruction& in, Region& region, uint64_t address, uint32_t bytes) {
     Place place = {};
-    place.host = region->host;
-    place.region = region;
+    place.host = region.host;
+    place.region = &region;
     place.lanes = wave.present & -wave.present;
-    for (uint64_t& offset : place.offset) offset = address - region->guest;
+    for (uint64_t& offset : place.offset) offset = address - region.guest;
     note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
+}
+
+void put(Wave& wave, uint32_t index, uint32_t value, uint32_t defined) {
+    wave.s[index] = value;
+    wave.scalar_defined[index] = defined;
+    wave.scalar_origin[index] = wave.at;
+}
+
+// All dwords from one region.
+void load_within(Wave& wave, const Region& region, uint32_t index, uint64_t address, uint32_t dwords) {
+    const uint64_t offset = address - region.guest;
+    const uint8_t* const written = region.is_watched ? region.written : nullptr;
+    for (uint32_t d = 0; d < dwords; d++) {
+        uint32_t value, mask = 0x01010101;
+        memcpy(&value, region.host + offset + 4 * d, 4);
+        if (written) memcpy(&mask, written + offset + 4 * d, 4);
+        put(wave, index + d, value, mask * 255);
+    }
 }
 
 void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit) {
     const Operand& to = in.result[0];
-    const uint32_t dwords = in.bytes / 4u;
+    const uint32_t dwords = in.bytes / 4u < to.dwords ? in.bytes / 4u : to.dwords;
     address &= ~3ull;
-    note_scalar(wave, in, address, 4 * dwords);
-    for (uint32_t d = 0; d < dwords && d < to.dwords; d++) {
-        uint32_t value = 0, defined = ~0u;
-        if (4ull * d + 4 <= limit && !fetch(wave, address + 4 * d, value, defined)) return;
-        wave.s[to.index + d] = value;
-        wave.scalar_defined[to.index + d] = defined;
-        wave.scalar_origin[to.index + d] = wave.at;
+    Region* const region = region_of(wave, address, in.bytes / 4u * 4u);
+    if (region && region->is_writable) note_scalar(wave, in, *region, address, in.bytes / 4u * 4u);
+    if (region && limit >= 4ull * dwords) {
+        load_within(wave, *region, to.index, address, dwords);
+    } else {
+        for (uint32_t d = 0; d < dwords; d++) {
+            uint32_t value = 0, defined = ~0u;
+            if (4ull * d + 4 <= limit && !fetch(wave, address + 4 * d, value, defined)) return;
+            put(wave, to.index + d, value, defined);
+        }
     }
     issue(wave, in, kCountsScalar, kScalarLoad);
 }

@@ -3,6 +3,7 @@
 #include "coverage.h"
 #include "indexed.h"
 #include "memory_model.h"
+#include "noted_state.h"
 #include "operands.h"
 #include "report.h"
 #include "workgroup.h"
@@ -85,26 +86,10 @@ bool pass_barrier(Workgroup& group) {
     return true;
 }
 
-uint64_t mix(uint64_t digest, const void* data, uint64_t bytes) {
-    for (uint64_t offset = 0; offset + 8 <= bytes; offset += 8) {
-        uint64_t word;
-        memcpy(&word, (const uint8_t*)data + offset, 8);
-        digest = (digest ^ word) * 0x9e3779b97f4a7c15ull;
-        digest ^= digest >> 29;
-    }
-    return digest;
-}
-
-uint64_t digest_of(const Wave& wave) {
-    uint64_t digest = mix(wave.next, wave.v, sizeof wave.v);
-    digest = mix(digest, wave.s, sizeof wave.s / 8 * 8);
-    return wave.scratch ? mix(digest, wave.scratch, wave.group->scratch_bytes * kLanes) : digest;
-}
-
 // True where the wave is as it was when its state was noted, here.
 bool has_come_back(Wave& wave) {
     if (!wave.visits++) return false;  // it goes on from there
-    if (digest_of(wave) == wave.digest) {
+    if (is_as_noted(wave)) {
         wave.is_stuck = true;
         wave.state = kAsleep;
         return true;
@@ -116,7 +101,7 @@ bool has_come_back(Wave& wave) {
 void watch(Wave& wave) {
     if (wave.watched != kNowhere || wave.is_stuck) return;
     wave.watched = wave.next;
-    wave.digest = digest_of(wave);
+    note_state(wave);
     wave.visits = 0;
     wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
 }
@@ -137,7 +122,9 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
         wave.at = wave.next++;
         const Instruction& in = program.code[wave.at];
         wave.write_mask = wave.exec();
-        if (__builtin_expect(wave.pending.any, 0) && !wave.group->model.check_pending(wave, in)) break;
+        if (__builtin_expect(wave.pending.groups.meet(program.touched[wave.at]), 0) &&
+            !wave.group->model.check_pending(wave, in))
+            break;
         executed[wave.at]++;
         execute(wave, program.run[wave.at], in);
         if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);

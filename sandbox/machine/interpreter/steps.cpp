@@ -85,6 +85,7 @@ Workgroup* one_wave(Worker& worker, Request& request, Launch& launch, const Prog
     worker.program = &program;
     worker.free_groups = (Workgroup**)calloc(4, sizeof(Workgroup*));
     worker.executed = (uint64_t*)calloc(program.head.instructions, 8);
+    worker.regions = (uint16_t*)calloc(program.head.instructions, sizeof(uint16_t));
     return open_workgroup(worker, launch, 0, 0);
 }
 

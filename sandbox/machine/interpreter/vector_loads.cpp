@@ -49,7 +49,7 @@ void check_stored(Wave& wave, const Instruction& in, const LaneAddresses& to, co
 template <Form kForm> void global_load(Wave& wave, const Instruction& in) {
     LaneAddresses from;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     if (!global_addresses(wave, in, from) || !visit<Segment::global>(wave, in, from, Access::load, data)) return;
     give(wave, in, data, in.bytes, from.lanes, kForm);
     issue(wave, in, kCountsVector);
@@ -58,7 +58,7 @@ template <Form kForm> void global_load(Wave& wave, const Instruction& in) {
 template <Form kForm> void scratch_load(Wave& wave, const Instruction& in) {
     LaneAddresses from;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     if (!scratch_addresses(wave, in, from) || !visit<Segment::scratch>(wave, in, from, Access::load, data)) return;
     give(wave, in, data, in.bytes, from.lanes, kForm);
     issue(wave, in, kCountsVector);
@@ -67,7 +67,7 @@ template <Form kForm> void scratch_load(Wave& wave, const Instruction& in) {
 template <Form kForm> void flat_load(Wave& wave, const Instruction& in) {
     LaneAddresses global, lds, scratch;
     LaneData data;
-    clear(data);
+    clear(data, in.bytes);
     if (!flat_addresses(wave, in, global, lds, scratch) ||
         !visit<Segment::global>(wave, in, global, Access::load, data) ||
         !visit<Segment::lds>(wave, in, lds, Access::load, data) ||

@@ -13,6 +13,7 @@ constexpr int kVectors = 512;  // v0 to v255, then a0 to a255
 // Room behind the last register: no instruction has an operand of more than 32, so whatever kind of register an operand
 // names, and however many of them an instruction takes, they lie inside.
 constexpr int kRegisters = kVectors + 32;
+constexpr uint32_t kFirstAccumulator = 256;
 constexpr uint64_t kAll = ~0ull;
 
 struct alignas(64) Vector {
@@ -74,7 +75,10 @@ struct Wave {
     // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
     uint32_t watched;         // the instruction at which its state was noted, or kNowhere
     uint32_t visits, patience;  // how often it has come by since; after how many a new state is noted
-    uint64_t digest;          // of the state
+    uint8_t* noted;           // what its registers held then; noted_state.cpp
+    uint32_t differing;       // the register in which it differed last
+    bool knows_scratch;       // whether `digest` is that of its private memory then
+    uint64_t digest;
     bool is_stuck;
     uint8_t* scratch;         // private memory, lane after lane
     uint8_t* scratch_written;  // one byte a byte

@@ -10,16 +10,11 @@ namespace machine {
 
 namespace {
 
-constexpr uint64_t kHuge = 2 << 20;
-
-// Memory that is all touched: in huge pages where they are to be had.
+// Zeros. Most executions are short and touch a few pages of it: huge ones would cost more than they save.
 void* roomy(uint64_t bytes) {
-    const uint64_t whole = (bytes + kHuge - 1) / kHuge * kHuge + kHuge;
-    void* place = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no memory for a workgroup");
-    const uint64_t start = ((uint64_t)place + kHuge - 1) / kHuge * kHuge;
-    madvise((void*)start, whole - kHuge, MADV_HUGEPAGE);
-    return (void*)start;
+    return place;
 }
 
 uint64_t scratch_of(const Kernel& kernel) {
@@ -93,8 +88,10 @@ Mode mode_of(uint64_t bits) {
 
 void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
     Wave& wave = *group.wave[number];
-    memset(wave.defined, 0, sizeof wave.defined);
-    memset(wave.origin, 0xFF, sizeof wave.origin);
+    memset(wave.defined, 0, program.vectors * sizeof(Defined));
+    memset(wave.origin, 0xFF, program.vectors * sizeof wave.origin[0]);
+    memset(wave.defined + kFirstAccumulator, 0, program.accumulators * sizeof(Defined));
+    memset(wave.origin + kFirstAccumulator, 0xFF, program.accumulators * sizeof wave.origin[0]);
     memset(wave.s, 0, sizeof wave.s);
     memset(wave.scalar_defined, 0, sizeof wave.scalar_defined);
     memset(wave.scalar_origin, 0xFF, sizeof wave.scalar_origin);

@@ -52,6 +52,7 @@ struct Worker {
     uint64_t covered_steps;    // instructions of surveys
     uint64_t* executed;   // of each instruction: by how many waves it was executed
     uint64_t* atomics;    // by region: atomic changes
+    uint16_t* regions;    // of each instruction: the index of the region that it went to last
     Shared<uint64_t> begun, spent_ns;
     uint64_t opened_ns;
     Recorder* recorder;   // of the workgroups that are recorded, else null

@@ -1,0 +1,23 @@
+"""How the times of two checkouts become figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.machine_speed import CHILD, Times, figures, geometric_mean
+
+
+def test_a_task_sums_its_verdicts_and_averages_its_estimates() -> None:
+    here = {"a": Times(1.0, 0.1, True), "b": Times(2.0, 0.3, True)}
+    there = {"a": Times(4.0, 0.4, True), "b": Times(2.0, 0.4, True)}
+    verdict, estimate = figures("scan", here, there)
+    assert (verdict.value, verdict.anchor_value, verdict.met) == (3.0, 6.0, True)
+    assert (estimate.value, estimate.anchor_value, estimate.met) == (pytest.approx(0.2), pytest.approx(0.4), True)
+
+
+def test_a_mean_of_ratios_is_geometric() -> None:
+    assert geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
+
+
+def test_what_runs_in_a_checkout_is_python() -> None:
+    compile(CHILD, "child", "exec")
