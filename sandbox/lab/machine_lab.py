@@ -23,6 +23,7 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
+from sandbox.lab.build.conditions import DataCondition
 from sandbox.lab.build.lab_program import LabProgram, LdsVariable
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_limits import device_words
@@ -52,6 +53,7 @@ class ListedProgram(LabProgram):
     numbers: Mapping[str, int] | None = None
     layouts: Mapping[str, KernargLayout] | None = None
     probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
+    marks: tuple[int, ...] = ()  # instructions of the conditions
     text: tuple[Candidate, Mapping[str, int]] | None = None  # what it was made from
 
 
@@ -151,6 +153,11 @@ class MachineLab(Lab):
             image_path=program.path,
             numbers=dict(program.kernels),
             layouts={name: program.layouts[symbol] for name, symbol in named.items()},
+            conditions=tuple(
+                DataCondition(one.line, one.column, tuple(map(repr, one.numbers)), one.is_equality)
+                for one in program.comparisons
+            ),
+            marks=tuple(one.instruction for one in program.comparisons),
         )
 
     @property
@@ -183,13 +190,14 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
-        words = [*_header(plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
+        marks = () if work.recorded_blocks or not work.checks else program.marks
+        words = [*_header(plan, layout, work, len(marks)), *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
         seen = work.seen + bytes(-len(work.seen) % 8)
-        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen)]
+        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
         words += _launches(program, plan, layout, work)
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
@@ -205,7 +213,7 @@ class MachineLab(Lab):
         return done
 
 
-def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
+def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work, marks: int) -> list[int]:
     shadow = 24 * sum(region.size for region in layout.regions)
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
@@ -236,6 +244,7 @@ def _header(plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
         len(work.surveyed[0]),
         *work.survey,
         len(work.seen),
+        marks,
     ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from sandbox.machine.data_comparisons import DataComparison, data_comparisons
 from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
@@ -50,6 +51,7 @@ class MachineProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: Mapping[str, int] = field(default_factory=dict)
+    comparisons: tuple[DataComparison, ...] = ()  # of data, in the source's own lines
 
 
 def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
@@ -68,6 +70,7 @@ def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int 
         {symbol: layout_of({**k.metadata, ".name": symbol}, nulls=nulls) for symbol, k in decoded.kernels.items()},
         _lines(decoded, source_name),
         {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
+        data_comparisons(decoded, listing, source_name),
     )
 
 
