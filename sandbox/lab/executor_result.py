@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sandbox.cage.output import read_output
 from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
+from sandbox.machine.data_comparisons import MOST as MOST_COMPARISONS
 
 MOST_BYTES = 8 << 20  # of the result
 MOST_INSTRUCTIONS = 1 << 20
@@ -84,11 +85,13 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         said = json.loads(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "atomics", "accesses", "launches"))
+    _fields(said, ("timed_out", "findings", "outcomes", "atomics", "accesses", "launches"))
     _flag(said["timed_out"])
     _number(said["accesses"], 1 << 62)
     for row in _list(said["findings"], MOST_FINDINGS):
         _finding(row, asked)
+    digits = said["outcomes"]
+    _need(isinstance(digits, str) and len(digits) <= MOST_COMPARISONS and not digits.strip("0123"), "outcomes")
     if len(_list(said["atomics"], asked.regions)) != asked.regions:
         raise NoResult("atomics")
     for count in said["atomics"]:

@@ -33,6 +33,7 @@ from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
 from sandbox.process import Completed, ProcessLimits
@@ -111,6 +112,7 @@ class Lab(ABC):
         self._target = target
         self.cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
+        self.outcomes = Outcomes()
         self._counting, self._here = threading.Lock(), threading.local()
 
     @property
@@ -136,6 +138,7 @@ class Lab(ABC):
         if work.workers > 1 and "race" in kinds and "timeout" not in kinds and not any(together(plan)):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
+        self.outcomes.note(program, seen["outcomes"])
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))

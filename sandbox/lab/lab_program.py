@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandbox.candidate.plan import Candidate
+from sandbox.machine.data_comparisons import DataComparison
 from sandbox.machine.instrumented.fault_probe import FaultProbe
 from sandbox.machine.kernarg import KernargLayout
 from sandbox.machine.machine_program import InstructionLines
@@ -21,6 +22,12 @@ class LabProgram:
     blocks: Mapping[str, tuple[int, ...]]  # the first instruction of each basic block
     lines: InstructionLines
     lds_bytes: int  # static; dynamic LDS lies behind it
+    comparisons: tuple[DataComparison, ...] = ()  # of data
     probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
     text: tuple[Candidate, Mapping[str, int]] | None = None  # that it was made from, for one with probes
     is_checked: bool = True  # False: nothing is checked but bounds, masked or counted; no verdict can rest on it
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """List the numbers that data are compared with, each once."""
+        return tuple(dict.fromkeys(number for one in self.comparisons for number in one.numbers))

@@ -90,7 +90,7 @@ class Judge:
     @property
     def one_sided(self) -> tuple[OneSided, ...]:
         """The comparisons of the candidate that had one outcome so far."""
-        return ()
+        return self.lab.outcomes.one_sided(self.built.program, self.built.prepared.candidate.source)
 
     def alone(self) -> Judge:
         """The same judge, whose notes of how a case's deadline came are those of one case."""

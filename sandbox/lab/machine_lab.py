@@ -127,6 +127,7 @@ class MachineLab(Lab):
             {name: program.blocks[symbol] for name, symbol in named.items()},
             program.lines,
             max(program.lds_bytes.values(), default=0),
+            program.comparisons,
         )
 
     @property
@@ -154,13 +155,15 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
-        words = [*_header(program, plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
+        marks = [one.instruction for one in program.comparisons] if work.checks and not work.recorded_blocks else []
+        header = _header(program, plan, layout, work, len(marks))
+        words = [*header, *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
             poison = int.from_bytes(region.poison, "little")
             place = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
         seen = work.seen + bytes(-len(work.seen) % 8)
-        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen)]
+        words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
         words += _launches(program, plan, layout, work)
         (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
 
@@ -176,7 +179,7 @@ class MachineLab(Lab):
         return done
 
 
-def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
+def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, marks: int) -> list[int]:
     shadow = 24 * sum(region.size for region in layout.regions)
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
@@ -207,6 +210,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         len(work.surveyed[0]),
         *work.survey,
         len(work.seen),
+        marks,
     ]
 
 

@@ -74,7 +74,7 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
     A buffer of a thousand elements, or the second turn of a loop over blocks, is not met on the short lines of a test.
     """
     rows, case = list[CaseResult](), inputs.with_long_lines
-    is_asked = judge.patience.is_longer or judge.built.program.lines.numbers
+    is_asked = judge.patience.is_longer or judge.built.program.numbers
     if case is None or not is_asked or not has_few_items(judge, case):
         return rows, ()
     names = [name for name in inputs.listed.families.names if name not in judge.task.variant_names]
@@ -106,7 +106,7 @@ def spent_s(lab: Lab) -> float:
 def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
     """Tries, with the numbers that the program compares with."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
-    numbers, shapes = judge.built.program.lines.numbers, small_shapes(judge, inputs)
+    numbers, shapes = judge.built.program.numbers, small_shapes(judge, inputs)
     if not shapes or not task.plant:
         return
     made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from sandbox.machine.compared_numbers import compared_numbers
+from sandbox.machine.data_comparisons import DataComparison, data_comparisons
 from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.kernarg import KernargLayout, layout_of
@@ -26,7 +26,6 @@ class InstructionLines:
     chains: tuple[tuple[Place, ...], ...]
     mnemonics: tuple[str, ...]
     file: str
-    numbers: tuple[float, ...] = ()  # that values are compared with
 
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
@@ -60,9 +59,8 @@ class MachineProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: Mapping[str, int] = field(default_factory=dict)
-    blocks: Mapping[str, tuple[int, ...]] = field(
-        default_factory=dict
-    )  # by symbol: the first instruction of each block
+    blocks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # by symbol: first instructions of basic blocks
+    comparisons: tuple[DataComparison, ...] = ()  # of data, in the source's own lines
 
 
 def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
@@ -82,6 +80,7 @@ def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int 
         _lines(decoded, source_name),
         {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
         _blocks(decoded),
+        data_comparisons(decoded, listing, source_name),
     )
 
 
@@ -114,5 +113,4 @@ def _blocks(decoded: DecodedProgram) -> dict[str, tuple[int, ...]]:
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
     mnemonics = tuple(instruction.row.name for instruction in decoded.instructions)
-    numbers = compared_numbers(decoded.instructions, decoded.places, source_name)
-    return InstructionLines(decoded.places, mnemonics, source_name, numbers)
+    return InstructionLines(decoded.places, mnemonics, source_name)

@@ -59,9 +59,20 @@ uint8_t met_by_vector(const Wave& wave, const Operand& operand) {
 uint8_t met_by_scalar(const Wave& wave, const Instruction& in) {
     uint8_t met = met_by_value(value_of(wave, in.result[0]), in.result[0].dwords > 1);
     if (in.result[0].index == kScc) met = wave.s[kScc] & 1 ? kTrue : kFalse;
-    const bool sets_condition = in.results > 1 && in.result[1].kind == kScalar && in.result[1].index == kScc;
-    if (sets_condition) met |= wave.s[kScc] & 1 ? kConditionSet : kConditionClear;
-    return met;
+    return met | (wave.s[kScc] & 1 ? kConditionSet : kConditionClear);
+}
+
+// True in lanes whose result is the constant.
+uint8_t met_by_bound(const Wave& wave, const Instruction& in) {
+    const Operand& to = in.result[0];
+    uint64_t bounded = 0;
+    for (const Operand& from : in.source) {
+        if (from.kind != kConstant) continue;
+        if (to.kind == kScalar && to.dwords == 1) return wave.s[to.index] == (uint32_t)from.bits ? kTrue : kFalse;
+        for (int l = 0; to.kind == kVector && l < kLanes; l++)
+            bounded |= (uint64_t)(wave.v[to.index].lane[l] == (uint32_t)from.bits) << l;
+    }
+    return met_by_lanes(bounded, wave.write_mask);
 }
 
 // Scalar loads of constants: which values, as a table may hold one that differs.
@@ -122,6 +133,24 @@ Watches watches_of(const Program& program) {
     return {of};
 }
 
+Watches watches_of_marks(const Program& program, const uint64_t* marks, uint64_t count) {
+    Watch* of = (Watch*)calloc(program.head.instructions + 1, sizeof(Watch));
+    if (!of) die("no memory for what is watched");
+    for (uint64_t i = 0; i < count; i++) {
+        if (marks[i] >= program.head.instructions) die("the request marks an instruction that is not there");
+        const Instruction& in = program.code[marks[i]];
+        const Watch watch = watch_of(in, program.names + in.semantics * kNameBytes);
+        const bool is_comparison = watch == Watch::lanes || watch == Watch::numbers || watch == Watch::condition;
+        of[marks[i]] = is_comparison ? watch : Watch::bound;
+    }
+    return {of};
+}
+
+uint32_t outcomes_of(const Coverage& coverage, uint64_t instruction) {
+    const uint8_t met = coverage.met[instruction];
+    return met & kBoth ? 3 : (met & kFalse ? 1 : 0) | (met & kTrue ? 2 : 0);
+}
+
 void clear(Coverage& coverage) {
     memset(coverage.met, 0, coverage.instructions);
     memset(coverage.words, 0, coverage.data_words);
@@ -130,7 +159,9 @@ void clear(Coverage& coverage) {
 void note_met(const Wave& wave, const Instruction& in, Watch watch, Coverage& coverage) {
     uint8_t met = kReached;
     switch (watch) {
+        case Watch::none: return;
         case Watch::reached: break;
+        case Watch::bound: met |= met_by_bound(wave, in); break;
         case Watch::lanes: met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask); break;
         case Watch::numbers:
             met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask);

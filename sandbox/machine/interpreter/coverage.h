@@ -23,8 +23,9 @@ enum Met : uint8_t {
 
 constexpr uint64_t kMostDataWords = 1 << 16;
 
-// What an instruction is watched for; `numbers`: a comparison of whole numbers by lanes.
-enum class Watch : uint8_t { reached, lanes, numbers, condition, branch, scalar, vector, load };
+// What an instruction is watched for; `numbers`: a comparison of whole numbers by lanes; `bound`: the smaller or larger of
+// a value and a constant.
+enum class Watch : uint8_t { none, reached, lanes, numbers, condition, branch, scalar, vector, load, bound };
 
 struct Coverage {
     uint8_t* met;    // of each instruction
@@ -39,10 +40,14 @@ struct Watches {
 };
 
 Coverage new_coverage(const Program& program, const uint32_t* first_like);
+// The outcomes of a mark as one bit each: 1 false, 2 true.
+uint32_t outcomes_of(const Coverage& coverage, uint64_t instruction);
 uint64_t words_of(const Program& program);
 // For each dword of the data the first that holds the same value.
 uint32_t* first_alike(const Program& program);
 Watches watches_of(const Program& program);
+// Of these instructions only, each a comparison or a bound.
+Watches watches_of_marks(const Program& program, const uint64_t* marks, uint64_t count);
 void clear(Coverage& coverage);
 // Notes what the instruction at wave.at has just done.
 void note_met(const Wave& wave, const Instruction& in, Watch watch, Coverage& coverage);

@@ -7,6 +7,7 @@
 
 #include "confine.h"
 #include "counters.h"
+#include "coverage.h"
 #include "deadline.h"
 #include "findings.h"
 #include "grid.h"
@@ -25,9 +26,20 @@ namespace {
 Request g_request;
 Program g_program;
 Grid g_grid;
+Watches g_watches;
 
 void* work(void* raw) {
     work_off(*(Worker*)raw, g_grid);
+}
+
+// Each worker notes for itself what becomes of the marked instructions.
+void mark(Worker& worker) {
+    if (!g_watches.of) g_watches = watches_of_marks(g_program, g_request.marks, g_request.head.marks);
+    Coverage* covered = (Coverage*)malloc(sizeof(Coverage));
+    if (!covered) die("no memory for a worker");
+    *covered = new_coverage(g_program, nullptr);
+    worker.covered = covered;
+    worker.watches = g_watches.of;
 }
 
 void open_workers() {
@@ -38,6 +50,7 @@ void open_workers() {
         worker.program = &g_program;
         worker.number = (uint32_t)i;
         worker.random = g_request.head.seed * 2862933555777941757ull + i;
+        if (g_request.head.marks) mark(worker);
         worker.executed = (uint64_t*)calloc(g_program.head.instructions, sizeof(uint64_t));
         worker.regions = (uint16_t*)calloc(g_program.head.instructions, sizeof(uint16_t));
         worker.free_groups = (Workgroup**)calloc(kMostTogether, sizeof(Workgroup*));

@@ -70,6 +70,7 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     request.kind_of = words.take(request.head.shapes);
     if (request.head.survey_seen > 1ull << 24) die("request.bin has seen too much");
     request.seen = (const uint8_t*)words.take((request.head.survey_seen + 7) / 8);
+    request.marks = words.take(request.head.marks);
     uint64_t surveyed = 0;
     if (request.head.survey_known > request.head.shapes) die("request.bin knows more shapes than it has");
     for (uint64_t i = 0; i < request.head.shapes; i++) {

@@ -31,6 +31,7 @@ struct RequestHeader {
     // of a workgroup.
     uint64_t shapes, survey_known, survey_instructions, survey_group;
     uint64_t survey_seen;  // bytes of what an earlier survey saw of the known shapes, or 0
+    uint64_t marks;        // instructions of which the outcomes are told
 };
 
 struct RegionRequest {
@@ -65,6 +66,7 @@ struct Request {
     // Of each shape of a survey: how many launches; and which kind of shape it is: all kinds take as many instructions.
     const uint64_t *launches_of, *kind_of;
     const uint8_t* seen;
+    const uint64_t* marks;
     Launch* launches;
     int input_file, memory_file, mask_file, result_file;
     // A few workgroups of a grid touch little of its buffers: pages come when they are touched.

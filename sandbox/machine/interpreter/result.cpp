@@ -1,6 +1,7 @@
 #include "result.h"
 
 #include "counters.h"
+#include "coverage.h"
 #include "findings.h"
 #include "memory_map.h"
 
@@ -15,6 +16,16 @@ uint64_t atomics_on(uint32_t buffer, bool is_watched) {
         if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable && is_watched)
             return atomic_changes(i);
     return 0;
+}
+
+void write_outcomes(FILE* out, const Grid& grid) {
+    const Request& request = *grid.request;
+    for (uint64_t i = 0; i < request.head.marks; i++) {
+        uint32_t met = 0;
+        for (uint64_t w = 0; w < request.head.workers; w++)
+            met |= outcomes_of(*grid.workers[w].covered, request.marks[i]);
+        fprintf(out, "%u", met);
+    }
 }
 
 void write_launch(FILE* out, const Outcome& o) {
@@ -32,7 +43,9 @@ void write_result(FILE* out, const Grid& grid, bool timed_out, uint64_t launches
     const RequestHeader& asked = grid.request->head;
     fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
     write_findings(out);
-    fprintf(out, ",\n\"atomics\":[");
+    fprintf(out, ",\n\"outcomes\":\"");
+    write_outcomes(out, grid);
+    fprintf(out, "\",\n\"atomics\":[");
     for (uint32_t r = 0; r < asked.regions; r++)
         fprintf(out, "%s%llu", r ? "," : "", (Number)atomics_on(r, asked.checks != kBoundsOnly));
     uint64_t accesses = 0;

@@ -176,7 +176,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             const uint64_t before = group.changes;
             spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
-            if (group.changes == changes && wave->state == kRunning && !group.worker->covered) watch(*wave);
+            if (group.changes == changes && wave->state == kRunning && !group.worker->request->head.shapes) watch(*wave);
             group.turn++;
             continue;
         }

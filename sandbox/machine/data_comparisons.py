@@ -1,0 +1,198 @@
+"""The comparisons of a program that rest on values from memory, and what they compare them with.
+
+Values flow through registers, LDS and scratch along the branches of the listing. What is loaded through a pointer among
+the arguments is data; arguments, constants of the file and numbers of work-items are not. A function that is called is
+not followed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sandbox.machine.decoded_program import DecodedProgram
+from sandbox.machine.image_layout import EXEC, OPERAND, RESULTS, SCC, SOURCES, VCC, OperandKind
+from sandbox.machine.instruction_decoder import DecodedInstruction
+
+MOST = 4096  # comparisons of a program
+FEW = 32  # numbers that one side may be
+_SCALARS = 512  # bit of s0; vector registers come before
+_LDS, _SCRATCH = 1 << 800, 1 << 801
+_IMPLICIT = {"scc": 1 << (_SCALARS + SCC), "vcc": 3 << (_SCALARS + VCC), "exec": 0}
+_HEAD_BYTES = 4  # of a body, before its operands
+_BOUNDS = ("min_f", "max_f", "med3_f", "min_i", "max_i", "min_u", "max_u")
+# What LLVM itself compares with where it expands an exponential, a conversion to bf16, a root or a logarithm.
+_EXPANSIONS = frozenset(
+    {-103.2789306640625, 88.72283935546875, 2139095040.0, 1.1754943508222875e-38, 1.2621774483536189e-29, 128.0, -149.0}
+)
+_LOC = re.compile(r"\s*\.loc\s+\d{1,9}\s+\d{1,9}\s+(\d{1,9})")
+_ENDS = frozenset({"s_branch", "s_endpgm", "s_setpc_b64", "s_endpgm_saved"})
+
+_Operand = tuple[int, int, int, int, int, int]  # as image_layout.OPERAND
+
+
+@dataclass(frozen=True)
+class DataComparison:
+    """One comparison, or one bound, of data: its instruction, and numbers on its other side where these are fixed."""
+
+    instruction: int
+    line: int
+    column: int
+    numbers: tuple[float, ...]
+    is_equality: bool
+
+
+def data_comparisons(program: DecodedProgram, listing: str, source_name: str) -> tuple[DataComparison, ...]:
+    """Every comparison of the source's own lines that data decide, in the order of the program's listing."""
+    steps = [_Step(instruction) for instruction in program.instructions]
+    if not any(step.is_comparison for step in steps):
+        return ()
+    given, moved, columns = _given(program, steps), _moved(steps), _columns(program, listing)
+    found = list[DataComparison]()
+    for number, step in enumerate(steps):
+        file, line = program.places[number][0] if program.places[number] else ("", 0)
+        is_theirs = line > 0 and file.rpartition("/")[2] == source_name
+        if not (step.is_comparison and is_theirs and step.reads & given[number]) or len(found) >= MOST:
+            continue
+        numbers = tuple(dict.fromkeys(_numbers(step, moved)))
+        if not (set(numbers) & _EXPANSIONS):
+            found.append(DataComparison(number, line, columns[number], numbers, step.is_equality))
+    return tuple(found)
+
+
+def _columns(program: DecodedProgram, listing: str) -> list[int]:
+    """The column of each instruction, 1 where the listing has none."""
+    found, column, waiting = list[int](), 1, iter(program.rows)
+    wanted = next(waiting, 0)
+    for row, line in enumerate(listing.split("\n"), 1):
+        if located := _LOC.match(line):
+            column = max(1, int(located[1]))
+        if row == wanted:
+            found.append(column)
+            wanted = next(waiting, 0)
+    return found + [1] * (len(program.rows) - len(found))
+
+
+class _Step:
+    """What an instruction reads and writes, each a set of registers as bits."""
+
+    def __init__(self, instruction: DecodedInstruction) -> None:
+        row, name = instruction.row, instruction.row.semantics
+        operands = [
+            OPERAND.unpack_from(instruction.body, _HEAD_BYTES + OPERAND.size * n) for n in range(RESULTS + SOURCES)
+        ]
+        self.name, self.mnemonic = name, row.name
+        self.sources: Sequence[_Operand] = operands[RESULTS:]
+        self.reads = _bits(self.sources) | _named(row.reads)
+        self.writes = _bits(operands[:RESULTS]) | _named(row.writes)
+        self.result = operands[0]
+        self.is_scalar_load = row.group == "smem" and self.writes != 0
+        self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
+        self.is_store = row.memory_bytes > 0 and not self.writes
+        self.inside = _LDS if row.group == "lds" else _SCRATCH if row.group == "scratch" else 0
+        is_bound = name.startswith(_BOUNDS) and any(one[0] == OperandKind.CONSTANT for one in self.sources)
+        is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
+        self.is_comparison = is_asked or is_bound
+        self.is_equality = any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
+        self.is_scalar = row.group == "salu"
+
+    def after(self, data: int, known: int) -> tuple[int, int]:
+        """Registers that hold data, and scalar ones that hold addresses of arguments, behind this instruction."""
+        is_data = bool(self.reads & data)
+        if self.is_scalar_load:
+            is_data |= not self.reads & known
+        elif self.is_load:
+            is_data = is_data or not self.inside or bool(data & self.inside)
+        elif self.is_store and self.inside and is_data:
+            data |= self.inside
+        is_known = (self.is_scalar and bool(self.reads & known)) or self.mnemonic == "s_getpc_b64"
+        return (
+            data | self.writes if is_data else data & ~self.writes,
+            known | self.writes if is_known else known & ~self.writes,
+        )
+
+
+def _bits(operands: Sequence[_Operand]) -> int:
+    found = 0
+    for kind, dwords, _, _, index, _ in operands:
+        if kind == OperandKind.VECTOR:
+            found |= ((1 << dwords) - 1) << index
+        elif kind == OperandKind.SCALAR and index not in (EXEC, EXEC + 1):
+            found |= ((1 << dwords) - 1) << (_SCALARS + index)
+    return found
+
+
+def _named(names: frozenset[str]) -> int:
+    found = 0
+    for name in names:
+        found |= _IMPLICIT.get(name, 0)
+    return found
+
+
+def _given(program: DecodedProgram, steps: Sequence[_Step]) -> list[int]:
+    """For each instruction the registers that hold data before it, by any way there."""
+    before = [(0, 0)] * len(steps)
+    reached = [False] * len(steps)
+    waiting = list[int]()
+    for kernel in program.kernels.values():
+        # The pointer to the arguments is among the first user registers; what others hold is no data either.
+        before[kernel.entry] = (0, ((1 << 16) - 1) << _SCALARS)
+        reached[kernel.entry] = True
+        waiting.append(kernel.entry)
+    while waiting:
+        number = waiting.pop()
+        data, known = steps[number].after(*before[number])
+        for after in _followers(program, steps, number):
+            old_data, old_known = before[after]
+            new = (old_data | data, old_known & known if reached[after] else known)
+            if not reached[after] or new != before[after]:
+                before[after], reached[after] = new, True
+                waiting.append(after)
+    return [data for data, _ in before]
+
+
+def _followers(program: DecodedProgram, steps: Sequence[_Step], number: int) -> Iterator[int]:
+    if number in program.targets:
+        yield program.targets[number]
+    if steps[number].name not in _ENDS and number + 1 < len(steps):
+        yield number + 1
+
+
+def _moved(steps: Sequence[_Step]) -> dict[int, list[int]]:
+    """Constants that are moved into each register, wherever that is."""
+    found = dict[int, list[int]]()
+    for step in steps:
+        if step.name in ("s_mov_b32", "mov_b32", "s_movk_i32") and step.sources[0][0] == OperandKind.CONSTANT:
+            found.setdefault(step.writes, []).append(step.sources[0][5])
+    return found
+
+
+def _numbers(step: _Step, moved: dict[int, list[int]]) -> Iterator[float]:
+    for operand in step.sources:
+        kind, dwords = operand[0], operand[1]
+        if kind == OperandKind.CONSTANT:
+            words = [operand[5]]
+        elif kind in (OperandKind.VECTOR, OperandKind.SCALAR) and dwords == 1:
+            words = moved.get(_bits([operand]), [])
+        else:
+            continue
+        for word in words[:FEW] if len(words) <= FEW else ():
+            number = _read(word, step.name)
+            if math.isfinite(number) and number:
+                yield number
+
+
+def _read(word: int, name: str) -> float:
+    """The number that these bits are to an instruction of this name."""
+    if name.endswith("f64"):
+        return float(struct.unpack("<d", struct.pack("<Q", word & (1 << 64) - 1))[0])
+    if name.endswith("f32"):
+        return float(struct.unpack("<f", struct.pack("<I", word & 0xFFFFFFFF))[0])
+    if name.endswith("f16"):
+        return float(np.array(word & 0xFFFF, np.uint16).view(np.float16))
+    return float(word - (1 << 32) if "_i" in name and 1 << 31 <= word < 1 << 32 else word)
