@@ -32,13 +32,13 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
         )
     if is_relaxed:
         return (
-            f"{start}, and the atomic operation that tells of it does not wait for it; let that one release "
+            f"{start}, and the atomic operation that announces it does not wait for it; let that one release "
             "(__threadfence() before it, or __ATOMIC_RELEASE)"
         )
     if is_stale:
         return (
             f"{start}, and what is read may come from a cache that was filled before; let the atomic operation that "
-            "tells of it acquire (__threadfence() behind it, or __ATOMIC_ACQUIRE)"
+            "announces it acquire (__threadfence() behind it, or __ATOMIC_ACQUIRE)"
         )
     if relation == _OTHER_WORKGROUP:
         return (

@@ -39,6 +39,7 @@ from sandbox.target import Target
 MAGIC = 0x4B534D5245513031
 _RANDOM = random.SystemRandom()
 _LANES_MEET, _NEEDS_FENCE = 1, 2  # SourceRule of the interpreter; fences are marked in an instrumented listing
+_TOLD_APART = "this compiles for the GPU, but not with the probes of the lab, so it asks how it is compiled"
 PROGRAMS = 64  # instrumented ones that are kept
 _WAVE_BYTES = 400 << 10  # registers of a wave with what is defined of them, and its part of LDS
 
@@ -58,7 +59,7 @@ class MachineLab(Lab):
         super().__init__(toolchain, cache, target, cores, evidence)
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._probing = InstrumentedBuild(toolchain, cache)
-        self._instrumented: Recent[str, LabProgram | None] = Recent(PROGRAMS)
+        self._instrumented: Recent[str, LabProgram | tuple[Finding, ...] | None] = Recent(PROGRAMS)
         self._instrumenting = threading.Lock()
 
     def warm(self) -> None:
@@ -80,14 +81,19 @@ class MachineLab(Lab):
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order; where probes are asked for, by a program with probes before."""
         probed = self._probed(request)
+        if isinstance(probed, tuple):
+            return Execution({}, {}, probed, 0.0, (), False, (), 0.0)
         if probed is not None:
             seen = super().execute(replace(request, program=probed, probes=False))
             if seen.findings:
                 return seen
         return super().execute(request)
 
-    def _probed(self, request: ExecutionRequest) -> LabProgram | None:
-        """The instrumented program of a request that every workgroup takes part in; None where there is none."""
+    def _probed(self, request: ExecutionRequest) -> LabProgram | tuple[Finding, ...] | None:
+        """The instrumented program of a request that every workgroup takes part in; None where there is none.
+
+        Findings where the text of a candidate that compiles for the GPU is in error with probes.
+        """
         program = request.program
         is_whole = not (request.count or request.blocks or any(request.workgroups)) and request.checks == "all"
         if not (request.probes and is_whole and program.text is not None and program.is_checked):
@@ -96,8 +102,10 @@ class MachineLab(Lab):
             text = program.text
             return self._instrumented.get(program.path, lambda: self._instrument(*text))
 
-    def _instrument(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | None:
+    def _instrument(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...] | None:
         listed = self._probing.build(candidate, tunables)
+        if listed.is_source:
+            return tuple(replace(each, message=f"{_TOLD_APART}: {each.message}") for each in listed.findings)
         if listed.findings:
             return None  # the candidate compiles without probes, and is judged without them
         symbols = {kernel.symbol: kernel.symbol for kernel in kernels_in(listed.listing, SOURCE)}

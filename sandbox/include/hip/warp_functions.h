@@ -67,6 +67,7 @@ extern "C" __device__ void ks_mask(unsigned long long mask);
 #else
 #define KS_SEEN(mask) static_cast<void>(mask)
 #endif
+#undef KS_PROBES  // no text of a candidate can tell which build it is in
 #define KS_MASK(M)                                                                                                  \
     static_assert(sizeof(M) == 8 || KS_WAVE == 32, "a wave has 64 lanes, and HIP refuses a mask of 32 bits: write " \
                                                    "~0ull, or use __shfl_xor() and the like without a mask");       \

@@ -9,7 +9,7 @@ show what the source does, not how fast.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from records import scratch_folder
@@ -20,7 +20,7 @@ from sandbox.amdgcn.compiler import FLAGS, MAX_LISTING
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
-from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
+from sandbox.candidate.diagnostics import SOURCE, compiler_findings, ending_of, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, launched, macros, read_symbols
 from sandbox.candidate.plan import Candidate, Launch
@@ -42,6 +42,7 @@ _FRONT_END = (
     "-fno-strict-aliasing",
     "-fno-discard-value-names",
     "-DKS_PROBES=1",
+    *(f'-D{name}(...)=annotate("")' for name in ("no_sanitize", "__no_sanitize__")),  # each probe is wanted
 )
 _BACK_END = (
     "-x",
@@ -76,7 +77,8 @@ _BACK_END = (
 class InstrumentedListing:
     """The listing with probes; with findings there is none.
 
-    Findings of a candidate that compiles without probes are no fault of its own: it goes without this run.
+    Findings of a candidate that compiles without probes are no fault of its own: it goes without this run. But where
+    `is_source` says that the text itself is in error there, it asks how it is compiled.
 
     `symbols`: the symbol of each kernel that the plan names by an expression.
     """
@@ -86,6 +88,7 @@ class InstrumentedListing:
     symbols: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
     cpu_s: float = 0.0  # processor time of the compiler
+    is_source: bool = False
 
 
 class InstrumentedBuild:
@@ -120,7 +123,7 @@ class InstrumentedBuild:
         front_end = self._front_end.within(budget)
         done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)
         if done.returncode != 0:
-            return _failed(done, candidate, budget)
+            return replace(_failed(done, candidate, budget), is_source=ending_of(done) is None)
         module = instrument(read_output(work / _FRONT).decode("utf-8", errors="replace"), SOURCE, _aligned(launches))
         (work / _PROBED).write_text(module.text, encoding="utf-8")
         argv = (*_BACK_END, f"-mcpu={self._arch}", _PROBED, "-o", _LISTING)

@@ -113,12 +113,18 @@ void run_alone(Share& share) {
         const uint64_t k = share.grid.next.add(1);
         if (k >= share.launch.blocks || share.is_stopped()) return;
         Workgroup* group = share.open(k);
+        uint64_t last_look = ~0ull;  // the grid's progress when the workgroup was let look once more
         for (;;) {
             const Progress progress = run_workgroup(*group, kSlice);
             share.worker.spent_ns.set(thread_ns());
             if (progress == Progress::ended) break;
             if (progress == Progress::changed) share.grid.progress.add(1);
-            if (progress == Progress::stuck && !await_others(share) && !share.is_stopped()) report_stuck(share, *group);
+            if (progress == Progress::stuck && !await_others(share) && !share.is_stopped()) {
+                // The last change may have come between the look and the wait.
+                const uint64_t now = share.grid.progress.get();
+                if (last_look == now) report_stuck(share, *group);
+                last_look = now;
+            }
             if (group->failed) break;
             if (share.grid.is_over.get()) {
                 report_late(*group, share.worker);

@@ -124,3 +124,30 @@ __global__ void k(const float* x, float* y) {
     (relaxed,) = findings(TICKET.format(order="__ATOMIC_RELAXED"), grid=2)
     assert relaxed.kind == "race" and "does not wait for it" in relaxed.message
     assert findings(TICKET.format(order="__ATOMIC_ACQ_REL"), grid=2) == ()
+
+
+PRIVATE = """
+{before}
+__global__ {attribute} void k(const float* x, float* y) {{
+    float own[4] = {{1, 2, 3, 4}};
+#ifndef KS_PROBES
+    own[(int)x[4] + (threadIdx.x & 1)] = x[0];
+#endif
+    y[threadIdx.x] = own[threadIdx.x & 3];
+}}"""
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    ["", '__attribute__((no_sanitize("array-bounds", "local-bounds")))', '[[clang::__no_sanitize__("undefined")]]'],
+)
+def test_no_word_of_the_source_turns_probes_off(attribute: str) -> None:
+    found = findings(PRIVATE.format(before="", attribute=attribute))
+    assert [(each.kind, each.line) for each in found] == [("out_of_bounds", 7)]
+
+
+def test_a_source_that_fails_with_probes_only_asks_how_it_is_compiled() -> None:
+    (found,) = findings(
+        PRIVATE.format(before="#if __has_feature(undefined_behavior_sanitizer)\n#error\n#endif", attribute="")
+    )
+    assert found.kind == "compile_error" and "asks how it is compiled" in found.message
