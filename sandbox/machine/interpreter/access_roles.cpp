@@ -120,6 +120,21 @@ bool is_poll(const Program& program, const Meaning* meaning, uint64_t start, uin
     return is_decided;
 }
 
+// The compiler tries the condition once before the loop.
+void mark_first_turn(const Program& program, const Meaning* meaning, uint64_t start, uint64_t load, uint8_t* role) {
+    constexpr uint64_t reach = 8;
+    const Instruction& in = program.code[load];
+    for (uint64_t i = start; i > 0 && start - i < reach; i--) {
+        const Instruction& each = program.code[i - 1];
+        if (meaning[each.semantics].sort == Sort::change) return;
+        for (uint32_t k = 0; k < each.results && k < 2; k++)
+            if (overlaps(each.result[k], in.source[kAddress])) return;
+        const bool is_same_place = each.semantics == in.semantics && each.offset == in.offset &&
+                                   is_same(each.source[kAddress], in.source[kAddress]);
+        if (is_same_place && !role[i - 1]) role[i - 1] = kPoll;
+    }
+}
+
 void find_polls(const Program& program, const Meaning* meaning, uint8_t* role) {
     for (uint64_t i = 0; i < program.head.instructions; i++) {
         const Instruction& branch = program.code[i];
@@ -127,8 +142,10 @@ void find_polls(const Program& program, const Meaning* meaning, uint8_t* role) {
         for (uint64_t load = branch.target; load < i; load++) {
             const Meaning what = meaning[program.code[load].semantics];
             if (what.sort == Sort::load && what.memory == Memory::lds && !role[load] &&
-                is_poll(program, meaning, branch.target, load, i))
+                is_poll(program, meaning, branch.target, load, i)) {
                 role[load] = kPoll;
+                mark_first_turn(program, meaning, branch.target, load, role);
+            }
         }
     }
 }
