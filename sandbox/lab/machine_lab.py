@@ -62,8 +62,9 @@ class MachineLab(Lab):
         self._instrumenting = threading.Lock()
 
     def warm(self) -> None:
-        """Build the interpreter."""
+        """Build the interpreter and the precompiled header of programs with probes."""
         executor(self._toolchain, self._cache)
+        self._probing.warm()
 
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
         """Decode the listing of the candidate's compilation; findings where it does not compile or cannot be read."""

@@ -94,6 +94,10 @@ class InstrumentedBuild:
         self._cache, self._arch = cache.resolve(), arch
         self._front_end = FrontEnd(Tools(toolchain), self._cache, (*_FRONT_END, f"--offload-arch={arch}"))
 
+    def warm(self) -> None:
+        """Make the precompiled header."""
+        self._front_end.warm()
+
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> InstrumentedListing:
         """The candidate's listing with probes; a candidate that compiles without them is expected."""
         (self._cache / "work").mkdir(parents=True, exist_ok=True)
