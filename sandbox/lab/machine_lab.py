@@ -31,7 +31,7 @@ from sandbox.machine.executor import executor
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import pack
 from sandbox.machine.machine_program import machine_program
-from sandbox.machine.unreadable import UnreadableListing
+from sandbox.machine.unreadable import UndefinedName, UnreadableListing
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.recent import Recent
 from sandbox.target import Target
@@ -63,8 +63,9 @@ class MachineLab(Lab):
         self._instrumenting = threading.Lock()
 
     def warm(self) -> None:
-        """Build the interpreter."""
+        """Build the interpreter and the precompiled header of programs with probes."""
         executor(self._toolchain, self._cache)
+        self._probing.warm()
 
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
         """Decode the listing of the candidate's compilation; findings where it does not compile or cannot be read."""
@@ -126,7 +127,7 @@ class MachineLab(Lab):
         try:
             program = machine_program(listing, self._cache / "machine" / "images", source_name)
         except UnreadableListing as refused:
-            return (Finding("compile_error", str(refused), code="B.1"),)
+            return (_refusal(refused, source_name),)
         named = {name: symbol for name, symbol in symbols.items() if symbol}
         return LabProgram(
             program.path,
@@ -185,6 +186,15 @@ class MachineLab(Lab):
         if done.returncode == 71:
             raise LabError(done.stderr.strip())
         return done
+
+
+def _refusal(refused: UnreadableListing, source_name: str) -> Finding:
+    file, line = refused.place
+    where = line if line and file.rpartition("/")[2] == source_name else None
+    if isinstance(refused, UndefinedName):
+        said = f"undefined symbol: {refused.name} is used but not defined here; device code has no library to link with"
+        return Finding("compile_error", said, where, code="B.2")
+    return Finding("compile_error", str(refused), where, code="B.1")
 
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, marks: int) -> list[int]:

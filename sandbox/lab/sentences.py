@@ -22,6 +22,7 @@ _RENAMED: Mapping[str, FindingKind] = {
     "shift": "wrong_result",
     "probe": "wrong_result",
 }  # the executor's own kinds
+_SPACES = {"": _PRIVATE, "file": _OWN, "lds": _OTHER_LDS}  # of a probe's array
 _ARRAYS = {
     _PRIVATE: "in private memory",
     _OWN: "among the file's variables",
@@ -64,6 +65,7 @@ def _who(row: Mapping[str, Any]) -> str:
     return f"work-item ({thread}) of workgroup ({block})"
 
 
+_OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
 _ASSUMED = ("assume", "unreachable")
 
 
@@ -83,11 +85,13 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
         "detail": 0,
     }
     if probe.kind == "out_of_bounds":
-        told |= {"detail": _VECTOR if probe.detail == "vector" else _PRIVATE}
+        told |= {"detail": _VECTOR if probe.detail == "vector" else _SPACES[probe.space]}
     elif probe.kind == "shift":
         told |= {"detail": value & 0xFFFFFFFF}
     elif probe.kind == "misaligned":
         told |= {"size": 0, "detail": probe.limit}
+        if not value:
+            told |= {"kind": "out_of_bounds", "detail": _NULL}
     elif probe.kind == "trap":
         told |= {"detail": int(probe.detail in _ASSUMED)}
     elif probe.kind == "wave_mask":
@@ -228,6 +232,12 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
             f"{_who(row)} waits for the whole grid, and another workgroup has ended without it; let every workgroup "
             "reach every barrier of the grid"
         )
+    if int(row["detail"]) & _OF_ONE_WAVE:
+        return (
+            f"{_who(row)} waits at a barrier that {int(row['detail']) % _OF_ONE_WAVE} work-items of its wave do not "
+            "reach with it: they have returned or go another way; a barrier must not stand in divergent code, so let "
+            "all of them reach it and guard the work instead"
+        )
     if row["detail"]:
         return (
             f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
@@ -327,8 +337,8 @@ def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
-        f"{_who(row)} waits here for ever: its wave comes back to the same state, and nobody is left who could change "
-        "what it looks at; lanes of a wave do not advance apart, so none may wait for another of its wave"
+        f"{_who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
+        "what it looks at; end the loop by what it changes itself, and where it waits: lanes of a wave do not advance apart, so none may wait for another of its wave"
     )
 
 

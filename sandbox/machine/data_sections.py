@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sandbox.machine.assembler_expressions import evaluate
 from sandbox.machine.operands import integer, is_number
-from sandbox.machine.unreadable import UnreadableListing
+from sandbox.machine.unreadable import UndefinedName, UnreadableListing
 
 MAX_BYTES = 128 << 20  # of all sections together
 _SIZES = {
@@ -100,7 +100,7 @@ class DataSection:
 
 
 def _no_symbol(name: str) -> int:
-    raise UnreadableListing("this symbol is not defined", name[:80])
+    raise UndefinedName("", name[:80])
 
 
 def _float(form: str, text: str) -> bytes:

@@ -15,6 +15,7 @@ from sandbox.machine.unreadable import UnreadableListing
 
 MAX_LISTING = 16 << 20
 MAX_INSTRUCTIONS = 1 << 20
+_BEHIND = "s_trap 2"  # where a function of which nothing is left is called
 MARKERS = {"; wave barrier": "wave_barrier", "; release fence": "release_fence"}  # comments, and what they stand for
 _LABEL = re.compile(r'\s*([A-Za-z_.$][\w.$]*|"[^"]{1,1000}")\s*:(?!:)')
 _STATEMENT = re.compile(r"\s*(\.?[A-Za-z_][\w.]*)\s*")
@@ -67,7 +68,15 @@ def read_listing(text: str) -> ReadListing:
             raise refused.placed(row, line.strip()[:200], reader.places[0] if reader.places else ("", 0)) from None
     if reader.kernel is not None or reader.block is not None or reader.is_comment:
         raise UnreadableListing("the listing ends inside of a block", reader.kernel or ".amdgpu_metadata or a comment")
+    _close(reader.read)
     return reader.read
+
+
+def _close(read: ReadListing) -> None:
+    """Let a function of which the compiler left nothing, as it cannot end, meet a trap where the code ends."""
+    end = len(read.instructions)
+    if any(number == end and name[0] != "." for name, number in read.labels.items()):
+        read.instructions.append(ListedInstruction(_BEHIND, 0, ()))
 
 
 class _ListingReader:

@@ -10,7 +10,7 @@ from sandbox.machine.data_sections import DataSection
 from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.listing_reader import ReadListing
 from sandbox.machine.operands import is_number, register
-from sandbox.machine.unreadable import UnreadableListing
+from sandbox.machine.unreadable import UndefinedName, UnreadableListing
 
 GOT = ".got"
 _MAX_DEPTH = 50
@@ -69,7 +69,7 @@ class SymbolTable:
         elif name in listing.weak:
             result = 0
         else:
-            raise UnreadableListing("this symbol is not defined", name[:80])
+            raise UndefinedName("", name[:80])
         self.known[name] = result
         return result
 

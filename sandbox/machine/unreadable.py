@@ -17,4 +17,11 @@ class UnreadableListing(ScientistError):
 
     def placed(self, row: int, text: str, place: tuple[str, int]) -> UnreadableListing:
         """The same with its place, where none is known yet."""
-        return self if self.row else UnreadableListing(self.reason, self.name, row, text, place)
+        return self if self.row else type(self)(self.reason, self.name, row, text, place)
+
+
+class UndefinedName(UnreadableListing):
+    """A listing refers to a symbol that neither it nor any library of the device has."""
+
+    def __init__(self, reason: str, name: str, row: int = 0, text: str = "", place: tuple[str, int] = ("", 0)) -> None:
+        super().__init__(reason or "this symbol is not defined", name, row, text, place)

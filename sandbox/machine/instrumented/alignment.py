@@ -130,7 +130,7 @@ def aligned_arguments(head: str, positions: Container[int]) -> str:
     if not found:
         return head
     arguments = [
-        _BUFFER.sub(rf"\g<0>align {_ALIGNMENT} ", text) if position in positions else text
+        _BUFFER.sub(rf"\g<0>nonnull align {_ALIGNMENT} ", text) if position in positions else text
         for position, text in enumerate(_COMMA.split(found[2]))
     ]
     return f"{found[1]}{','.join(arguments)}{found[3]}"
@@ -144,5 +144,5 @@ def assume_alignment(edits: Edits) -> None:
             is_aligned = f"align {_ALIGNMENT} {stored[1]}" in edits.head
             places |= {stored[2]: stored[1]} if is_aligned else {}
         elif places and (found := _LOADED.match(line)) and places.pop(found[2], None):
-            bundle = f'[ "align"(ptr {found[1]}, i64 {2 * _ALIGNMENT}) ]'
+            bundle = f'[ "align"(ptr {found[1]}, i64 {2 * _ALIGNMENT}), "nonnull"(ptr {found[1]}) ]'
             edits.before.setdefault(number + 1, []).insert(0, f"  call void @llvm.assume(i1 true) {bundle}")

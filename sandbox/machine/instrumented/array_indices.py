@@ -27,6 +27,7 @@ _BEYOND = re.compile(rf"@__ubsan_handle_out_of_bounds\(ptr(?: addrspace\(\d\))? 
 _JUMP = re.compile(r"br label %([^\s,]+)")
 _REACH = 5  # lines in which the element's address follows its check
 _GLOBAL = re.compile(rf"^({VALUE}) = (?!external )(?:.*? )?(?:global|constant) (\[.*\]) ", re.M)
+_SHARED = re.compile(rf"^({VALUE}) = (?:.*? )?addrspace\(3\) (?:global|constant) ", re.M)
 _STEP = re.compile(
     rf"^(  {LOCAL} = getelementptr inbounds (?:nuw |nusw )*[^\[,][^,]*, ptr ({LOCAL}), i64 )(-?[1-9]\d*)((?:, !.*)?)$"
 )
@@ -37,6 +38,7 @@ class Arrays:
     """Probes of indices for the functions of one module."""
 
     def __init__(self, text: str) -> None:
+        self._shared = frozenset(_SHARED.findall(text))
         self._globals = dict(_GLOBAL.findall(text))  # an external one, dynamic LDS, is as long as the launch says
 
     def __call__(self, edits: Edits) -> None:
@@ -79,7 +81,12 @@ class Arrays:
             size *= step.count
         bad = edits.value(number, f"icmp uge i64 {element}, {size}")
         name, detail = _source_name(edits.body, base), "returned" if is_returned else ""
-        edits.test(number, bad, FaultProbe("out_of_bounds", limit=size, name=name, detail=detail), element)
+        probe = FaultProbe("out_of_bounds", limit=size, name=name, space=self._space(edits.body, base), detail=detail)
+        edits.test(number, bad, probe, element)
+
+    def _space(self, body: Body, base: str) -> str:
+        root = root_of(body, base)
+        return "lds" if root in self._shared else "file" if root.startswith("@") else ""
 
 
 def hide_steps(edits: Edits) -> None:

@@ -29,7 +29,7 @@ from sandbox.machine.instrumented.probed_module import instrument
 from sandbox.process import Completed
 
 _FRONT, _PROBED, _LISTING = "front.ll", "probed.ll", "probed.s"
-_WATCHED = "alignment,array-bounds,implicit-signed-integer-truncation,implicit-unsigned-integer-truncation"
+_WATCHED = "null,alignment,array-bounds,implicit-signed-integer-truncation,implicit-unsigned-integer-truncation"
 _CHECKS = (f"-fsanitize={_WATCHED}", f"-fsanitize-recover={_WATCHED}", "-fstrict-flex-arrays=1")
 _FRONT_END = (
     *("-O1" if flag == "-O3" else flag for flag in FLAGS if not flag.startswith("-W")),
@@ -97,6 +97,10 @@ class InstrumentedBuild:
     def __init__(self, toolchain: Toolchain, cache: Path, arch: str = "gfx942") -> None:
         self._cache, self._arch = cache.resolve(), arch
         self._front_end = FrontEnd(Tools(toolchain), self._cache, (*_FRONT_END, f"--offload-arch={arch}"))
+
+    def warm(self) -> None:
+        """Make the precompiled header."""
+        self._front_end.warm()
 
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> InstrumentedListing:
         """The candidate's listing with probes; a candidate that compiles without them is expected.

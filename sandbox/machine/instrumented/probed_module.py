@@ -98,6 +98,8 @@ def _promises(edits: Edits, is_endless: bool) -> None:
         if line.startswith("  unreachable") and _ENDED.search(edits.body.lines[number - 1]):
             continue  # it ends here, and says so itself
         if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
+            if number and "@llvm.trap(" in edits.body.lines[number - 1]:
+                continue  # __builtin_trap, a failed assert: no promise
             end = [f"  call void @llvm.amdgcn.endpgm(){edits.location(number)}"] if line.startswith("  un") else []
             edits.instead[number] = [edits.report(number, FaultProbe("trap", detail="unreachable")), *end, line]
         elif "@llvm.assume" in line and (found := _PROMISE.match(line)):

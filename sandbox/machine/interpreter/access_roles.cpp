@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t kReach = 512;                   // instructions from the load to its swap
 constexpr int kAddress = 0, kData = 1, kBase = 2;  // sources; see lane_addresses.h
 
-enum class Sort : uint8_t { other, load, swap, exchange, copy };
+constexpr uint64_t kLoop = 64;  // instructions of a loop that waits
+enum class Sort : uint8_t { other, load, swap, exchange, copy, branch, decision, change };
 enum class Memory : uint8_t { other, lds, global, flat };
 
 struct Meaning {
@@ -26,6 +27,11 @@ Meaning meaning_of(const char* name) {
     if (strstr(name, "_atomic_cmpswap")) return {Sort::swap, memory};
     if (strstr(name, "_atomic_swap")) return {Sort::exchange, memory};
     if (!strcmp(name, "mov_b32")) return {Sort::copy, memory};
+    if (!strncmp(name, "s_cbranch_", 10) || !strcmp(name, "s_branch")) return {Sort::branch, memory};
+    if (!strncmp(name, "cmp", 3) || !strcmp(name, "readfirstlane_b32")) return {Sort::decision, memory};
+    if (strstr(name, "_store") || strstr(name, "_atomic") || !strcmp(name, "s_barrier") || !strcmp(name, "s_call_b64") ||
+        !strcmp(name, "s_swappc_b64") || !strcmp(name, "s_setpc_b64"))
+        return {Sort::change, memory};
     const char* const rest = strchr(name, '_');
     return {rest && !strcmp(rest, "_load") && memory != Memory::other ? Sort::load : Sort::other, memory};
 }
@@ -83,6 +89,67 @@ struct Follower {
     }
 };
 
+bool reads_any_of(const Instruction& in, const uint64_t* registers) {
+    for (uint32_t k = 0; k < in.sources && k < 4; k++)
+        for (uint32_t r = 0; in.source[k].kind == kVector && r < in.source[k].dwords; r++) {
+            const uint32_t index = in.source[k].index + r;
+            if (index < 512 && registers[index / 64] >> index % 64 & 1) return true;
+        }
+    return false;
+}
+
+// The load's value, or what is made of it, is compared before the loop ends; its address stays.
+bool is_poll(const Program& program, const Meaning* meaning, uint64_t start, uint64_t load, uint64_t branch) {
+    const Instruction& in = program.code[load];
+    uint64_t made[8] = {};
+    bool is_decided = false;
+    for (uint64_t i = start; i <= branch; i++) {
+        const Instruction& each = program.code[i];
+        const Sort sort = meaning[each.semantics].sort;
+        if (sort == Sort::change || sort == Sort::swap || sort == Sort::exchange) return false;
+        const bool is_made = i == load || (i > load && reads_any_of(each, made));
+        is_decided |= is_made && sort == Sort::decision;
+        for (uint32_t k = 0; k < each.results && k < 2; k++) {
+            if (overlaps(each.result[k], in.source[kAddress])) return false;
+            for (uint32_t r = 0; is_made && each.result[k].kind == kVector && r < each.result[k].dwords; r++) {
+                const uint32_t index = each.result[k].index + r;
+                if (index < 512) made[index / 64] |= 1ull << index % 64;
+            }
+        }
+    }
+    return is_decided;
+}
+
+// The compiler tries the condition once before the loop.
+void mark_first_turn(const Program& program, const Meaning* meaning, uint64_t start, uint64_t load, uint8_t* role) {
+    constexpr uint64_t reach = 8;
+    const Instruction& in = program.code[load];
+    for (uint64_t i = start; i > 0 && start - i < reach; i--) {
+        const Instruction& each = program.code[i - 1];
+        if (meaning[each.semantics].sort == Sort::change) return;
+        for (uint32_t k = 0; k < each.results && k < 2; k++)
+            if (overlaps(each.result[k], in.source[kAddress])) return;
+        const bool is_same_place = each.semantics == in.semantics && each.offset == in.offset &&
+                                   is_same(each.source[kAddress], in.source[kAddress]);
+        if (is_same_place && !role[i - 1]) role[i - 1] = kPoll;
+    }
+}
+
+void find_polls(const Program& program, const Meaning* meaning, uint8_t* role) {
+    for (uint64_t i = 0; i < program.head.instructions; i++) {
+        const Instruction& branch = program.code[i];
+        if (meaning[branch.semantics].sort != Sort::branch || branch.target > i || i - branch.target >= kLoop) continue;
+        for (uint64_t load = branch.target; load < i; load++) {
+            const Meaning what = meaning[program.code[load].semantics];
+            if (what.sort == Sort::load && what.memory == Memory::lds && !role[load] &&
+                is_poll(program, meaning, branch.target, load, i)) {
+                role[load] = kPoll;
+                mark_first_turn(program, meaning, branch.target, load, role);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 uint8_t* find_roles(const Program& program, const char* names) {
@@ -111,6 +178,7 @@ uint8_t* find_roles(const Program& program, const char* names) {
             value.pass(program.code[j], next.sort);
         }
     }
+    find_polls(program, meaning, role);
     free(meaning);
     return role;
 }

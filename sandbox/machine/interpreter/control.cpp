@@ -63,11 +63,11 @@ static void sleep(Wave& w, const Instruction&) { sleep_wave(w); }
 
 // 3 is a stop for debuggers, which goes on where there is none.
 static void trap(Wave& w, const Instruction& in) {
-    if (in.offset != 3) report(w, kTrap, w.exec(), (u64)in.offset);
+    if (in.offset != 3) report(w, kTrap, w.exec());
 }
 
 static void halt(Wave& w, const Instruction& in) {
-    if (in.offset & 1) report(w, kTrap, w.exec(), (u64)in.offset);
+    if (in.offset & 1) report(w, kTrap, w.exec());
 }
 
 // The register, and which bits of it, that s_getreg and s_setreg name.

@@ -135,7 +135,8 @@ bool meet_direct(const Touch& touch, LdsRecord record) {
     return report_conflict(touch.model, touch.wave, conflict);
 }
 
-// Waves that change one place one after the other by one lane, a ticket or a counter of arrivals, are ordered by it.
+// Waves that change one place one after the other by one lane, a ticket or a counter of arrivals, are ordered by it; and
+// who looks at a flag until it is set is behind who has set it.
 void synchronise(const Touch& touch, LdsRecord before) {
     ModelState& state = touch.state();
     LdsShadow& lds = state.lds;
@@ -149,7 +150,7 @@ void synchronise(const Touch& touch, LdsRecord before) {
     }
     raise(lds.carried[to][from], tick);
     raise(state.global.carried[to][from], state.global.tick);
-    if (!(touch.access.flags & kReturnsOld)) return;
+    if (!(touch.access.flags & (kReturnsOld | kPolls))) return;
     learn_from_wave(state, from, to);
     pass_moment(state.global);
 }
@@ -157,6 +158,10 @@ void synchronise(const Touch& touch, LdsRecord before) {
 bool touch_cell(const Touch& touch, LdsCells& cells, uint64_t at, uint32_t index, uint32_t size, bool was_written) {
     const Hazard hazard = touch.reads() ? kReadAfterWrite : kWriteAfterWrite;
     const LdsRecord writer = cells.writer[at];
+    if (touch.access.flags & kPolls) {
+        synchronise(touch, writer);
+        return true;
+    }
     if (writer && (!meet_direct(touch, writer) || !meet(touch, writer, hazard, index, size, false))) return false;
     if ((writer & kLdsAtomic) && cells.plain[at] && !meet(touch, cells.plain[at], hazard, index, size, false))
         return false;

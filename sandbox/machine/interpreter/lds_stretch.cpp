@@ -172,7 +172,7 @@ bool is_all_written(const LdsShadow& lds, const WaveAccess& access, const uint32
 
 uint64_t note_lds_words(ModelState& state, const Wave& wave, const WaveAccess& access, const uint32_t* offset) {
     LdsShadow& lds = state.lds;
-    if (state.rules.lane_by_lane || (access.flags & kAtomicAccess)) return access.lanes;
+    if (state.rules.lane_by_lane || (access.flags & (kAtomicAccess | kPolls))) return access.lanes;
     if (!(access.flags & (kWritesMemory | kKeepsUnwritten)) && !is_all_written(lds, access, offset))
         return access.lanes;
     const uint32_t tick = lds.tick + 1;

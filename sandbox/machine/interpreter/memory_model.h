@@ -26,6 +26,7 @@ enum AccessFlag : uint8_t {
     kWritesMemory = 2,     // both: a read-modify-write
     kAtomicAccess = 4,     // read-modify-writes, and loads and stores that are coherent at their scope (sc0, sc1)
     kReturnsOld = 8,       // a read-modify-write that gives back what was there
+    kPolls = 32,           // a load of LDS that is repeated until another wave has stored something
     kKeepsUnwritten = 16,  // no finding for bytes that nobody wrote: the caller marks them undefined by `unwritten`
 };
 

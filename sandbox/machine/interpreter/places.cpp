@@ -34,6 +34,7 @@ WaveAccess described(const Instruction& in, const Place& place, Access access, c
 
 void play_role(WaveAccess& told, uint8_t role) {
     if (role == kFirstLook) told.flags |= kAtomicAccess;
+    if (role == kPoll) told.flags |= kPolls;
     if (role == kExchange) told.flags |= kKeepsUnwritten;
     if (role == kExchange && !(told.flags & kReturnsOld)) told.flags &= (uint8_t)~kReadsMemory;
 }

@@ -10,16 +10,13 @@ namespace {
 constexpr uint64_t kGranule = 16;  // loads are widened within it
 
 // One dword of guest memory; bytes of `defined` where it is defined. False where nothing lies there.
-bool fetch(Wave& wave, uint64_t address, uint32_t& value, uint32_t& defined) {
+bool fetch(uint64_t address, uint32_t& value, uint32_t& defined) {
     value = 0;
     defined = 0;
     const Region* region = region_of(address, 1);
     if (!region) {
         // The compiler widens a load beyond the end of what it needs, within an aligned granule.
-        const Region* before = region_of(address & ~(kGranule - 1), 1);
-        if (before) return true;
-        report_outside(wave, Segment::global, __builtin_ctzll(wave.present), address, 4, false);
-        return false;
+        return region_of(address & ~(kGranule - 1), 1);
     }
     const uint64_t offset = address - region->guest;
     const uint64_t bytes = region->size - offset < 4 ? region->size - offset : 4;
@@ -67,7 +64,8 @@ void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit
     } else {
         for (uint32_t d = 0; d < dwords; d++) {
             uint32_t value = 0, defined = ~0u;
-            if (4ull * d + 4 <= limit && !fetch(wave, address + 4 * d, value, defined)) return;
+            if (4ull * d + 4 <= limit && !fetch(address + 4 * d, value, defined))
+                return report_outside(wave, Segment::global, __builtin_ctzll(wave.present), address, 4 * dwords, false);
             put(wave, to.index + d, value, defined);
         }
     }

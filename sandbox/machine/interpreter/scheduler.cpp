@@ -14,8 +14,12 @@ namespace {
 
 constexpr uint64_t kTurn = 1 << 14;  // instructions after which another wave has its turn
 
-// The present lanes that a barrier does not see, because they went another way or have returned.
-void report_divergent_barrier(Wave& wave, uint64_t missing) { report(wave, kDivergentBarrier, missing, 0, kNowhere); }
+// Present lanes do not reach a barrier with the others of their wave: they went another way or have returned.
+constexpr uint64_t kOfOneWave = 1ull << 32;
+
+void report_divergent_barrier(Wave& wave, uint64_t missing) {
+    report(wave, kDivergentBarrier, wave.exec(), kOfOneWave | (uint64_t)__builtin_popcountll(missing));
+}
 
 uint64_t next_random(Worker& worker) {
     worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
@@ -65,11 +69,11 @@ States states_of(const Workgroup& group) {
 // All waves have come to a barrier or have ended: the barrier opens, unless some never come.
 bool pass_barrier(Workgroup& group) {
     Wave* first = nullptr;
-    uint32_t ended = 0;
+    uint64_t ended = 0;  // work-items
     for (uint32_t i = 0; i < group.waves; i++) {
         Wave* wave = group.wave[i];
         if (wave->state == kAtBarrier && !first) first = wave;
-        ended += wave->state == kEnded;
+        if (wave->state == kEnded) ended += (uint64_t)__builtin_popcountll(wave->present);
     }
     if (!first) return false;
     if (ended) {

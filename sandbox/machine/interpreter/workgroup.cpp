@@ -164,6 +164,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     group->accesses = group->changes = group->barriers = 0;
     group->turn = worker.request->head.seed ? (uint32_t)(worker.random >> 33) % group->waves : 0;
     memset(group->lds_written, 0, group->lds_bytes);
+    memset(group->lds, 0xFF, group->lds_bytes);  // nothing of another workgroup
     make_waves(*group);
     prepare_scratch(*group);
     for (uint32_t i = 0; i < group->waves; i++) begin_wave(*group, i, *worker.program);

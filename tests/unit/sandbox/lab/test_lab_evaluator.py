@@ -115,7 +115,7 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
             changed("if (row >= rows) return;", 'if (row >= rows) return; while (cols > 0) asm volatile("");'),
             "execute",
             "B.5",
-            "timeout",
+            "deadlock",
             "while",
         ),
         (changed("float sum = 0.0f;", "float sum = zero;"), "compile", "B.2", "compile_error", "float sum"),
@@ -204,10 +204,13 @@ def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its
         evaluator.prepare(PLAIN + "// a remark\n", softmax)
     )
     moved = evaluator.estimate(evaluator.prepare(PLAIN.replace("#include", "\n#include", 1), softmax))
-    assert moved.code_object == first.code_object and moved.geomean_us == first.geomean_us
+    assert moved.geomean_us == first.geomean_us
     assert [h.line for h in moved.hot_lines] == [h.line + 1 for h in first.hot_lines]
     wider = evaluator.estimate(evaluator.prepare(PLAIN.replace("rows, 64)", "rows, 32)", 1), softmax))
-    assert wider.code_object == first.code_object and wider.geomean_us != first.geomean_us
+    assert wider.geomean_us != first.geomean_us
+    sources = (PLAIN, PLAIN.replace("#include", "\n#include", 1), PLAIN.replace("rows, 64)", "rows, 32)", 1))
+    objects = {evaluator.compile(evaluator.prepare(source, softmax)).code_object for source in sources}
+    assert len(objects) == 1 and all(objects), "the code is the same"
 
 
 def test_a_finalist_is_the_program_that_was_ranked(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -218,16 +221,15 @@ def test_a_finalist_is_the_program_that_was_ranked(evaluator: LabEvaluator, soft
     assert finalist.id != prepared.id
     built = evaluator._build(finalist)[1]
     assert ranked is not None and built is not None
-    assert built.program == ranked.program and built.compilation.listing == ranked.compilation.listing
+    assert replace(built.program, text=None) == replace(ranked.program, text=None)
+    assert built.compilation.listing == ranked.compilation.listing
 
 
 def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluator: LabEvaluator, softmax: Task) -> None:
-    switch = '#if ODD\n#define WORD __attribute__((no_sanitize("alignment")))\n#else\n#define WORD\n#endif\n'
-    source = changed("/*+++\n", "/*+++\n[tunables]\nODD = [0, 1]\n\n").replace('extern "C"', f'{switch}extern "C" WORD')
-    source = source.replace("for (int j = 0; j < cols; ++j) sum", "for (int j = ODD - ODD; j < cols; ++j) sum")
-    odd = evaluator.prepare(source, softmax, {"ODD": 1})
-    assert not evaluator.estimate(odd).verdict.accepted, "nothing of this file was compared before"
-    source += "// another file\n"
+    # An instruction reads one scalar register; the assembler says so, which an estimate does not ask.
+    sums = 'if (ODD) asm volatile("v_add_u32 %0, %1, %2" : "=v"(row) : "s"(rows), "s"(cols));'
+    source = changed("/*+++\n", "/*+++\n[tunables]\nODD = [0, 1]\n\n").replace("    const int row =", "    int row =")
+    source = source.replace("    if (row >= rows)", f"    {sums}\n    if (row >= rows)")
     odd = evaluator.prepare(source, softmax, {"ODD": 1})
     assert evaluator.compile(evaluator.prepare(source, softmax)).verdict.accepted
     assert evaluator.estimate(odd).verdict.accepted
@@ -246,7 +248,8 @@ def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: 
 def test_after_warming_the_first_candidate_builds_nothing_that_all_need(softmax: Task, tmp_path: Path) -> None:
     evaluator, said = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
     evaluator.warm(said.append)
-    made = {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)}
-    assert len(made) == 3 and len(said) == 1, "for the GPU, for the lab, and the runtime"
-    assert evaluator.compile(evaluator.prepare(PLAIN, softmax)).verdict.accepted
-    assert {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)} == made
+    made = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
+    assert len(made) == 3 and len(said) == 1, "two precompiled headers, with and without probes, and the interpreter"
+    wrong = changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top")
+    assert evaluator.verify(evaluator.prepare(wrong, softmax)).verdict.stage == "execute"
+    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == made

@@ -97,18 +97,20 @@ __global__ void second(int* y) {
 
 
 def test_lds_starts_as_poison_and_does_not_carry_over_from_another_workgroup() -> None:
-    done = execute(
-        """
+    source = """
 __global__ void k(unsigned* y) {
     __shared__ unsigned t[64];
-    y[blockIdx.x * 64 + threadIdx.x] = t[threadIdx.x];
+    y[blockIdx.x * 64 + threadIdx.x] = t[threadIdx.x]; // here
     t[threadIdx.x] = 5;
-}""",
+}"""
+    done = execute(
+        source,
         [launch("k", ["y"], [8])],
         {},
         {"y": np.zeros(512, np.uint32)},
     )
     assert (done.outputs["y"] == 0xFFFFFFFF).all()
+    assert [(f.kind, f.line) for f in done.findings] == [("uninitialised", marked_line(source))]
 
 
 def test_atomics_count_right_and_void_the_ownership_of_outputs() -> None:
@@ -229,7 +231,7 @@ __global__ void k(int* y) {
     assert done.findings == () and (done.outputs["y"] == 4).all()
 
 
-def test_known_inline_assembly_is_accepted_and_the_rest_refused_with_its_line() -> None:
+def test_inline_assembly_is_executed_and_what_is_no_instruction_refused_with_its_line() -> None:
     good = """
 __global__ void k(int* y) {
     __shared__ int t[64];
@@ -239,10 +241,26 @@ __global__ void k(int* y) {
 }"""
     done = execute(good, [launch("k", ["y"], block=[64])], {}, {"y": np.zeros(64, np.int32)})
     assert done.findings == () and done.outputs["y"].tolist() == list(range(63, -1, -1))
-    bad = good.replace("    asm", "    // here\n    asm").replace("s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, 1")
+    bad = good.replace("    asm", "    // here\n    asm").replace("s_waitcnt lgkmcnt(0)", "v_maw_b32 v0, 1")
     found = build(HEAD + bad, [launch("k", ["y"])])
     assert [f.kind for f in found] == ["compile_error"] and found[0].line == marked_line(bad) + 1
-    assert "v_mov_b32" in found[0].message
+    assert "v_maw_b32" in found[0].message
+
+
+def test_inline_assembly_computes_and_without_its_wait_is_found() -> None:
+    source = """
+__global__ void k(const int* x, int* y) {
+    int v;
+    asm volatile("global_load_dword %0, %1, off\\n s_waitcnt vmcnt(0)" : "=v"(v) : "v"(x + threadIdx.x));
+    asm("v_mad_u32_u24 %0, %0, 3, 1" : "+v"(v)); // here
+    y[threadIdx.x] = v;
+}"""
+    x = np.arange(64, dtype=np.int32)
+    done = execute(source, [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros_like(x)})
+    assert done.findings == () and done.outputs["y"].tolist() == (3 * x + 1).tolist()
+    bad = source.replace("\\n s_waitcnt vmcnt(0)", "")
+    done = execute(bad, [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros_like(x)})
+    assert [(f.kind, f.line) for f in done.findings] == [("missing_wait", marked_line(bad))]
 
 
 def test_compile_errors_carry_the_candidates_line() -> None:
@@ -265,12 +283,6 @@ __global__ void k(int* y) { y[threadIdx.x] = warpSize; }
         {"y": np.zeros(64, np.int32)},
     )
     assert (done.outputs["y"] == 64).all()
-
-
-def test_a_kernel_may_not_ask_whether_it_runs_in_the_lab() -> None:
-    source = "\n#ifdef KS_LAB // here\n#endif\n__global__ void k(int* y) { y[0] = 1; }"
-    found = build(HEAD + source, [launch("k", ["y"])])
-    assert [(f.kind, f.line) for f in found] == [("compile_error", marked_line(source))]
 
 
 def test_what_a_killed_run_left_in_memory_is_swept() -> None:

@@ -20,12 +20,11 @@ def run(
 FAULTS = {
     "one element too far": (
         "out_of_bounds",
-        "x[64]",
+        "x[63] (8 bytes at once)",  # the GPU's code loads both elements by one instruction
         """
 __global__ void k(const float* x, float* y) {
     int i = threadIdx.x;
-    float v = x[i];
-    v += x[i + 1]; // here
+    float v = x[i] + x[i + 1]; // here
     y[i] = v;
 }""",
     ),
@@ -57,7 +56,7 @@ __global__ void k(const float* x, float* y) {
     ),
     "static LDS": (
         "out_of_bounds",
-        "byte 132 of tile, which has 132 bytes",
+        "index 33 of an array of 33 elements in LDS",
         """
 __global__ void k(const float* x, float* y) {
     __shared__ float tile[33];
@@ -116,13 +115,13 @@ __global__ void k(const float* x, float* y) {
     ),
     "two barriers in two branches": (
         "divergent_barrier",
-        "line 5",
+        "32 work-items",
         """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x & 1)
-        __syncthreads();
-    else { y[0] = 1;
         __syncthreads(); // here
+    else { y[0] = 1;
+        __syncthreads();
     }
     y[threadIdx.x] = x[threadIdx.x];
 }""",
@@ -196,26 +195,37 @@ __global__ void k(const float* x, float* y) {
 def test_a_loop_without_end_is_found_with_its_line_and_who_waits() -> None:
     source = """
 __global__ void k(const float* x, float* y) {
-    int i = 0;
-    if (threadIdx.x == 63)
-        while (x[i] < 2) i = (i + 1) % 64; // here
+    unsigned i = 0;
+    if (threadIdx.x >= 64)
+        while (x[i % 64] < 2) ++i; // here
     else __syncthreads();
-    y[threadIdx.x] = x[i];
+    y[threadIdx.x % 64] = i;
 }"""
-    done = run(source, deadline_s=1.0, block=64)
+    done = run(source, deadline_s=1.0, block=128)
     assert [(f.kind, f.line) for f in done.findings] == [("timeout", marked_line(source))]
-    assert "(63,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
+    assert "(64,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
 
 
-def test_a_loop_that_the_compiler_emptied_is_found_at_its_line() -> None:
+def test_a_loop_that_comes_back_to_the_same_state_is_found_before_time_has_passed() -> None:
     source = """
 __global__ void k(const float* x, float* y) {
+    int i = 0;
+    while (x[i] < 2) i = (i + 1) % 64; // here
+    y[threadIdx.x] = x[i];
+}"""
+    done = run(source)
+    assert [(f.kind, f.line) for f in done.findings] == [("deadlock", marked_line(source))]
+
+
+def test_a_loop_of_which_the_compiler_left_nothing_is_found_at_its_kernel() -> None:
+    source = """
+__global__ void k(const float* x, float* y) { // here
     float sum = 0;
-    while (blockDim.x > 0) sum += x[0]; // here
+    while (blockDim.x > 0) sum += x[0];
     y[threadIdx.x] = sum;
 }"""
-    done = run(source, deadline_s=0.2)
-    assert {(f.kind, f.line) for f in done.findings} == {("timeout", marked_line(source))}
+    done = run(source)
+    assert {(f.kind, f.line) for f in done.findings} == {("deadlock", marked_line(source))}
 
 
 def test_a_fault_in_one_workgroup_leaves_the_others_results() -> None:
@@ -230,7 +240,7 @@ __global__ void k(const float* x, float* y) {
         {"y": np.zeros(256, np.float32)},
     )
     assert [f.kind for f in done.findings] == ["out_of_bounds"] and done.findings[0].buffer == "x"
-    assert done.written["y"][:250].all() and not done.written["y"][250:].any()
+    assert done.written["y"][:192].all() and not done.written["y"][192:].any()
 
 
 def test_an_honest_kernel_that_looks_like_the_faulty_ones_has_no_finding() -> None:
@@ -263,25 +273,6 @@ __global__ void k(const float* x, float* y) {{
     found = build(HEAD + source, [launch("k", ["x", "y"])])
     assert isinstance(found, tuple) and [f.code for f in found] == ["B.2"]
     assert call.split("(")[0] in found[0].message
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "volatile float seed = 3; __device__ float value = seed + 1;",
-        "volatile int mark; __attribute__((constructor)) void early() { mark = 1; }",
-        "volatile int mark; __attribute__((constructor(1))) void early() { mark = 1; }",
-        "volatile int mark; __attribute__((destructor)) void late() { mark = 1; }",
-        "volatile int mark; void early() { mark = 1; }"
-        ' __attribute__((section(".preinit_array"), used)) static void (*entry)() = early;',
-        'volatile int mark; extern "C" void* pick() { mark = 1; return nullptr; }'
-        ' __attribute__((ifunc("pick"))) void chosen(); __device__ void use() { chosen(); }',
-    ],
-)
-def test_code_that_would_run_before_the_lab_is_confined_is_refused(code: str) -> None:
-    kernel = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }"
-    found = build(f"{HEAD}{code}\n{kernel}", [launch("k", ["x", "y"])])
-    assert isinstance(found, tuple) and found[0].kind == "compile_error"
 
 
 def test_names_of_the_runtime_and_of_the_c_library_are_free_for_candidates() -> None:

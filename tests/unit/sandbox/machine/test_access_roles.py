@@ -1,4 +1,4 @@
-"""Loads that begin a loop of compare and swap, and exchanges, in compiled kernels."""
+"""Loads that begin a loop of compare and swap, exchanges, and loops that wait for a flag, in compiled kernels."""
 
 from __future__ import annotations
 
@@ -68,3 +68,36 @@ def test_a_plain_read_races_with_the_sums_of_others() -> None:
 def test_an_exchange_needs_nothing_of_what_was_there() -> None:
     assert kinds(CHANGED.format(change="atomicExch")) == []
     assert kinds(CHANGED.format(change="atomicOr")) == ["uninitialised"]
+
+
+WAITING = """
+__global__ void k(const int* x, int* y) {{
+    __shared__ int flag, data[64];
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    if (threadIdx.x < 64) {{
+        {wait}
+        y[threadIdx.x] = data[threadIdx.x];
+        return;
+    }}
+    {first}
+    __builtin_amdgcn_wave_barrier();
+    {then}
+    y[threadIdx.x] = 4;
+}}"""
+STORES, TELLS = "data[threadIdx.x - 64] = x[threadIdx.x];", "if (threadIdx.x == 64) store(&flag, 1);"
+ATOMIC = """
+#define load(p) __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP)
+#define store(p, v) __hip_atomic_store(p, v, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP)
+"""
+
+
+@pytest.mark.parametrize("wait", ["while (!load(&flag)) {}", "while (load(&flag) < 1) __builtin_amdgcn_s_sleep(1);"])
+def test_who_waits_for_a_flag_in_lds_is_behind_who_sets_it(wait: str) -> None:
+    assert kinds(ATOMIC + WAITING.format(wait=wait, first=STORES, then=TELLS)) == []
+    assert kinds(ATOMIC + WAITING.format(wait=wait, first=TELLS, then=STORES)) == ["race"]
+
+
+def test_who_looks_at_a_flag_once_is_behind_nobody() -> None:
+    source = WAITING.format(wait="if (flag) y[0] = 1;", first=STORES, then="if (threadIdx.x == 64) flag = 1;")
+    assert "race" in kinds(source)
