@@ -83,7 +83,7 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
         "detail": 0,
     }
     if probe.kind == "out_of_bounds":
-        told |= {"detail": _VECTOR if probe.detail == "vector" else _PRIVATE}
+        told |= {"detail": _VECTOR if probe.detail == "vector" else _PRIVATE, "name": probe.name}
     elif probe.kind == "shift":
         told |= {"detail": value & 0xFFFFFFFF}
     elif probe.kind == "misaligned":
@@ -163,8 +163,10 @@ def _outside(row: Mapping[str, Any]) -> str:
             f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
             "the array"
         )
+    array = f"an array of {count} elements"
+    what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
     return (
-        f"{_who(row)} uses index {index} of an array of {count} elements {_ARRAYS[int(row['detail'])]}; "
+        f"{_who(row)} uses index {index} of {what}; "
         "check the index against the array"
     )
 
