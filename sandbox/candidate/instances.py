@@ -33,6 +33,9 @@ _SYMBOL = re.compile(
     r"|^ks_kernel_(?P<number>\d+):.*\n\t\.quad\t(?P<symbol>\S+)\n\t\.size\tks_kernel_\d+, 8\n",
     re.M,
 )
+_SET = re.compile(rf"(?:{CONTENTS}|{VALUE})<&(?P<variable>.+)>", re.S)
+# A host that sets a variable uses it: else the optimiser takes what a static one begins with for its value.
+_HOST_USE = "__host__ inline const void* ks_host_{number}() {{ return __builtin_addressof({variable}); }}\n"
 _SECTION = '__attribute__((device, used, section(".ks_names")))'
 _STEPS: Mapping[str, str] = {
     FILL: """\
@@ -157,6 +160,8 @@ def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False
     for number, name in enumerate(expressions(launches)):
         start = f'extern "C" {_SECTION} const void* const' if is_symbol else "__device__ const void* const"
         parts.append(f'#line {lines[name]} "{source}"\n{start} ks_kernel_{number} = (const void*){address(name)};\n')
+        if set_by_host := _SET.fullmatch(name):
+            parts.append(_HOST_USE.format(number=number, variable=set_by_host["variable"]))
     return "".join(["\n\n", *parts]) if parts else ""  # a candidate's last line may have no end, or splice the next
 
 

@@ -18,7 +18,7 @@ from sandbox.amdgcn.listing import kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.instances import instantiated
-from sandbox.candidate.plan import Candidate
+from sandbox.candidate.plan import CONTENTS, VALUE, Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
@@ -246,6 +246,7 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
             blocks,
             len(numbers or ()),
             int(launch.cooperative),
+            int(launch.kernel.startswith((f"{CONTENTS}<", f"{VALUE}<"))),
             len(segment),
         ]
         padded = segment + bytes(-len(segment) % 8)

@@ -85,7 +85,8 @@ def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, A
         "detail": 0,
     }
     if probe.kind == "out_of_bounds":
-        told |= {"detail": _VECTOR if probe.detail == "vector" else _SPACES[probe.space]}
+        space = _VECTOR if probe.detail == "vector" else _SPACES[probe.space]
+        told |= {"detail": space, "name": probe.name}
     elif probe.kind == "shift":
         told |= {"detail": value & 0xFFFFFFFF}
     elif probe.kind == "misaligned":
@@ -167,8 +168,10 @@ def _outside(row: Mapping[str, Any]) -> str:
             f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
             "the array"
         )
+    array = f"an array of {count} elements"
+    what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
     return (
-        f"{_who(row)} uses index {index} of an array of {count} elements {_ARRAYS[int(row['detail'])]}; "
+        f"{_who(row)} uses index {index} of {what}; "
         "check the index against the array"
     )
 
@@ -338,7 +341,8 @@ def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
         f"{_who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
-        "what it looks at; end the loop by what it changes itself, and where it waits: lanes of a wave do not advance apart, so none may wait for another of its wave"
+        "what it looks at; end the loop by what it changes itself, and let no lane wait for another of its wave: they do "
+        "not advance apart"
     )
 
 

@@ -221,6 +221,7 @@ bool run_launch(Grid& grid, uint64_t index) {
     const uint64_t workers = grid.request->head.workers;
     Kernel const& kernel = grid.workers[0].program->kernels[launch.kernel];
     set_arguments(launch, kernel);
+    let_write_constants(launch.sets_variables);
     if (grid.request->head.checks) open_launch(launch.total());
     const uint64_t started = now_ns(), spent = process_ns();
     pthread_mutex_lock(&g_mutex);
@@ -235,6 +236,7 @@ bool run_launch(Grid& grid, uint64_t index) {
         if (pthread_cond_timedwait(&g_changed, &g_mutex, &look) != 0 && is_over_deadline(grid)) grid.is_over.set(true);
     }
     pthread_mutex_unlock(&g_mutex);
+    let_write_constants(false);
     Outcome& outcome = grid.outcomes[index];
     outcome.nanoseconds = now_ns() - started;
     outcome.cpu_nanoseconds = process_ns() - spent;

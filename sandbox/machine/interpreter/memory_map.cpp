@@ -151,6 +151,11 @@ void set_arguments(const Launch& launch, const Kernel& kernel) {
     memset(g_argument_marks + kPacketOffset, 1, kPacketBytes);
 }
 
+void let_write_constants(bool is_allowed) {
+    for (uint32_t i = 0; i < g_memory.count; i++)
+        if (g_memory.region[i].space == Space::constants) g_memory.region[i].is_writable = is_allowed;
+}
+
 Region* region_of(uint64_t guest, uint64_t size) {
     uint32_t low = 0, high = g_memory.count;
     while (low < high) {

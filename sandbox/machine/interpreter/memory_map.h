@@ -44,6 +44,8 @@ inline uint32_t Region::index() const { return (uint32_t)(this - g_memory.region
 void map_memory(const Request& request, const Program& program);
 // Puts the launch's arguments, and the packet that dispatches it, at kKernargBase.
 void set_arguments(const Launch& launch, const Kernel& kernel);
+// Constants are the host's to write: a launch that takes its part may do so.
+void let_write_constants(bool is_allowed);
 constexpr uint64_t kPacketOffset = 1 << 20;  // of the packet behind kKernargBase
 // The region that holds all of these bytes, or null.
 Region* region_of(uint64_t guest, uint64_t size);

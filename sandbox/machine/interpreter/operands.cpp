@@ -1,8 +1,6 @@
 // Sources by way of DPP and SDWA, with modifiers; results with clamp, omod, SDWA's selection and halves; 64-bit lanes.
 #include "operands.h"
 
-#include "report.h"
-
 namespace machine {
 
 namespace {
@@ -59,23 +57,19 @@ struct Permutation {
 };
 
 // Where each lane reads, with the lanes that are not written taken out of the wave's write mask. A lane that EXEC masks
-// off is no valid source: without bound_ctrl its reader is not written, with it the reader gets 0.
+// off is no valid source: without bound_ctrl its reader is not written, with it the reader gets 0. Kernels rely on both
+// (update_dpp with the identity of a sum), so it is no fault.
 void permute(Wave& w, const Instruction& in, Permutation& permutation) {
     const uint64_t exec = w.exec();
-    uint64_t invalid = 0, masked = 0;
+    uint64_t invalid = 0;
     for (int l = 0; l < kLanes; l++) {
         int from = dpp_lane(in.control, l);
-        if (from != kNoLane && !(exec >> from & 1)) {
-            masked |= (w.present >> from & 1) << l;
-            from = kNoLane;
-        }
+        if (from != kNoLane && !(exec >> from & 1)) from = kNoLane;
         if (from == kNoLane) invalid |= 1ull << l;
         permutation.from[l] = (int8_t)from;
     }
     w.write_mask &= dpp_written(in);
-    masked &= w.write_mask;
     if (!(in.flags & kBoundControl)) w.write_mask &= ~invalid;
-    if (masked) report(w, kDivergentCollective, masked, w.exec());
 }
 
 uint64_t permuted(uint64_t bits, const Permutation& permutation) {

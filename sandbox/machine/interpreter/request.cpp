@@ -49,7 +49,7 @@ Words read_words(int file) {
 }
 
 void read_launch(Words& words, Launch& launch) {
-    memcpy((void*)&launch, words.take(12), 12 * 8);
+    memcpy((void*)&launch, words.take(13), 13 * 8);
     launch.arguments = (const uint8_t*)words.take((launch.argument_bytes + 7) / 8);
     launch.list = words.take(launch.listed);
     const uint64_t lanes = launch.block[0] * launch.block[1] * launch.block[2];

@@ -46,6 +46,7 @@ struct Launch {
     uint64_t kernel, grid[3], block[3], lds_bytes;  // lds_bytes: the dynamic LDS
     uint64_t blocks, listed;                        // `blocks` of the grid are executed
     uint64_t together;                              // 1: all of them run at once
+    uint64_t sets_variables;                        // 1: what a host does before a launch, so it may write constants
     uint64_t argument_bytes;
     const uint8_t* arguments;  // padded to 8
     const uint64_t* list;      // their numbers where `listed` is not 0

@@ -103,12 +103,7 @@ __global__ void k(unsigned* y) {
     y[blockIdx.x * 64 + threadIdx.x] = t[threadIdx.x]; // here
     t[threadIdx.x] = 5;
 }"""
-    done = execute(
-        source,
-        [launch("k", ["y"], [8])],
-        {},
-        {"y": np.zeros(512, np.uint32)},
-    )
+    done = execute(source, [launch("k", ["y"], [8])], {}, {"y": np.zeros(512, np.uint32)})
     assert (done.outputs["y"] == 0xFFFFFFFF).all()
     assert [(f.kind, f.line) for f in done.findings] == [("uninitialised", marked_line(source))]
 

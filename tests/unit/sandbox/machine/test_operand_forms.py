@@ -62,8 +62,7 @@ def test_dpp(control: str, exec_mask: int, bound: bool) -> None:
         defined = {k: (x, np.full_like(x, ALL)) for k, x in inputs.items()}
         ((got, _),), reported = run([text + (" bound_ctrl:1" if bound else "")], defined, [3])
         assert np.array_equal(got, np.where(written, moved + b, old)), text
-        masked_off = executed & allowed & (source != NOWHERE) & ~executed[source]
-        assert (reported == masked_off.any()).all(), "reading a lane that EXEC masks off is a finding"
+        assert not reported.any(), "what the reader of a lane that EXEC masks off gets is certain"
 
 
 def test_dpp_of_swapped_sources_is_on_the_first_of_the_text() -> None:
