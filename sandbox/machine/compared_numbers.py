@@ -1,8 +1,9 @@
 """Numbers that a program compares values with: where another way begins, inputs that hold such a number may show it.
 
 What is read: vector comparisons, minima and maxima with a constant of a floating-point type, and equalities of integers
-with a constant, as hashes and packed fields have them. A constant stands in the instruction or was moved to a register
-before it. Comparisons of our own headers are left out, but for minima and maxima.
+with a larger constant, as hashes and packed fields have them: small ones are of loops and lanes. A constant stands in
+the instruction or was moved to a register before it. Comparisons of our own headers are left out, but for minima and
+maxima.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sandbox.machine.operands import is_number
 from sandbox.machine.places import Place
 
 MOST = 64  # of one program
+SMALL = 64  # integers that loops and lanes are compared with
 _COMPARES = re.compile(r"v_cmpx?_(?!class)\w+_(?P<float>f16|f32|f64)|[vs]_cmp[xk]?_(?:eq|ne|lg)_[iu](?:16|32)")
 _BOUNDS = re.compile(r"v_(?:max|min|med3)_(?P<float>f16|f32|f64)")
 _MOVES = re.compile(r"[sv]_movk?_[bi]32|v_accvgpr_write_b32")
@@ -83,7 +85,7 @@ def _value(word: str, kind: str) -> float | None:
     except ValueError:
         return float(word)
     if not kind:
-        return float(bits)
+        return float(bits) if abs(bits) > SMALL else None
     if kind == "f64":  # a literal is the upper half
         return float(struct.unpack("<d", struct.pack("<Q", (bits & 0xFFFFFFFF) << 32))[0])
     whole, floating = _FORMATS[kind]
