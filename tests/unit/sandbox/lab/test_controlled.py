@@ -111,7 +111,7 @@ class SilentLab(MachineLab):
 
 def test_a_candidate_without_an_estimate_or_a_confirmation_is_rejected_and_ends_no_run() -> None:
     task, cache, target = load_task("transpose"), COMPILED, load_target("mi300x")
-    case = replace(task.benchmarks[0], name="rows=1024,cols=1024", dims={"rows": 1024, "cols": 1024})
+    case = replace(task.benchmarks[0], name="rows=2048,cols=1024", dims={"rows": 2048, "cols": 1024})
     task = replace(task, tests=task.tests[:2], benchmarks=(case,), digest="8" * 64)
     evaluator = lab_evaluator(7)
     evaluator._compiler = Silent(toolchain(), cache, target)

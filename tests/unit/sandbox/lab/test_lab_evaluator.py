@@ -246,7 +246,7 @@ def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: 
 def test_after_warming_the_first_candidate_builds_nothing_that_all_need(softmax: Task, tmp_path: Path) -> None:
     evaluator, said = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
     evaluator.warm(said.append)
-    made = {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)}
-    assert len(made) == 3 and len(said) == 1, "for the GPU, for the lab, and the runtime"
+    made = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
+    assert len(made) == 3 and len(said) == 1, "for the GPU, and the interpreter"
     assert evaluator.compile(evaluator.prepare(PLAIN, softmax)).verdict.accepted
-    assert {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)} == made
+    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == made
