@@ -40,7 +40,7 @@ _FILES = {  # in the order of their making
     "lab/prepared.o": "the object after the lab renamed its sections and symbols",
     "lab/program": "the executable that the lab runs",
     "run-*/launches.txt": "the launches and buffers of one execution",
-    "run-*/request.bin": "the executor's request; its fields are in sandbox/lab/runtime/request.h",
+    "run-*/request.bin": "the executor's request; its fields are in sandbox/machine/interpreter/request.h",
     "run-*/memory.bin": "the buffers after the execution",
     f"run-*/{INPUTS}": "the inputs, where the memory accesses are only counted: the beginning of each, which repeats",
     "run-*/masks.bin": "one byte for each byte of the outputs: 1 where it was written",

@@ -154,7 +154,7 @@ def command(
 
 def checks() -> dict[str, Sequence[str]]:
     """The checks that are no tests, by name."""
-    folders = (ROOT / "sandbox" / name for name in ("cage/launcher", "include", "lab/runtime"))
+    folders = (ROOT / "sandbox" / name for name in ("cage/launcher", "include", "machine/interpreter"))
     found = (path for folder in folders for path in folder.rglob("*"))
     sources = sorted(str(path) for path in found if path.suffix in (".c", ".h", ".cpp"))
     python = sys.executable

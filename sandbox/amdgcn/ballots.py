@@ -13,8 +13,8 @@ import re
 
 from sandbox.amdgcn.ir import VALUE, Body, bodies, operands
 
-# KS_BALLOT in ks_lab/calls.h, or what it stands for on gfx942
-_BALLOT = re.compile(r"= call .*@(?:ks_wave\(i32 noundef 6,|llvm\.amdgcn\.(?:ballot|[iuf]cmp)\.i64[.(])")
+# what a ballot of HIP is on gfx942
+_BALLOT = re.compile(r"= call .*@(?:llvm\.amdgcn\.(?:ballot|[iuf]cmp)\.i64[.(])")
 _CALL = re.compile(r"call [^@]*@(\"[^\"]*\"|[-\w$.]+)\(")
 _RETURN = re.compile(rf"^  ret i64 ({VALUE})")
 _STORE = re.compile(rf"^  store (?:volatile )?i64 ({VALUE}), ptr ({VALUE}),")

@@ -9,12 +9,12 @@ from typing import Any
 from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab import hazards
+from sandbox.lab import hazards, told_rows
 from sandbox.lab.executor_request import Region
 from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.told_rows import CODE, IMAGE, LDS, NEAR, NULL, OTHER_LDS, OWN, PRIVATE, VECTOR
 from sandbox.machine.machine_program import InstructionLines
 
-_NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR, _OTHERS_PRIVATE, _CODE = range(11)
 _RENAMED: Mapping[str, FindingKind] = {
     "trap": "wrong_result",
     "illegal": "over_limit",
@@ -22,11 +22,10 @@ _RENAMED: Mapping[str, FindingKind] = {
     "shift": "wrong_result",
     "probe": "wrong_result",
 }  # the executor's own kinds
-_SPACES = {"": _PRIVATE, "file": _OWN, "lds": _OTHER_LDS}  # of a probe's array
 _ARRAYS = {
-    _PRIVATE: "in private memory",
-    _OWN: "among the file's variables",
-    _OTHER_LDS: "in LDS, which reaches into another variable",
+    PRIVATE: "in private memory",
+    OWN: "among the file's variables",
+    OTHER_LDS: "in LDS, which reaches into another variable",
 }
 
 
@@ -66,53 +65,17 @@ def _who(row: Mapping[str, Any]) -> str:
 
 
 _OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
-_ASSUMED = ("assume", "unreachable")
-
-
-def _told_by_probe(scene: Scene, row: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:
-    """The row as if the fault that a probe shows had been met by itself, and the probe's line."""
-    probes = scene.program.probes
-    number = int(row["address"]) // 8
-    if number >= len(probes):
-        return row, None
-    probe, value = probes[number], int(row["other"][0])
-    told = {
-        **row,
-        "kind": probe.kind,
-        "address": value,
-        "other": (value, probe.limit),
-        "size": probe.limit,
-        "detail": 0,
-    }
-    if probe.kind == "out_of_bounds":
-        space = _VECTOR if probe.detail == "vector" else _SPACES[probe.space]
-        told |= {"detail": space, "name": probe.name}
-    elif probe.kind == "shift":
-        told |= {"detail": value & 0xFFFFFFFF}
-    elif probe.kind == "misaligned":
-        told |= {"size": 0, "detail": probe.limit}
-        if not value:
-            told |= {"kind": "out_of_bounds", "detail": _NULL}
-    elif probe.kind == "trap":
-        told |= {"detail": int(probe.detail in _ASSUMED)}
-    elif probe.kind == "wave_mask":
-        told |= {"write": int(probe.detail == "mask"), "detail": value}
-    elif probe.kind == "divergent_collective":
-        told |= {"detail": value}
-    if probe.detail == "returned":
-        callers = [scene.lines.caller_line(number) for number in row["places"][:1]]
-        told |= {"places": ()}
-        return told, next(filter(None, callers), probe.line or None)
-    return told, probe.line or None
 
 
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     at_probe = None
     if row["kind"] == "probe":
-        row, at_probe = _told_by_probe(scene, row)
+        row, at_probe = told_rows.by_probe(scene.program, row)
+    launch = scene.plan.launches[int(row["launch"])]
+    if row["kind"] in ("timeout", "deadlock"):
+        row = told_rows.of_grid(scene.lines, launch, row)
     kind, line = str(row["kind"]), place(scene.lines, row["places"])
     line = line or at_probe
-    launch = scene.plan.launches[int(row["launch"])]
     kernel = launch.kernel
     if line is None and kernel.startswith((FILL, COPY, CONTENTS, VALUE)):
         line = launch.line
@@ -129,21 +92,19 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
 
 def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
-    if row["detail"] in (*_ARRAYS, _VECTOR):
+    if row["detail"] in (PRIVATE, VECTOR):
         return _outside(row)
-    if row["detail"] == _LDS:
+    if row["detail"] == LDS:
         where = _lds_place(scene, row)
         return f"{_who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
-    if row["detail"] == _NULL:
+    if row["detail"] == NULL:
         return f"{_who(row)} {verb} through a null pointer (address {row['address']})"
-    if row["detail"] == _IMAGE:
+    if row["detail"] == IMAGE:
         return f"{_who(row)} {verb} constant memory or code (address {row['address']:#x})"
-    if row["detail"] == _OTHERS_PRIVATE:
-        return f"{_who(row)} {verb} private memory outside of its own variables; use LDS to share between work-items"
-    if row["detail"] == _CODE:
+    if row["detail"] == CODE:
         return f"{_who(row)} calls an address that is no function of this file with these types ({row['address']:#x})"
     region = int(row["region"])
-    if row["detail"] != _NEAR or not 0 <= region < len(scene.regions):
+    if row["detail"] != NEAR or not 0 <= region < len(scene.regions):
         return (
             f"{_who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
             "check the pointer and the index"
@@ -161,7 +122,7 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
 def _outside(row: Mapping[str, Any]) -> str:
     index, count = (int(v) for v in row["other"])
     index -= 1 << 64 if index >> 63 else 0
-    if row["detail"] == _VECTOR:
+    if row["detail"] == VECTOR:
         return f"{_who(row)} uses index {index} of a vector that has no such element; check the index"
     if not count:
         return (
@@ -170,10 +131,7 @@ def _outside(row: Mapping[str, Any]) -> str:
         )
     array = f"an array of {count} elements"
     what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
-    return (
-        f"{_who(row)} uses index {index} of {what}; "
-        "check the index against the array"
-    )
+    return f"{_who(row)} uses index {index} of {what}; check the index against the array"
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -341,8 +299,8 @@ def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
         f"{_who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
-        "what it looks at; end the loop by what it changes itself, and let no lane wait for another of its wave: they do "
-        "not advance apart"
+        "what it looks at; end the loop by what it changes itself, and let no lane wait for another of its wave: they "
+        "do not advance apart"
     )
 
 

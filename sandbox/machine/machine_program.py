@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,8 @@ from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
 
 _FOLDER = Path(__file__).parent
+GRID_COUNT = "ks_grid_come"  # of hip_cooperative_groups.h
+GRID_REACH = 6  # instructions of a loop before and behind its sleep
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class InstructionLines:
     chains: tuple[tuple[Place, ...], ...]
     mnemonics: tuple[str, ...]
     file: str
+    grid_waits: frozenset[int] = frozenset()  # places in which the barrier of our headers waits for the whole grid
 
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
@@ -113,4 +116,12 @@ def _blocks(decoded: DecodedProgram) -> dict[str, tuple[int, ...]]:
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
     mnemonics = tuple(instruction.row.name for instruction in decoded.instructions)
-    return InstructionLines(decoded.places, mnemonics, source_name)
+    return InstructionLines(decoded.places, mnemonics, source_name, _grid_waits(decoded, mnemonics))
+
+
+def _grid_waits(decoded: DecodedProgram, mnemonics: Sequence[str]) -> frozenset[int]:
+    """Places around the sleeps of a program that has the counts of a grid's barrier."""
+    if not any(GRID_COUNT in name for name in decoded.symbols):
+        return frozenset()
+    sleeps = (number for number, mnemonic in enumerate(mnemonics, 1) if mnemonic == "s_sleep")
+    return frozenset(place for sleep in sleeps for place in range(sleep - GRID_REACH, sleep + GRID_REACH + 1))

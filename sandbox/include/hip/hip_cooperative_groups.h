@@ -21,17 +21,19 @@ KS_INLINE unsigned ks_lane_of(unsigned long long mask, unsigned rank) {
     return mask ? static_cast<unsigned>(__builtin_ctzll(mask)) : 0;
 }
 
-// All workgroups run at once, or this never ends. Whoever comes last lets the others go.
-static __device__ unsigned ks_grid_come, ks_grid_rounds;
+// All workgroups run at once, or this never ends. Whoever leaves last lets the next barrier begin, and both counts are 0
+// again: a launch leaves behind what it met.
+static __device__ unsigned ks_grid_come, ks_grid_left;
 KS_INLINE void ks_grid_sync() {
-    const unsigned round = __hip_atomic_load(&ks_grid_rounds, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-    const unsigned come = __hip_atomic_fetch_add(&ks_grid_come, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
-    if (come + 1 == gridDim.x * gridDim.y * gridDim.z) {
-        __hip_atomic_store(&ks_grid_come, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-        __hip_atomic_fetch_add(&ks_grid_rounds, 1u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
-    }
-    while (__hip_atomic_load(&ks_grid_rounds, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == round)
+    const unsigned all = gridDim.x * gridDim.y * gridDim.z;
+    while (__hip_atomic_load(&ks_grid_left, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT)) __builtin_amdgcn_s_sleep(1);
+    __hip_atomic_fetch_add(&ks_grid_come, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+    while (__hip_atomic_load(&ks_grid_come, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) < all)
         __builtin_amdgcn_s_sleep(1);
+    if (__hip_atomic_fetch_add(&ks_grid_left, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT) + 1 == all) {
+        __hip_atomic_store(&ks_grid_come, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+        __hip_atomic_store(&ks_grid_left, 0u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+    }
 }
 KS_GROUP void ks_grid_barrier() {
     __threadfence();

@@ -1,4 +1,4 @@
-"""The held-out families of `lab_ranking`: kernels that compute what their references say, compiled together."""
+"""The held-out families that GPUs have timed: kernels that compute what their references say, compiled together."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.emulated import h200_lab
 
 from benchmarks.held_out import TAPS, held_out, together_with
 from benchmarks.on_gpu import all_variants, placed
 from benchmarks.variants import Family, families
 from sandbox.lab.lab import Buffer, ExecutionRequest, LabProgram
+from tests.support.lab_bench import lab
 
 SMALL: Mapping[str, Mapping[str, int]] = {
     "column_sum": {"rows": 256, "cols": 1024},
@@ -28,7 +28,7 @@ SMALL: Mapping[str, Mapping[str, int]] = {
 def test_every_fifth_variant_computes_the_reference(family: Family) -> None:
     for specimen in (replace(s, dims=SMALL[family.name]) for s in family.variants[::5]):
         inputs = specimen.inputs()
-        program = h200_lab().build(specimen.candidate, specimen.chosen)
+        program = lab().build(specimen.candidate, specimen.chosen)
         assert isinstance(program, LabProgram), specimen.name
         buffers = [
             Buffer(t.name, inputs[t.name], "input")
@@ -36,7 +36,7 @@ def test_every_fifth_variant_computes_the_reference(family: Family) -> None:
             else Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output")
             for t in specimen.tensors
         ]
-        done = h200_lab().execute(ExecutionRequest(program, specimen.plan, buffers, deadline_s=60.0))
+        done = lab().execute(ExecutionRequest(program, specimen.plan, buffers, deadline_s=60.0))
         assert done.findings == (), specimen.name
         expected = family.reference(inputs)
         error = np.abs(done.outputs[specimen.outputs()[0].name] - expected) / (1.0 + np.abs(expected))

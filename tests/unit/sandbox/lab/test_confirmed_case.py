@@ -20,12 +20,11 @@ def evaluator() -> LabEvaluator:
 def confirmed(evaluator: LabEvaluator, task: Task, source: str, dims: dict[str, int], budget_s: float) -> ConfirmedCase:
     prepared = evaluator.prepare(source, task)
     built = evaluator._build(prepared)[1]
-    program = evaluator._lab.build(prepared.candidate, prepared.tunables, instrumented=False)
-    assert built is not None and not isinstance(program, tuple)
+    assert built is not None
     inputs = evaluator._inputs_of(task)
     case = replace(task.benchmarks[0], name=str(dims), dims=dims)
     timed = TimedCase(Judge(evaluator._lab, built), case, inputs.of(case), inputs.rng)
-    return ConfirmedCase(timed, replace(built, program=program), budget_s)
+    return ConfirmedCase(timed, evaluator._plain(built), budget_s)
 
 
 def test_a_kernel_with_matrix_instructions_is_executed_whole_without_checks(evaluator: LabEvaluator) -> None:

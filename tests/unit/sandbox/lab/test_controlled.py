@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from records.errors import HostStarved, LabError, NoAnswer
-from records.evaluation import Evaluation, Finding, Verdict
+from records.evaluation import Evaluation, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.candidate.plan import Candidate
 from sandbox.lab.controlled import PAUSES_S, Controlled
-from sandbox.lab.lab import Lab
+from sandbox.lab.lab import Execution, ExecutionRequest
 from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -97,24 +97,29 @@ class Silent(Compiler):
         return super().compile(candidate, tunables, is_assembled=is_assembled)
 
 
-class SilentLab(Lab):
-    """A lab without an answer on one candidate's program without checks."""
+class SilentLab(MachineLab):
+    """A lab without an answer on one candidate that is executed without checks."""
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int], **how: Any) -> LabProgram | tuple[Finding, ...]:
+    silent = ""  # the path of its program
+
+    def execute(self, request: ExecutionRequest) -> Execution:
         """As the real one, but for that program."""
-        if "silent" in candidate.source and not how.get("instrumented", True):
-            raise NoAnswer("the linker left nothing")
-        return super().build(candidate, tunables, **how)
+        if request.program.path == self.silent and not request.program.is_checked:
+            raise NoAnswer("the executor left nothing")
+        return super().execute(request)
 
 
 def test_a_candidate_without_an_estimate_or_a_confirmation_is_rejected_and_ends_no_run() -> None:
     task, cache, target = load_task("transpose"), COMPILED, load_target("mi300x")
-    case = replace(task.benchmarks[0], name="rows=256,cols=96", dims={"rows": 256, "cols": 96})
+    case = replace(task.benchmarks[0], name="rows=2048,cols=1024", dims={"rows": 2048, "cols": 1024})
     task = replace(task, tests=task.tests[:2], benchmarks=(case,), digest="8" * 64)
     evaluator = lab_evaluator(7)
     evaluator._compiler = Silent(toolchain(), cache, target)
-    evaluator._lab = SilentLab(toolchain(), cache, target)
+    evaluator._lab = lab = SilentLab(toolchain(), cache, target)
     silent = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8") + "\n// silent\n", task)
+    program = lab.build(silent.candidate, silent.tunables)
+    assert isinstance(program, LabProgram)
+    lab.silent = program.path
     for made in (evaluator.estimate(silent), evaluator.confirm(silent)):
         assert not made.verdict.accepted
         assert made.verdict.findings[0].message.startswith("the lab has no answer on this kernel, twice")

@@ -18,16 +18,7 @@ ROW = {
     **{"executed": 10, "failed": 0, "accesses": 20, "busy": 1, "most": 4, "atomic": False, "barriers": 3},
     **{"reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None},
 }
-GOOD: dict[str, Any] = {
-    "timed_out": False,
-    "findings": [],
-    "suspects": [],
-    "outcomes": "0132",
-    "compared": [[3, 1, 7, 1 << 63, (4 << 56) | 4096, *[0] * 7]],
-    "atomics": [0, 1],
-    "accesses": 7,
-    "launches": [ROW],
-}
+GOOD: dict[str, Any] = {"timed_out": False, "findings": [], "atomics": [0, 1], "accesses": 7, "launches": [ROW]}
 FINDING = {
     "kind": "race", "launch": 0, "write": 1, "size": 4, "region": 1, "block": [0, 0, 0], "thread": [1, 2, 3],
     "address": 1, "detail": 1, "offset": -4, "other": [0, 0], "places": [5],
@@ -69,16 +60,7 @@ def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
         {"findings": [{**FINDING, "kind": "input_written", "region": -1}]},
         {"findings": [{**FINDING, "places": [0] * 25}]},
         {"findings": [FINDING] * 65},
-        {"suspects": [{**FINDING, "kind": "race"}]},
-        {"suspects": None},
-        {"outcomes": None},
-        {"outcomes": "4"},
-        {"outcomes": "1" * 4097},
-        {"compared": [[3, 1, 7, 7]]},
-        {"compared": [[4096, 1, 7, 7, *[0] * 8]]},
-        {"compared": [[3, 2, 7, 7, *[0] * 8]]},
-        {"compared": [[3, 1, 7, 1 << 64, *[0] * 8]]},
-        {"compared": [[3, 1, 7, 7, *[0] * 8]] * 32769},
+        {"suspects": []},
         {"findings": [{**FINDING, "thread": ["1", 2, 3]}]},
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.candidate.resolve import ResolvedLaunch
-from sandbox.lab import executor_request, executor_result, hazards, machine_lab, sentences
+from sandbox.lab import executor_request, executor_result, hazards, machine_lab, sentences, told_rows
 from sandbox.lab.cost import counters
 from sandbox.machine import image_layout
 
@@ -91,13 +91,13 @@ ENUMERATIONS = {
         "kOtherWorkgroup": 1 + hazards._OTHER_WORKGROUP,
     },
     ("report.cpp", "Told"): {
-        "kNothing": sentences._NONE,
-        "kNearBuffer": sentences._NEAR,
-        "kInLds": sentences._LDS,
-        "kNullPointer": sentences._NULL,
-        "kInImage": sentences._IMAGE,
-        "kInPrivate": sentences._PRIVATE,
-        "kInCode": sentences._CODE,
+        "kNothing": told_rows.NONE,
+        "kNearBuffer": told_rows.NEAR,
+        "kInLds": told_rows.LDS,
+        "kNullPointer": told_rows.NULL,
+        "kInImage": told_rows.IMAGE,
+        "kInPrivate": told_rows.PRIVATE,
+        "kInCode": told_rows.CODE,
     },
 }
 

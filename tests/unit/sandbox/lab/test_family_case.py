@@ -102,7 +102,7 @@ def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEva
         built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), task))[1], evaluator._inputs_of(task)
         assert built is not None
         judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
-        rows, findings = confirmed_families(judge, None, inputs, [0.1, 0.1, 0.1, 0.1])
+        rows, findings = confirmed_families(judge, evaluator._plain(built), inputs, [0.1, 0.1, 0.1, 0.1])
         assert [finding.kind for finding in findings] == ["wrong_result"] and not rows[-1].correct
         *before, last = dict.fromkeys(row.name.partition(" [")[2] for row in rows)
         assert last and all(

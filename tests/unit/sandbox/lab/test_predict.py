@@ -6,8 +6,9 @@ from pathlib import Path
 
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.prepare import prepare
-from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_verify import Built
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.predict import predict
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -19,7 +20,7 @@ MI300X = load_target("mi300x")
 
 def predicted_us(path: str, **tunables: int) -> list[float]:
     """The predicted times of the transposition's benchmark cases."""
-    lab, compiler = Lab(toolchain(), COMPILED, MI300X, cores=2), Compiler(toolchain(), COMPILED, MI300X)
+    lab, compiler = MachineLab(toolchain(), COMPILED, MI300X, cores=2), Compiler(toolchain(), COMPILED, MI300X)
     prepared = prepare((ROOT / path).read_text(encoding="utf-8"), load_task("transpose"), tunables)
     candidate, chosen = prepared.candidate, prepared.tunables
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
