@@ -8,6 +8,7 @@ whether the document names every row of the table once.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -45,7 +46,7 @@ ORACLES = {
     "test_sparse_matrix": "AMD's matrix calculator, NumPy",
 }
 CONSISTENT = "test_definedness"  # no oracle: what is defined hangs on nothing that is undefined
-KERNELS = "kernels"
+KERNELS, SHARED = "kernels", "shared"
 
 
 class Recorder:
@@ -69,8 +70,8 @@ def executed() -> dict[str, set[str]]:
     paths = [str(FOLDER / f"{name}.py") for name in (*ORACLES, CONSISTENT)]
     words = ["-q", "-n0", "-m", "not long", "-k", "not million and not long", "-p", "no:cacheprovider"]
     status = pytest.main([*words, *paths], plugins=[recorder])
-    if status:
-        sys.exit(f"the tests do not pass ({status})")
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        sys.exit(f"the tests do not run ({status})")
     return recorder.rows
 
 
@@ -91,24 +92,49 @@ def in_kernels() -> set[str]:
 
 
 def lists(rows: Mapping[str, set[str]], kernels: set[str]) -> str:
-    """One part for each set of tests, then what only kernels or nothing executes."""
-    left = dict.fromkeys(instruction_table())
-    parts: list[str] = []
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name in left:
-        groups.setdefault(tuple(module for module in ORACLES if name in rows.get(module, ())), []).append(name)
-    without = groups.pop((), [])
-    parts.append(f"\n{len(left)} instructions; {len(left) - len(without)} have a test of their values.\n")
-    for modules, names in sorted(groups.items(), key=lambda each: -len(each[1])):
-        said = "; ".join(f"`{module}` ({ORACLES[module]})" for module in modules)
-        parts.append(f"\n**{len(names)}, by {said}**: {_joined(names)}\n")
-    ran = [name for name in without if name in kernels]
-    defined = [name for name in without if name not in kernels and name in rows.get(CONSISTENT, ())]
-    nowhere = [name for name in without if name not in {*ran, *defined}]
-    parts.append(f"\n**{len(ran)}, by no test of their own, in right kernels only**: {_joined(ran)}\n")
-    parts.append(f"\n**{len(defined)}, by `{CONSISTENT}` only** (no oracle of values): {_joined(defined)}\n")
-    parts.append(f"\n**{len(nowhere)}, by none of these**: {_joined(nowhere)}\n\n")
-    return "".join(parts)
+    """A table by class, then the instructions of each test of values, and what only kernels or nothing executes."""
+    by: dict[str, list[str]] = {name: [] for name in (*ORACLES, SHARED, KERNELS, CONSISTENT, "")}
+    functions = {instruction_table()[name].semantics for module in ORACLES for name in rows.get(module, ())}
+    for name, row in instruction_table().items():
+        module = next((module for module in ORACLES if name in rows.get(module, ())), "")
+        if not module and row.semantics in functions:
+            module = SHARED
+        elif not module:
+            module = KERNELS if name in kernels else CONSISTENT if name in rows.get(CONSISTENT, ()) else ""
+        by[module].append(name)
+    parts = [_counts(by)]
+    for module, oracle in ORACLES.items():
+        parts.append(f"\n**`{module}`**, {oracle} ({len(by[module])}): {_joined(by[module])}\n")
+    for module, said in (
+        (SHARED, "By the function that executes them, under another name"),
+        (KERNELS, "No test of its own; in the code of seeds or honest kernels, whose results are compared"),
+        (CONSISTENT, f"By `{CONSISTENT}` only, without an oracle of values"),
+        ("", "By none of these"),
+    ):
+        parts.append(f"\n**{said}** ({len(by[module])}):\n\n{_by_class(by[module])}")
+    return "".join(parts) + "\n"
+
+
+def _counts(by: Mapping[str, list[str]]) -> str:
+    table = instruction_table()
+    lines = [
+        "\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"
+    ]
+    lines.append("|---|--:|--:|--:|--:|--:|--:|")
+    where = {name: module for module, names in by.items() for name in names}
+    for group in (*sorted({row.group for row in table.values()}), "all"):
+        names = [name for name, row in table.items() if group in (row.group, "all")]
+        found = Counter("values" if where[name] in ORACLES else where[name] for name in names)
+        cells = [len(names), found["values"], found[SHARED], found[KERNELS], found[CONSISTENT], found[""]]
+        lines.append(f"| `{group}` | " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines).replace("`all`", "all") + "\n"
+
+
+def _by_class(names: Iterable[str]) -> str:
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(instruction_table()[name].group, []).append(name)
+    return "".join(f"- {group}: {_joined(each)}\n" for group, each in sorted(groups.items())) or "none\n"
 
 
 def _joined(names: Iterable[str]) -> str:
