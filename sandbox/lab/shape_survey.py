@@ -36,7 +36,9 @@ OF_A_WORKGROUP = 1 << 16  # after which the next one has its turn
 DEADLINE_S = 4.0
 WORKGROUPS, OF_KNOWN = 2, 4  # of a launch: the last, and others that are drawn
 LAUNCHES = 24  # of a shape
+REACHED, FOR_SOME = 0, 3  # bits of an outcome, see machine/interpreter/coverage.h
 KINDS = 1024  # of shapes, see machine/interpreter/request.h
+_WAYS = ("v_cmp", "s_cmp", "s_bitcmp", "s_cbranch")
 _MOST_BYTES, _MOST_TOLD = 4 << 20, 1 << 15
 
 
@@ -46,7 +48,7 @@ class Met:
 
     shapes: tuple[int, ...]
     count: int
-    is_word: bool = False  # a value of a table, not the outcome of an instruction
+    rank: int = 0  # 0 a way that is taken, 1 another outcome of an instruction, 2 a value of a table
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def survey(
     known: int,
     rng: np.random.Generator,
     seen: bytes = b"",
+    instructions: int = INSTRUCTIONS,
 ) -> Survey:
     """Run a few workgroups of each shape; the first `known` of them, and what was `seen`, are known."""
     launches, lists, counts = list[ResolvedLaunch](), list[tuple[int, ...]](), list[int]()
@@ -84,11 +87,11 @@ def survey(
         blocks=tuple(map(len, lists)),
         workgroups=tuple(lists),
         surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
-        survey=(known, INSTRUCTIONS, OF_A_WORKGROUP),
+        survey=(known, instructions, OF_A_WORKGROUP),
         seen=seen,
     )
-    instructions = len(program.lines.mnemonics) if isinstance(program.lines, InstructionLines) else 0
-    return _read(_answer(lab, program, whole, buffers, work), len(shapes), 8 * instructions)
+    assert isinstance(program.lines, InstructionLines)
+    return _read(_answer(lab, program, whole, buffers, work), len(shapes), program.lines.mnemonics)
 
 
 def _kind(case: Case) -> int:
@@ -162,7 +165,7 @@ def _answer(
         scratch_folder.remove(folder)
 
 
-def _read(said: Mapping[str, Any], shapes: int, words_from: int) -> Survey:
+def _read(said: Mapping[str, Any], shapes: int, mnemonics: Sequence[str]) -> Survey:
     """The answer, every number in its range; NoAnswer where it cannot be true."""
     try:
         done, instructions, failed, told = (said[name] for name in ("done", "instructions", "failed", "told"))
@@ -179,8 +182,16 @@ def _read(said: Mapping[str, Any], shapes: int, words_from: int) -> Survey:
     met = dict[int, Met]()
     for shape, item, count in told:
         before = met.get(item, Met((), 0)).shapes
-        met[item] = Met((*before, shape), count, item >= words_from)
+        met[item] = Met((*before, shape), count, _rank(item, mnemonics))
     return Survey(met, compared, seen, tuple(failed), done, instructions)
+
+
+def _rank(item: int, mnemonics: Sequence[str]) -> int:
+    instruction, outcome = divmod(item, 8)
+    if instruction >= len(mnemonics):
+        return 2
+    is_way = outcome == REACHED or (mnemonics[instruction].startswith(_WAYS) and outcome != FOR_SOME)
+    return 0 if is_way else 1
 
 
 def _need(good: bool) -> None:

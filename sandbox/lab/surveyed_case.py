@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from math import prod
 
 import numpy as np
@@ -16,7 +16,7 @@ from sandbox.candidate.resolve import ResolvedPlan, resolve
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.machine_lab import MachineLab
-from sandbox.lab.shape_survey import Survey, survey
+from sandbox.lab.shape_survey import INSTRUCTIONS, Survey, survey
 from sandbox.lab.solved_shapes import solved_dims
 from tasks.domain import admits
 from tasks.held_out import SMALL, cost
@@ -24,7 +24,10 @@ from tasks.manifest import case_name
 from tasks.task import Case
 
 SHAPES = 1600  # that are looked at, besides the known ones
-THINGS, COUNT = 10, 12  # that are met and followed, and cases of a candidate
+SHORT = 10  # bits of the steps that a short dim is longer than its least
+FIRST = 400  # of them, which show what one takes
+OF_TRIED = 2_000_000  # instructions of waves, for shapes that follow from what was met
+THINGS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
 SOLVED = 160  # shapes that are solved for
 FAILED = -1  # a thing: bounds were not kept
 MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
@@ -42,30 +45,65 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
     rng = np.random.default_rng([seed, secret, int(prepared.candidate.id[:12], 16)])
     before = _resolved(judge, _by_cost(judge, known))
     names = {case.name for case in known}
-    new = _resolved(judge, _drawn(judge, names, rng))
-    if not before or not new:
+    if not before:
         return ()
     survey_of = partial(survey, lab, program, judge.task)
-    found = survey_of([*before, *new], len(before), rng)
-    things = _Things(judge, rng)
-    things.add(found, [*before, *new])
-    solved = _resolved(judge, _solved(judge, found, [*before, *new], names, rng))
+    things, solved, seen = _Things(judge, rng), list[Shape](), b""
+    for shapes, found in _surveys(judge, before, names, survey_of, rng):
+        things.add(found, shapes)
+        solved += _resolved(judge, _solved(judge, found, shapes, names, rng))
+        seen = found.seen
     tried = [*solved, *_resolved(judge, _longer(judge, things.examples(), names, rng))]
     if tried:
-        again = survey_of(tried, 0, rng, found.seen)
+        again = survey_of(tried, 0, rng, seen, OF_TRIED)
         fresh = things.add(again, tried)
         if fresh and (longer := _resolved(judge, _longer(judge, fresh, names, rng))):
-            things.add(survey_of(longer, 0, rng, found.seen), longer)
+            things.add(survey_of(longer, 0, rng, seen, OF_TRIED), longer)
     return tuple(things.chosen())
 
 
+def _surveys(
+    judge: Judge, before: Sequence[Shape], names: set[str], survey_of: Callable[..., Survey], rng: np.random.Generator
+) -> Iterator[tuple[Sequence[Shape], Survey]]:
+    """A few shapes first, then as many more as can be afforded: what they cost is not known before."""
+    drawn = _drawn(judge, names, rng)
+    new = _resolved(judge, islice(drawn, FIRST))
+    if not new:
+        return
+    found = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4)
+    yield [*before, *new], found
+    # Long shapes are left where each takes much: as many are resolved as may have their turn, and some more.
+    share = min(1.0, 2 * max(0, found.done - len(before)) / len(new))
+    more = _resolved(judge, islice(drawn, int(share * (SHAPES - FIRST))))
+    if more:
+        yield more, survey_of(more, 0, rng, found.seen, INSTRUCTIONS - found.instructions)
+
+
 def _drawn(judge: Judge, names: Collection[str], rng: np.random.Generator) -> Iterator[Case]:
-    columns = many_shapes(judge.task, rng)
-    count = len(next(iter(columns.values())))
-    for at in rng.permutation(count)[:SHAPES]:
-        case = _case(judge, {name: int(column[at]) for name, column in columns.items()}, rng)
-        if case.name not in names and admits(judge.task, case.dims):
-            yield case
+    """Shapes of all kinds in turn with shapes whose dims are all short, each of another length."""
+    columns, ranges = many_shapes(judge.task, rng), _ranges(judge)
+    for at in rng.permutation(len(next(iter(columns.values())))).tolist():
+        short = {
+            name: min(most, least + step * int(rng.integers(1 << rng.integers(2, SHORT))))
+            for name, (least, most, step) in ranges.items()
+        }
+        for dims in (short, {name: int(column[at]) for name, column in columns.items()}):
+            case = _case(judge, dims, rng)
+            if case.name not in names and admits(judge.task, dims):
+                yield case
+
+
+def _ranges(judge: Judge) -> dict[str, tuple[int, int, int]]:
+    """The least and the greatest listed length of each dim, and its step."""
+    listed = [case.dims for case in (*judge.task.tests, *judge.task.benchmarks)]
+    return {
+        name: (
+            min(dims[name] for dims in listed),
+            max(dims[name] for dims in listed),
+            judge.task.multiples.get(name, 1),
+        )
+        for name in listed[0]
+    }
 
 
 def _case(judge: Judge, dims: dict[str, int], rng: np.random.Generator) -> Case:
@@ -99,9 +137,7 @@ class _Things:
         fresh = list[Case]()
         if found.failed:
             self._cases[FAILED] = _by_cost(self._judge, [shapes[at][0] for at in found.failed[:4]])
-        # Of values in tables there are many: what comes of them is told by the instructions that use them.
-        order = sorted(found.met, key=lambda one: (found.met[one].is_word, found.met[one].count, self._rng.random()))
-        for item in order:
+        for item in self._order(found):
             cases = _by_cost(self._judge, [shapes[at][0] for at in found.met[item].shapes])
             names = frozenset(case.name for case in cases)
             if item in self._cases:
@@ -111,6 +147,13 @@ class _Things:
                 fresh += cases[:2]
             self._told.add(names)
         return fresh
+
+    def _order(self, found: Survey) -> list[int]:
+        """The rarest first: ways two at a time, then another outcome; values in tables last, as there are many."""
+        order = sorted(found.met, key=lambda one: (found.met[one].count, self._rng.random()))
+        ways, others, words = ([one for one in order if found.met[one].rank == rank] for rank in range(3))
+        turn = {one: (at // 2, 0) for at, one in enumerate(ways)} | {one: (at, 1) for at, one in enumerate(others)}
+        return [*sorted(turn, key=lambda one: turn[one]), *words]
 
     def examples(self) -> list[Case]:
         """Two cases of each thing."""
@@ -138,12 +181,7 @@ def _solved(
 ) -> Iterator[Case]:
     """Shapes next to the length at which a comparison comes out otherwise."""
     task, seen = judge.task, set(names)
-    listed = [case.dims for case in (*task.tests, *task.benchmarks)]
-    ranges = {
-        name: (min(dims[name] for dims in listed), max(dims[name] for dims in listed), task.multiples.get(name, 1))
-        for name in listed[0]
-    }
-    for dims in solved_dims([*found.compared.values()], [case.dims for case, _ in shapes], ranges, rng):
+    for dims in solved_dims([*found.compared.values()], [case.dims for case, _ in shapes], _ranges(judge), rng):
         case = _case(judge, dims, rng)
         if case.name not in seen and len(seen) < len(names) + SOLVED and admits(task, dims):
             seen.add(case.name)

@@ -95,7 +95,9 @@ class _Step:
         self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
         self.is_store = row.memory_bytes > 0 and not self.writes
         self.inside = _LDS if row.group == "lds" else _SCRATCH if row.group == "scratch" else 0
-        is_bound = name.startswith(_BOUNDS) and any(one[0] == OperandKind.CONSTANT for one in self.sources)
+        is_bound = name.startswith(_BOUNDS) and any(
+            one[0] == OperandKind.CONSTANT and math.isfinite(_read(one[5], name)) for one in self.sources
+        )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
         self.is_comparison = is_asked or is_bound
         self.is_equality = any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
