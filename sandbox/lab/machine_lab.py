@@ -88,6 +88,7 @@ class MachineLab(Lab):
             seen = super().execute(replace(request, program=probed, probes=False))
             if seen.findings:
                 return seen
+            request = replace(request, program=replace(request.program, lanes_meet=False))
         return super().execute(request)
 
     def _probed(self, request: ExecutionRequest) -> LabProgram | tuple[Finding, ...] | None:
@@ -224,7 +225,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         int(work.exact),
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
         int(work.backwards),
-        _LANES_MEET | (_NEEDS_FENCE if program.probes else 0),
+        (_LANES_MEET if program.lanes_meet else 0) | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,
         len(work.seen),
