@@ -53,6 +53,7 @@ struct Worker {
     uint64_t* executed;   // of each instruction: by how many waves it was executed
     uint64_t* atomics;    // by region: atomic changes
     Shared<uint64_t> begun, spent_ns;
+    Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
     Recorder* recorder;   // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
@@ -63,8 +64,7 @@ struct Worker {
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
 void close_workgroup(Worker& worker, Workgroup* group);
 enum class Progress : uint8_t {
-    ended,    // or failed
-    changed,  // memory that others see
+    ended,  // or failed
     running,
     stuck,  // every wave that has not ended waits at a barrier or repeats itself: only others can change that
 };
