@@ -16,7 +16,6 @@ namespace {
 
 constexpr uint64_t kSlice = 1 << 20;  // instructions, after which a worker looks at the clock
 constexpr long kNap = 50000;          // nanoseconds
-constexpr uint32_t kPatience = 40;    // naps without progress, after which nobody can help any more
 
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
@@ -80,21 +79,34 @@ struct Share {  // a worker's part of one launch
     }
 };
 
-// Others may yet change what the workgroup looks at. False where nobody is left who could.
-bool await_others(Share& share) {
+// Runs a workgroup on. What it has changed meanwhile is progress for the others, however it goes on itself.
+Progress go_on(Share& share, Workgroup& group, uint64_t budget) {
+    const uint64_t changes = group.changes;
+    const Progress progress = run_workgroup(group, budget);
+    share.worker.spent_ns.set(thread_ns());
+    if (group.changes != changes) share.grid.progress.add(1);
+    return progress;
+}
+
+// All workers have none left to run, or know of all progress and wait for more: there will be none.
+bool is_hopeless(const Grid& grid, uint64_t seen) {
+    uint64_t waiting = 0;
+    for (uint64_t i = 0; i < grid.request->head.workers; i++) waiting += grid.workers[i].awaits.get() == seen + 1;
+    return waiting + grid.idle.get() >= grid.request->head.workers && grid.progress.get() == seen;
+}
+
+// Others may yet change what the workgroup looks at; `seen`: the progress before it looked. False where nobody is left
+// who could. No time decides: a worker that is kept from running is none that waits.
+bool await_others(Share& share, uint64_t seen) {
     Grid& grid = share.grid;
-    const uint64_t before = grid.progress.get();
-    const uint64_t workers = grid.request->head.workers;
-    grid.waiting.add(1);
+    share.worker.awaits.set(seen + 1);
     bool is_hopeful = true;
-    for (uint32_t nap = 0; is_hopeful && grid.progress.get() == before && !share.is_stopped();) {
+    while (is_hopeful && grid.progress.get() == seen && !share.is_stopped()) {
+        is_hopeful = !is_hopeless(grid, seen);
         const struct timespec pause = {0, kNap};
-        nanosleep(&pause, nullptr);
-        const bool is_alone = grid.waiting.get() + grid.idle.get() >= workers;
-        nap = is_alone ? nap + 1 : 0;
-        is_hopeful = nap < kPatience;
+        if (is_hopeful) nanosleep(&pause, nullptr);
     }
-    grid.waiting.add(~0u);
+    if (is_hopeful) share.worker.awaits.set(0);  // else the others are to see that, too
     return is_hopeful;
 }
 
@@ -113,25 +125,21 @@ void run_alone(Share& share) {
         const uint64_t k = share.grid.next.add(1);
         if (k >= share.launch.blocks || share.is_stopped()) return;
         Workgroup* group = share.open(k);
-        uint64_t last_look = ~0ull;  // the grid's progress when the workgroup was let look once more
+        uint64_t seen = share.grid.progress.get();
         for (;;) {
-            const Progress progress = run_workgroup(*group, kSlice);
-            share.worker.spent_ns.set(thread_ns());
+            const Progress progress = go_on(share, *group, kSlice);
             if (progress == Progress::ended) break;
-            if (progress == Progress::changed) share.grid.progress.add(1);
-            if (progress == Progress::stuck && !await_others(share) && !share.is_stopped()) {
-                // The last change may have come between the look and the wait.
-                const uint64_t now = share.grid.progress.get();
-                if (last_look == now) report_stuck(share, *group);
-                last_look = now;
-            }
+            const bool is_stuck = progress == Progress::stuck;
+            if (is_stuck && !await_others(share, seen) && !share.is_stopped()) report_stuck(share, *group);
             if (group->failed) break;
             if (share.grid.is_over.get()) {
                 report_late(*group, share.worker);
                 break;
             }
             if (finding_count()) break;
-            if (progress == Progress::stuck) rouse(*group);
+            if (!is_stuck) continue;
+            seen = share.grid.progress.get();
+            rouse(*group);
         }
         share.close(group);
     }
@@ -146,10 +154,10 @@ void run_together(Share& share) {
     for (; left < count; left++) group[left] = share.open(left);
     for (uint32_t turn = 0; left && !share.is_stopped(); turn++) {
         const uint32_t i = turn % left;
-        const Progress progress = run_workgroup(*group[i], kSlice / 64);
-        idle = progress == Progress::stuck ? idle + 1 : 0;
+        const uint64_t seen = share.grid.progress.get();
+        const Progress progress = go_on(share, *group[i], kSlice / 64);
+        idle = progress == Progress::stuck && share.grid.progress.get() == seen ? idle + 1 : 0;
         if (progress == Progress::stuck && idle <= left) rouse(*group[i]);
-        share.worker.spent_ns.set(thread_ns());
         if (idle > 2 * left) report_stuck(share, *group[i]);
         if (progress != Progress::ended && !group[i]->failed) continue;
         share.close(group[i]);
@@ -227,6 +235,7 @@ bool run_launch(Grid& grid, uint64_t index) {
     pthread_mutex_lock(&g_mutex);
     grid.next.set(0);
     grid.idle.set(0);
+    for (uint64_t i = 0; i < workers; i++) grid.workers[i].awaits.set(0);
     grid.launch = (uint32_t)index;
     grid.finished = 0;
     grid.turn++;

@@ -23,7 +23,6 @@ struct Grid {
     uint32_t finished;     // workers that have finished it
     Shared<uint64_t> next;  // its next workgroup, see Launch::linear
     Shared<uint64_t> progress;  // counts up where a workgroup changes memory or ends
-    Shared<uint32_t> waiting;   // workers whose workgroup comes no further alone
     Shared<uint32_t> idle;      // workers without a workgroup
     Shared<bool> is_over;       // the deadline has come
 };

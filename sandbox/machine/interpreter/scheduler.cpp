@@ -180,7 +180,8 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             const uint64_t before = group.changes;
             spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
-            if (group.changes == changes && wave->state == kRunning && !group.worker->request->head.shapes) watch(*wave);
+            const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
+            if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);
             group.turn++;
             continue;
         }
@@ -195,7 +196,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             return Progress::ended;
         }
     }
-    return group.changes != changes ? Progress::changed : Progress::running;
+    return Progress::running;
 }
 
 }  // namespace machine

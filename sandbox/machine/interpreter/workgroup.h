@@ -54,6 +54,7 @@ struct Worker {
     uint64_t* atomics;    // by region: atomic changes
     uint16_t* regions;    // of each instruction: the index of the region that it went to last
     Shared<uint64_t> begun, spent_ns;
+    Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
     Recorder* recorder;   // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
@@ -64,8 +65,7 @@ struct Worker {
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
 void close_workgroup(Worker& worker, Workgroup* group);
 enum class Progress : uint8_t {
-    ended,    // or failed
-    changed,  // memory that others see
+    ended,  // or failed
     running,
     stuck,  // every wave that has not ended waits at a barrier or repeats itself: only others can change that
 };

@@ -1,7 +1,7 @@
 """Workgroups that wait for each other on a machine with fewer free processors than workers.
 
-The deadline is of processor time: one that waits must leave it to the one it waits for, and a wait without end must
-still meet the deadline.
+The deadline is of processor time: one that waits must leave it to the one it waits for, and a worker that gets no
+processor for a while must not be taken for one that waits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from sandbox.lab.lab import Execution
 from tests.support.lab_bench import execute, floats, launch
 
-GROUPS = 3000
+GROUPS = 1000
 CHAIN = """
 __global__ void zero(int* flag, int n) {{
     const int i = blockIdx.x * 64 + threadIdx.x;
@@ -70,14 +70,15 @@ def run(wait: str, first: int, deadline_s: float) -> Execution:
 
 @pytest.mark.parametrize("name", ["awake", *(pytest.param(n, marks=pytest.mark.long) for n in WAITS if n != "awake")])
 def test_a_wait_costs_no_processor_time_while_another_works(name: str) -> None:
-    """The chain takes some 0.1 s of work; looked for without a pause it takes a slice of the scheduler at each link."""
+    """The chain takes some 0.3 s of work; looked for without a pause it takes a slice of the scheduler at each link."""
     asleep = run(WAITS["asleep"], 0, 15.0)  # one that gives way by itself, as long as this machine takes for it
-    done = run(WAITS[name], 0, max(1.5, 3 * asleep.seconds))
+    done = run(WAITS[name], 0, max(3.0, 3 * asleep.seconds))
     assert done.findings == ()
     assert np.allclose(np.diff(done.outputs["y"]), done.outputs["y"][0], rtol=1e-2)
 
 
-def test_a_wait_without_end_meets_the_deadline() -> None:
-    """Nobody sets the first flag: all workers wait, and the last one awake has to use up the time."""
-    done = run(WAITS["asleep"], -1, 0.3)
-    assert {finding.kind for finding in done.findings} == {"timeout"}
+@pytest.mark.parametrize("name", ["asleep", "awake"])
+def test_a_wait_without_end_is_a_deadlock(name: str) -> None:
+    """Nobody sets the first flag: every worker waits, and knows it of the others."""
+    done = run(WAITS[name], -1, 15.0)
+    assert {finding.kind for finding in done.findings} == {"deadlock"}
