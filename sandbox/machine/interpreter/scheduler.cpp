@@ -191,7 +191,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             wake(group);
             spent += kTurn / 16;  // others must get their turn
         } else if (states.stuck) {
-            return group.changes != changes ? Progress::changed : Progress::stuck;
+            return Progress::stuck;
         } else if (!pass_barrier(group)) {
             return Progress::ended;
         }
