@@ -23,7 +23,7 @@ from sandbox.machine.instrumented.wave_masks import WaveMasks
 from sandbox.machine.instrumented.whole_copies import unfold_copies
 
 _PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
-_ENDED = re.compile(r"@llvm\.(?:trap|ubsantrap|amdgcn\.endpgm)\(")
+_CALL = re.compile(r"^  (?:%\S+ = )?(?:tail )?call ")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
 _NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
 # No probe need come back: what follows it says nothing about whether it is reached. Nothing is known of a hidden value.
@@ -84,19 +84,20 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
         edits = Edits(body, table, aligned_arguments(body.head, aligned))
         for step in steps:
             step(edits)
-        _promises(edits, not endless.isdisjoint(body.head.split()))
+        _promises(edits, endless)
         parts += [text[end : body.start - len(body.head)], edits.head, edits.text()]
         end = body.end
     return InstrumentedModule("".join([*parts, _NOT_INLINED.sub("", text[end:]), _RUNTIME]), tuple(table.probes))
 
 
-def _promises(edits: Edits, is_endless: bool) -> None:
+def _promises(edits: Edits, endless: set[str]) -> None:
     """Promises of the source to the compiler (`__builtin_assume`, a missing return): each is tried where it is made."""
+    is_endless = not endless.isdisjoint(edits.body.head.split())
     if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
         return
     for number, line in enumerate(edits.body.lines):
-        if line.startswith("  unreachable") and _ENDED.search(edits.body.lines[number - 1]):
-            continue  # it ends here, and says so itself
+        if line.startswith("  unreachable") and _is_end(edits.body.lines[number - 1], endless):
+            continue
         if line.startswith("  unreachable") or (is_endless and line.startswith("  ret ")):
             if number and "@llvm.trap(" in edits.body.lines[number - 1]:
                 continue  # __builtin_trap, a failed assert: no promise
@@ -106,3 +107,8 @@ def _promises(edits: Edits, is_endless: bool) -> None:
             bad = edits.value(number, f"xor i1 {found[1]}, true")
             edits.test(number, bad, FaultProbe("trap", detail="assume"))
             edits.instead[number] = []
+
+
+def _is_end(line: str, endless: set[str]) -> bool:
+    """True for a call that does not come back: where it does, its own function says so."""
+    return _CALL.match(line) is not None and not endless.isdisjoint(re.findall(r"#\d+", line))
