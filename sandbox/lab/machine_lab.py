@@ -157,7 +157,7 @@ class MachineLab(Lab):
                 DataCondition(one.line, one.column, tuple(map(repr, one.numbers)), one.is_equality)
                 for one in program.comparisons
             ),
-            marks=tuple(one.instruction for one in program.comparisons),
+            marks=tuple(one.instruction for one in program.comparisons if one.is_told),
         )
 
     @property
