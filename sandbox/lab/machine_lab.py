@@ -165,7 +165,7 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
-        marks = [one.instruction for one in program.comparisons] if work.checks and not work.recorded_blocks else []
+        marks = [one.instruction for one in program.told] if work.checks and not work.recorded_blocks else []
         header = _header(program, plan, layout, work, len(marks))
         words = [*header, *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:

@@ -36,7 +36,7 @@ class Outcomes:
         none of the candidate's.
         """
         seen, places = self._seen.known(program.path) or [], dict[tuple[int, int], int]()
-        for comparison, outcomes in zip(program.comparisons, seen, strict=False):
+        for comparison, outcomes in zip(program.told, seen, strict=False):
             place = (comparison.line, comparison.column)
             places[place] = places.get(place, 0) | outcomes
         lines, found = source.split("\n"), []

@@ -49,7 +49,7 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
         return ()
     survey_of = partial(survey, lab, program, judge.task)
     things, solved, seen = _Things(judge, rng), list[Shape](), b""
-    for shapes, found in _surveys(judge, before, names, survey_of, rng):
+    for shapes, found in _surveys(judge, before, names, survey_of, rng, things.refused):
         things.add(found, shapes)
         solved += _resolved(judge, _solved(judge, found, shapes, names, rng))
         seen = found.seen
@@ -63,18 +63,23 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
 
 
 def _surveys(
-    judge: Judge, before: Sequence[Shape], names: set[str], survey_of: Callable[..., Survey], rng: np.random.Generator
+    judge: Judge,
+    before: Sequence[Shape],
+    names: set[str],
+    survey_of: Callable[..., Survey],
+    rng: np.random.Generator,
+    refused: list[Case],
 ) -> Iterator[tuple[Sequence[Shape], Survey]]:
     """A few shapes first, then as many more as can be afforded: what they cost is not known before."""
     drawn = _drawn(judge, names, rng)
-    new = _resolved(judge, islice(drawn, FIRST))
+    new = _resolved(judge, islice(drawn, FIRST), refused)
     if not new:
         return
     found = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4)
     yield [*before, *new], found
     # Long shapes are left where each takes much: as many are resolved as may have their turn, and some more.
     share = min(1.0, 2 * max(0, found.done - len(before)) / len(new))
-    more = _resolved(judge, islice(drawn, int(share * (SHAPES - FIRST))))
+    more = _resolved(judge, islice(drawn, int(share * (SHAPES - FIRST))), refused)
     if more:
         yield more, survey_of(more, 0, rng, found.seen, INSTRUCTIONS - found.instructions)
 
@@ -111,13 +116,15 @@ def _case(judge: Judge, dims: dict[str, int], rng: np.random.Generator) -> Case:
     return replace(judge.task.tests[0], name=case_name(dims), dims=dims, seed=made, weight=1.0, role="held_out")
 
 
-def _resolved(judge: Judge, cases: Iterable[Case]) -> list[Shape]:
-    """Each case with its plan; those that the plan has no numbers for are no business of a survey."""
+def _resolved(judge: Judge, cases: Iterable[Case], refused: list[Case] | None = None) -> list[Shape]:
+    """Each case with its plan; `refused` gets those that the plan has no numbers for."""
     prepared, found = judge.built.prepared, list[Shape]()
     for case in cases:
         try:
             plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
         except PlanError:
+            if refused is not None:
+                refused.append(case)
             continue
         if not any(launch.cooperative for launch in plan.launches):
             found.append((case, plan))
@@ -131,6 +138,7 @@ class _Things:
         self._judge, self._rng = judge, rng
         self._cases = dict[int, list[Case]]()  # by thing
         self._told = set[frozenset[str]]()
+        self.refused = list[Case]()  # cases that the plan has no numbers for
 
     def add(self, found: Survey, shapes: Sequence[Shape]) -> list[Case]:
         """Add what a survey found; cases of the things that are new in it."""
@@ -163,7 +171,10 @@ class _Things:
         """For each thing the largest case that costs little, then others: a sum of many values hides one of them."""
         task = self._judge.task
         limit = max(MOST_COST, min(cost(task, case.dims) for case in task.tests))
-        first, second = list[Case](), list[Case]()
+        # A shape that asks for no more than a listed one must have a plan.
+        listed = max(cost(task, case.dims) for case in task.benchmarks)
+        first = [case for case in _by_cost(self._judge, self.refused) if cost(task, case.dims) <= listed][:1]
+        second = list[Case]()
         for cases in self._cases.values():
             ordered = [case for case in cases if cost(task, case.dims) <= limit]
             little = [case for case in ordered if cost(task, case.dims) <= ENOUGH]

@@ -45,24 +45,27 @@ class DataComparison:
     column: int
     numbers: tuple[float, ...]
     is_equality: bool
+    is_told: bool = True  # its outcome can be seen; of a bound whose constant is in a register it cannot
 
 
 def data_comparisons(program: DecodedProgram, listing: str, source_name: str) -> tuple[DataComparison, ...]:
-    """Every comparison of the source's own lines that data decide, in the order of the program's listing."""
+    """Every comparison of the source's own lines that data decide, those whose outcome can be seen first."""
     steps = [_Step(instruction) for instruction in program.instructions]
-    if not any(step.is_comparison for step in steps):
+    if not any(step.is_comparison or step.is_bound for step in steps):
         return ()
     given, moved, columns = _given(program, steps), _moved(steps), _columns(program, listing)
     found = list[DataComparison]()
     for number, step in enumerate(steps):
         file, line = program.places[number][0] if program.places[number] else ("", 0)
         is_theirs = line > 0 and file.rpartition("/")[2] == source_name
-        if not (step.is_comparison and is_theirs and step.reads & given[number]) or len(found) >= MOST:
+        is_asked = step.is_comparison or step.is_bound
+        if not (is_asked and is_theirs and step.reads & given[number]) or len(found) >= MOST:
             continue
         numbers = tuple(dict.fromkeys(_numbers(step, moved)))
-        if not (set(numbers) & _EXPANSIONS):
-            found.append(DataComparison(number, line, columns[number], numbers, step.is_equality))
-    return tuple(found)
+        if set(numbers).isdisjoint(_EXPANSIONS) and (numbers or step.is_comparison):
+            how = step.is_equality, step.is_comparison
+            found.append(DataComparison(number, line, columns[number], numbers, *how))
+    return tuple(sorted(found, key=lambda one: not one.is_told))
 
 
 def _columns(program: DecodedProgram, listing: str) -> list[int]:
@@ -95,11 +98,12 @@ class _Step:
         self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
         self.is_store = row.memory_bytes > 0 and not self.writes
         self.inside = _LDS if row.group == "lds" else _SCRATCH if row.group == "scratch" else 0
-        is_bound = name.startswith(_BOUNDS) and any(
+        self.is_bound = name.startswith(_BOUNDS)
+        has_constant = any(
             one[0] == OperandKind.CONSTANT and math.isfinite(_read(one[5], name)) for one in self.sources
         )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
-        self.is_comparison = is_asked or is_bound
+        self.is_comparison = is_asked or (self.is_bound and has_constant)
         self.is_equality = any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
         self.is_scalar = row.group == "salu"
 

@@ -117,9 +117,7 @@ def lists(rows: Mapping[str, set[str]], kernels: set[str]) -> str:
 
 def _counts(by: Mapping[str, list[str]]) -> str:
     table = instruction_table()
-    lines = [
-        "\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"
-    ]
+    lines = ["\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"]
     lines.append("|---|--:|--:|--:|--:|--:|--:|")
     where = {name: module for module, names in by.items() for name in names}
     for group in (*sorted({row.group for row in table.values()}), "all"):
