@@ -23,6 +23,7 @@ from sandbox.machine.instrumented.wave_masks import WaveMasks
 from sandbox.machine.instrumented.whole_copies import unfold_copies
 
 _PROMISE = re.compile(r"^  call void @llvm\.assume\(i1 (?:noundef )?(%\S+?)\)")
+_ENDS = re.compile(r"@llvm\.(?:trap|ubsantrap|amdgcn\.endpgm)\(")
 _CALL = re.compile(r"^  (?:%\S+ = )?(?:tail )?call ")
 _NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
 _NOT_INLINED = re.compile(r"(?<=[{ ])noinline(?= )")  # where all is one function, a pointer's variable is in sight
@@ -111,4 +112,6 @@ def _promises(edits: Edits, endless: set[str]) -> None:
 
 def _is_end(line: str, endless: set[str]) -> bool:
     """True for a call that does not come back: where it does, its own function says so."""
-    return _CALL.match(line) is not None and not endless.isdisjoint(re.findall(r"#\d+", line))
+    if not _CALL.match(line):
+        return False
+    return _ENDS.search(line) is not None or not endless.isdisjoint(re.findall(r"#\d+", line))

@@ -151,3 +151,8 @@ def test_a_source_that_fails_with_probes_only_asks_how_it_is_compiled() -> None:
         PRIVATE.format(before="#if __has_feature(undefined_behavior_sanitizer)\n#error\n#endif", attribute="")
     )
     assert found.kind == "compile_error" and "asks how it is compiled" in found.message
+
+
+def test_a_trap_of_the_source_is_told_as_one() -> None:
+    (found,) = findings("__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[0]; if (x[1] > 0) __trap(); }")
+    assert found.kind == "wrong_result" and "executed a trap" in found.message
