@@ -154,5 +154,6 @@ def test_a_source_that_fails_with_probes_only_asks_how_it_is_compiled() -> None:
 
 
 def test_a_trap_of_the_source_is_told_as_one() -> None:
-    (found,) = findings("__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[0]; if (x[1] > 0) __trap(); }")
+    source = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[0]; if (x[1] > 0) __trap(); }"
+    (found,) = findings(source)
     assert found.kind == "wrong_result" and "executed a trap" in found.message
