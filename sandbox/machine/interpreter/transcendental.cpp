@@ -2,7 +2,8 @@
 //
 // The units are documented to be right within 1 unit in the last place (2^29 in double); what they give inside that
 // bound is not public. Here each result is made of additions, multiplications and fused multiply-adds alone, so that every
-// host gives the same bits; all but the exponential are computed in double and rounded once. Of single precision these units flush denormals whatever MODE says; half
+// host gives the same bits; all but the exponential are computed in double and rounded once. Of single precision about
+// half of the results that are not exact are then one off, so that code which takes them for exact shows. Of single precision these units flush denormals whatever MODE says; half
 // and double keep them as MODE says.
 #include <math.h>
 
@@ -36,6 +37,22 @@ template <class S, class F> KM_HOT void transcend(Wave& w, const Instruction& in
     write_lanes<S>(w, in, result, s.defined, s.origin);
 }
 
+// One off, away from the exact value, for half of the numbers; `rest`: what the result's size lacks, 0 where it is exact.
+// Never a power of 2, from which no Newton step leads back: compiled divisions are to be rounded right.
+KM_HOT float beside(float result, float rest, float x) {
+    const uint32_t bits = bits_as<uint32_t>(result), is_off = bits_as<uint32_t>(x) * 0x9e3779b1u >> 31;
+    const uint32_t other = bits + ((rest > 0) & is_off) - ((rest < 0) & is_off);
+    return bits_as<float>(other << 9 ? other : bits);
+}
+
+// The same of a result in double: rounded up or down, as it comes.
+KM_HOT float rounded_beside(double result, float x) {
+    constexpr uint64_t half = (1ull << 28) - (1ull << 20);  // of a unit of the float's last place
+    const uint64_t bits = bits_as<uint64_t>(result);
+    const bool is_up = bits_as<uint32_t>(x) * 0x9e3779b1u >> 31;
+    return result == 0 ? (float)result : (float)bits_as<double>(is_up ? bits + half : bits - half);
+}
+
 // sum of c[i] * x^i
 template <int N> KM_HOT double polynomial(const double (&c)[N], double x) {
     double y = c[N - 1];
@@ -49,14 +66,20 @@ constexpr double kToInteger = 0x1.8p52;  // added to a double, leaves its neares
 constexpr float kExponential[] = {0x1.62e430p-1f,  0x1.ebfbe0p-3f,  0x1.c6b08cp-5f, 0x1.3b2a1cp-7f,
                                   0x1.5d88bep-10f, 0x1.443f62p-13f, 0x1.ffcbd6p-17f};
 
-// The hottest of these functions, so in single precision: off by at most 0.8 units in the last place.
-KM_HOT float power_of_2(float x) {
+// The hottest of these functions, so in single precision: off by less than a unit in the last place. With `kBeside` a
+// value that lies in the middle between two floats goes to the farther one.
+template <bool kBeside> KM_HOT float power_of_2(float x) {
     constexpr float to_integer = 0x1.8p23f;
     const float bounded = x < -200 ? -200 : x > 200 ? 200 : x;  // a NaN stays one: both comparisons fail
     const float shifted = bounded + to_integer, rest = bounded - (shifted - to_integer);
     float p = kExponential[6];
     for (int i = 5; i >= 0; i--) p = fused(p, rest, kExponential[i]);
-    const uint32_t bits = bits_as<uint32_t>(fused(p, rest, 1.0f)) + (bits_as<uint32_t>(shifted) << 23);
+    float power = fused(p, rest, 1.0f);
+    if (kBeside) {
+        const float lost = fused(p, rest, 1.0f - power), limit = power >= 1 ? 0.3f * 0x1p-23f : 0.3f * 0x1p-24f;
+        power = bits_as<float>(bits_as<uint32_t>(power) + (lost > limit) - (lost < -limit));
+    }
+    const uint32_t bits = bits_as<uint32_t>(power) + (bits_as<uint32_t>(shifted) << 23);
     const float y = x < -126 ? 0.0f : x < 128 ? bits_as<float>(bits) : __builtin_inff();
     return x != x ? x : y;
 }
@@ -67,16 +90,18 @@ constexpr double kLogarithm[] = {
     -0x1.ec72b5a79bb60p-3, 0x1.a63f44343c344p-3,  -0x1.71416f18800d2p-3, 0x1.45291a66d7e32p-3,  -0x1.252f4d25ffe6ep-3,
     0x1.2871efcdee458p-3,  -0x1.2488949cd3454p-3, 0x1.3ce7b8ceee936p-4};
 
-KM_HOT float logarithm_of(float x) {  // to the base 2; of a normal number, 0, infinity
+template <bool kBeside> KM_HOT float logarithm_of(float x) {  // to the base 2; of a normal number, 0, infinity
     const int32_t bits = bits_as<int32_t>(x), exponent = (bits - 0x3f3504f3) >> 23;
     const double rest = (double)bits_as<float>(bits - (int32_t)((uint32_t)exponent << 23)) - 1;
-    const float y = (float)(exponent + rest * polynomial(kLogarithm, rest));
+    const double exact = exponent + rest * polynomial(kLogarithm, rest);
+    const float y = kBeside ? rounded_beside(exact, x) : (float)exact;
     const float of_special = x == 0 ? -__builtin_inff() : x > 0 ? x : __builtin_nanf("");
     return x > 0 && x < __builtin_inff() ? y : x != x ? x : of_special;
 }
 
-KM_HOT float reciprocal_root(float x) {  // 1 / sqrt(x), rounded once
-    return (float)(1 / __builtin_elementwise_sqrt((double)x));
+template <bool kBeside> KM_HOT float reciprocal_root(float x) {  // 1 / sqrt(x)
+    const double exact = 1 / __builtin_elementwise_sqrt((double)x);
+    return kBeside && __builtin_fabs(exact) < __builtin_inf() ? rounded_beside(exact, x) : (float)exact;
 }
 
 // sin(2 pi x) / x and (cos(2 pi x) - 1) / x^2 by x^2, for |x| <= 1/8.
@@ -107,12 +132,14 @@ KM_HOT double coarse(double x) {
     return is_kept ? x : bits_as<double>(rounded);
 }
 
-template <class S> void exponential(Wave& w, const Instruction& in) { transcend<S>(w, in, power_of_2); }
-template <class S> void logarithm(Wave& w, const Instruction& in) { transcend<S>(w, in, logarithm_of); }
+template <class S> void exponential(Wave& w, const Instruction& in) { transcend<S>(w, in, power_of_2<S::kAs == As::f32>); }
+template <class S> void logarithm(Wave& w, const Instruction& in) { transcend<S>(w, in, logarithm_of<S::kAs == As::f32>); }
 template <class S> void reciprocal(Wave& w, const Instruction& in) {
     transcend<S>(w, in, [](auto x) {
         if constexpr (sizeof x == 8)
             return coarse(1 / x);
+        else if constexpr (S::kAs == As::f32)
+            return beside(1 / x, fused(-1 / x, x, 1.0f), x);
         else
             return 1 / x;
     });
@@ -122,6 +149,8 @@ template <class S> void root(Wave& w, const Instruction& in) {
         const auto y = __builtin_elementwise_sqrt(x);
         if constexpr (sizeof x == 8)
             return coarse(y);
+        else if constexpr (S::kAs == As::f32)
+            return beside(y, fused(-y, y, x), x);
         else
             return y;
     });
@@ -131,7 +160,7 @@ template <class S> void reciprocal_of_root(Wave& w, const Instruction& in) {
         if constexpr (sizeof x == 8)
             return coarse(1 / __builtin_elementwise_sqrt(x));
         else
-            return reciprocal_root(x);
+            return reciprocal_root<S::kAs == As::f32>(x);
     });
 }
 template <class S> void sine(Wave& w, const Instruction& in) {

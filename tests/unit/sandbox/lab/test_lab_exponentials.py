@@ -1,4 +1,4 @@
-"""The lab's own expf and exp2f against numpy's in double precision, over all exponents."""
+"""The device's expf and exp2f, made of the hardware's exponential, against numpy's in double precision."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ __global__ void k(const float* x, float* y) {{
     assert np.array_equal(np.isnan(got), np.isnan(want))
     finite = ~np.isnan(want)
     apart = np.abs(got[finite].view(np.int32).astype(np.int64) - want[finite].view(np.int32))
-    assert apart.max() <= 1 and (apart > 0).mean() < 0.001
+    assert apart.max() <= 1  # as HIP promises of both
