@@ -32,7 +32,7 @@ _FRONT, _PROBED, _LISTING = "front.ll", "probed.ll", "probed.s"
 _WATCHED = "null,alignment,array-bounds,implicit-signed-integer-truncation,implicit-unsigned-integer-truncation"
 _CHECKS = (f"-fsanitize={_WATCHED}", f"-fsanitize-recover={_WATCHED}", "-fstrict-flex-arrays=1")
 _FRONT_END = (
-    *("-O1" if flag == "-O3" else flag for flag in FLAGS if not flag.startswith("-W")),
+    *("-O1" if flag == "-O3" else flag for flag in FLAGS if flag[:2] != "-W" or flag[:5] == "-Wno-"),
     "-w",
     "-emit-llvm",
     "-Xclang",
