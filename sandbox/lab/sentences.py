@@ -92,7 +92,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
 
 def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
-    if row["detail"] in (PRIVATE, VECTOR):
+    if row["detail"] in (*_ARRAYS, VECTOR):
         return _outside(row)
     if row["detail"] == LDS:
         where = _lds_place(scene, row)

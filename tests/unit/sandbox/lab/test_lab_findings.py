@@ -56,7 +56,7 @@ __global__ void k(const float* x, float* y) {
     ),
     "static LDS": (
         "out_of_bounds",
-        "index 33 of an array of 33 elements in LDS",
+        "index 33 of tile, an array of 33 elements",
         """
 __global__ void k(const float* x, float* y) {
     __shared__ float tile[33];
