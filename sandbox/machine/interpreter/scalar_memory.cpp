@@ -18,7 +18,8 @@ bool fetch(Wave& wave, uint64_t address, uint32_t& value, uint32_t& defined) {
         // The compiler widens a load beyond the end of what it needs, within an aligned granule.
         const Region* before = region_of(address & ~(kGranule - 1), 1);
         if (before) return true;
-        report_outside(wave, Segment::global, __builtin_ctzll(wave.present), address, 4, false);
+        const uint64_t lanes = wave.exec() ? wave.exec() : wave.present;
+        report_outside(wave, Segment::global, __builtin_ctzll(lanes), address, 4, false);
         return false;
     }
     const uint64_t offset = address - region->guest;
