@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 
 from records import scratch_folder
@@ -38,7 +38,7 @@ LEVELS = (
 )
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _TIMEOUT_S = 600.0
-_PROGRAM = "executor"
+_PROGRAM, _NAMES = "executor", "semantics.txt"
 
 
 def sources() -> tuple[Path, ...]:
@@ -58,7 +58,7 @@ def level(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     return next((name for wanted, name in LEVELS if set(wanted) <= set(flags)), "x86_64")
 
 
-@cache
+@functools.cache
 def identity(toolchain: Toolchain) -> str:
     """Digest the interpreter's sources, flags, compiler and kind of processor."""
     digest = hashlib.sha256(repr((FLAGS, STATIC, toolchain.version, platform.machine(), level())).encode())
@@ -75,6 +75,16 @@ def executor(toolchain: Toolchain, cache: Path, progress: Callable[[str], None] 
             progress("building the interpreter of gfx942 code")
         _build(toolchain, place)
     return place
+
+
+def executed_semantics(toolchain: Toolchain, cache: Path) -> frozenset[str]:
+    """Name the semantics that the interpreter has a function for; an instruction of another is refused."""
+    return _semantics(executor(toolchain, cache).parent / _NAMES)
+
+
+@functools.cache
+def _semantics(path: Path) -> frozenset[str]:
+    return frozenset(path.read_text(encoding="ascii").split())
 
 
 def _build(toolchain: Toolchain, place: Path) -> None:
@@ -94,6 +104,8 @@ def _build(toolchain: Toolchain, place: Path) -> None:
         objects = [f"{unit.stem}.o" for unit in units]
         _run(toolchain, work, ("cc", "-target", target, *STATIC, *objects, "-o", _PROGRAM), "the link")
         (work / _PROGRAM).chmod(0o500)
+        said = run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS)
+        (work / _NAMES).write_text(said.stdout, encoding="ascii")
         for name in objects:
             (work / name).unlink()
         os.rename(work, place.parent)  # noqa: PTH104 - fails where another process was first, replace() would not

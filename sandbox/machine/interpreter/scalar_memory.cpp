@@ -35,6 +35,9 @@ void note_scalar(Wave& wave, const Instruction& in, Region& region, uint64_t add
     note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
 }
 
+// The lane that a scalar access is told of.
+int first_lane(const Wave& wave) { return __builtin_ctzll(wave.exec() ? wave.exec() : wave.present); }
+
 void put(Wave& wave, uint32_t index, uint32_t value, uint32_t defined) {
     wave.s[index] = value;
     wave.scalar_defined[index] = defined;
@@ -65,7 +68,7 @@ void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit
         for (uint32_t d = 0; d < dwords; d++) {
             uint32_t value = 0, defined = ~0u;
             if (4ull * d + 4 <= limit && !fetch(address + 4 * d, value, defined))
-                return report_outside(wave, Segment::global, __builtin_ctzll(wave.present), address, 4 * dwords, false);
+                return report_outside(wave, Segment::global, first_lane(wave), address, 4 * dwords, false);
             put(wave, to.index + d, value, defined);
         }
     }
