@@ -25,8 +25,8 @@ class LabProgram:
     comparisons: tuple[DataComparison, ...] = ()  # of data
     probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
     text: tuple[Candidate, Mapping[str, int]] | None = None  # that it was made from, for one with probes
-    # Lanes of a wave are ordered where its source lets them meet. Optimised code has lost some of these places: it is held
-    # to the order of its instructions where an instrumented listing was held to the source.
+    # Lanes of a wave are ordered where its source lets them meet. Optimised code has lost some of these places: it is
+    # held to the order of its instructions where an instrumented listing was held to the source.
     lanes_meet: bool = True
     is_checked: bool = True  # False: nothing is checked but bounds, masked or counted; no verdict can rest on it
 
