@@ -30,8 +30,7 @@ ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
 MAX_BUFFERS = 254
 STRUCT = 3  # kind of an argument, see runtime/request.h
-MIN_RED_ZONE = 1 << 20
-MAX_RED_ZONE = 1 << 32
+MIN_RED_ZONE, MAX_RED_ZONE = 1 << 20, 1 << 32
 LANE_STACK_BYTES = 576 << 10  # address space of a work-item's stacks with their guard, see runtime/fibre.h
 WORKER_GUARD_BYTES = 16 << 30
 _RANDOM = random.SystemRandom()
@@ -109,9 +108,9 @@ class Work:
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
-    surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape of a survey
+    surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
-    seen: bytes = b""  # of known shapes, by an earlier survey of the same program
+    seen: bytes = b""  # of known shapes, by an earlier survey of the program
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -192,7 +191,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
     found = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
     if len(found) > 1:
         raise LabError("the lab was given inputs from several places; please report this")
-    return found.pop() if found else None
+    return next(iter(found), None)
 
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
