@@ -96,19 +96,12 @@ class Work:
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
     backwards: bool = False  # the last workgroup begins
-    device: tuple[int, ...] = (
-        64,
-        64,
-        128,
-        16,
-        64,
-        1,
-    )  # from `wave` to `joins_global` in the header of interpreter/request.h
+    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # see executor_limits.device_words
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
-    surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape of a survey
+    surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
-    seen: bytes = b""  # of known shapes, by an earlier survey of the same program
+    seen: bytes = b""  # of known shapes, by an earlier survey of the program
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -166,7 +159,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
     found = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
     if len(found) > 1:
         raise LabError("the lab was given inputs from several places; please report this")
-    return found.pop() if found else None
+    return next(iter(found), None)
 
 
 def write_memory(path: Path, layout: MemoryLayout) -> None:

@@ -31,7 +31,7 @@ from sandbox.machine.machine_program import InstructionLines
 from tasks.dtypes import numpy_dtype
 from tasks.task import Case, Task
 
-INSTRUCTIONS = 7_000_000  # of waves, in all, an access to memory by a lane as a part of one
+INSTRUCTIONS = 5_500_000  # of waves, in all, an access to memory by a lane as a part of one
 OF_A_WORKGROUP = 1 << 16  # after which the next one has its turn
 DEADLINE_S = 4.0
 WORKGROUPS, OF_KNOWN = 2, 4  # of a launch: the last, and others that are drawn

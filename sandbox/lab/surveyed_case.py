@@ -23,9 +23,9 @@ from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case
 
-SHAPES = 1600  # that are looked at, besides the known ones
+SHAPES = 1300  # that are looked at, besides the known ones
 SHORT = 10  # bits of the steps that a short dim is longer than its least
-FIRST = 400  # of them, which show what one takes
+FIRST = 300  # of them, which show what one takes
 OF_TRIED = 2_000_000  # instructions of waves, for shapes that follow from what was met
 THINGS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
 SOLVED = 160  # shapes that are solved for
