@@ -309,7 +309,10 @@ def _probe(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} made a system call, which device code cannot do"
+    return (
+        f"{_who(row)} executes an instruction, or a form of one, that a compute kernel of gfx942 cannot use; check the "
+        "modifiers of a builtin and the fields of a buffer's descriptor"
+    )
 
 
 KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {

@@ -1,4 +1,4 @@
-"""Without instrumentation: the same results, nothing checked; and a cache that is reached through a link."""
+"""Without checks: the same results, nothing watched; and a cache that is reached through a link."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def candidate(source: str) -> Candidate:
     return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, PLAN)
 
 
-def executed(offset: int, instrumented: bool) -> Execution:
-    program = lab().build(candidate(SOURCE), {"OFFSET": offset}, instrumented=instrumented)
+def executed(offset: int, is_checked: bool) -> Execution:
+    program = lab().build(candidate(SOURCE), {"OFFSET": offset})
     assert isinstance(program, LabProgram)
     buffers = [Buffer("x", floats(64), "input"), Buffer("y", np.zeros(64, np.float32), "output")]
     return lab().execute(
@@ -57,16 +57,16 @@ def executed(offset: int, instrumented: bool) -> Execution:
             ResolvedPlan((launch("k", ["x", "y"]),), {}),
             buffers,
             deadline_s=20.0,
-            checks="all" if instrumented else "bounds",
+            checks="all" if is_checked else "bounds",
         )
     )
 
 
-def test_the_plain_program_computes_the_same_and_looks_at_no_access() -> None:
+def test_without_checks_the_same_is_computed() -> None:
     checked, plain = executed(0, True), executed(0, False)
     assert np.array_equal(plain.outputs["y"], checked.outputs["y"])
     assert np.array_equal(plain.outputs["y"], 2 * floats(64))
-    assert (checked.accesses, plain.accesses) == (128, 0)
+    assert checked.accesses == plain.accesses == 128
     assert checked.written["y"].all() and plain.written["y"].all()  # without masks: it no longer holds its poison
     assert len(plain.launch_seconds) == 1
 
@@ -80,22 +80,23 @@ def ring(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return total
 
 
-@pytest.mark.parametrize("instrumented", [True, False])
-def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(instrumented: bool) -> None:
-    program = lab().build(candidate(RING), {}, instrumented=instrumented)
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(is_checked: bool) -> None:
+    program = lab().build(candidate(RING), {})
     assert isinstance(program, LabProgram)
     x = floats(7 * 160)
     buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
     plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
     done = lab().execute(
-        ExecutionRequest(program, plan, buffers, deadline_s=20.0, checks="all" if instrumented else "bounds")
+        ExecutionRequest(program, plan, buffers, deadline_s=20.0, checks="all" if is_checked else "bounds")
     )
     assert done.findings == ()
     expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])
     np.testing.assert_allclose(done.outputs["y"], expected, rtol=1e-5)
 
 
-def test_a_workgroup_that_is_left_while_others_wait_leaves_nothing_to_the_next_one() -> None:
+def test_a_fault_ends_the_execution_and_names_its_workgroup() -> None:
+    """What other workgroups have written by then is not asked for: the verdict is clear."""
     found = execute(
         """
 __global__ void k(const float* x, float* y) {
@@ -104,7 +105,7 @@ __global__ void k(const float* x, float* y) {
     t[i] = x[blockIdx.x * 256 + i];
     __syncthreads();
     float v = t[255 - i];
-    if (blockIdx.x % 2 == 0 && i == 130) v = x[1 << 22];
+    if (blockIdx.x == 4 && i == 130) v = x[2000];
     __syncthreads();
     y[blockIdx.x * 256 + i] = v;
 }""",
@@ -112,10 +113,8 @@ __global__ void k(const float* x, float* y) {
         {"x": floats(1536)},
         {"y": np.zeros(1536, np.float32)},
     )
-    assert {f.kind for f in found.findings} == {"out_of_bounds"}
-    for block in (1, 3, 5):
-        part = slice(block * 256, (block + 1) * 256)
-        assert np.array_equal(found.outputs["y"][part], floats(1536)[part][::-1])
+    assert [f.kind for f in found.findings] == ["out_of_bounds"]
+    assert "work-item (130,0,0) of workgroup (4,0,0) reads x[2000]" in found.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -135,16 +134,9 @@ def test_a_kernel_may_be_declared_in_any_way(marks: str) -> None:
     assert np.array_equal(done.outputs["y"], 3 * floats(64))
 
 
-@pytest.mark.parametrize("name", ["KS_LAB", "KS_PLAIN"])
-def test_a_kernel_that_asks_how_it_was_built_is_refused(name: str) -> None:
-    found = lab().build(candidate(f"{SOURCE}\n#ifdef {name}\n#endif"), {"OFFSET": 0})
-    assert not isinstance(found, LabProgram)
-    assert [f.kind for f in found] == ["compile_error"]
-
-
-def test_only_the_instrumented_program_sees_a_read_past_the_end() -> None:
-    assert [f.kind for f in executed(1, True).findings] == ["out_of_bounds"]
-    assert executed(1, False).findings == ()
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_a_read_past_the_end_is_seen_with_and_without_checks(is_checked: bool) -> None:
+    assert [f.kind for f in executed(1, is_checked).findings] == ["out_of_bounds"]
 
 
 def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:

@@ -121,12 +121,15 @@ def test_vector_members_read_one_by_one_count_as_one_wide_load() -> None:
     assert (load.instructions, load.size, load.segments) == (64, 16, 64 * 16)
 
 
-@pytest.mark.parametrize("before", [0, 1])
-def test_neighbours_among_many_accesses_join_wherever_they_stand(before: int) -> None:
+@pytest.mark.parametrize("kind,instructions", [("", 200), ("volatile ", 400)])
+def test_neighbours_are_one_access_where_the_compiler_reads_them_by_one_instruction(
+    kind: str, instructions: int
+) -> None:
     reads = "for (int j = 0; j < 200; ++j) { s += v[(2 * i + 128 * j) % 4096]; s += v[(2 * i + 128 * j) % 4096 + 1]; }"
-    c = lds(f"volatile float* v = t; float s = {'v[5]' if before else '0'}; {reads} y[i] = s;")
+    fill = "for (int j = i; j < 4096; j += 64) t[j] = x[j]; __syncthreads();"
+    c = lds(f"{fill} {kind}float* v = t; float s = 0; {reads} y[i] = s;")
     loads = [s for s in c.sites if s.kind == "lds load"]
-    assert sum(s.instructions for s in loads) == 200 + before
+    assert sum(s.instructions for s in loads) == instructions
 
 
 def test_lanes_that_turn_a_loop_more_or_less_often_are_joined_turn_by_turn() -> None:
@@ -143,7 +146,8 @@ def test_the_read_phases_of_16_bytes_are_not_consecutive_lanes() -> None:
 
 
 def test_lds_atomics_to_one_word_take_turns() -> None:
-    c = lds("if (i == 0) t[0] = 0; __syncthreads(); atomicAdd(&t[0], 1.0f); __syncthreads(); y[i] = t[0];")
+    """Where the compiler does not see that it is one word: else one lane adds for all."""
+    c = lds("if (i == 0) t[0] = 0; __syncthreads(); atomicAdd(&t[(int)x[i]], 1.0f); __syncthreads(); y[i] = t[0];")
     assert c.counters["SQ_LDS_BANK_CONFLICT"] == 62
 
 
@@ -167,7 +171,10 @@ __global__ void k(const float* x, float* y) {
 
 
 def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
-    source = "__global__ void k(const float* x, float* y) { if (blockIdx.x % 99) y[blockIdx.x] = x[blockIdx.x]; }"
+    source = (
+        "__global__ void k(const float* x, float* y) "
+        "{ if (blockIdx.x % 99) y[blockIdx.x] = x[threadIdx.x % 32]; }"
+    )  # a load of one address is a scalar one, which is not the L1's
     seen = execute(
         source,
         [launch("k", ["x", "y"], [100])],
