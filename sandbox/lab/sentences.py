@@ -239,20 +239,6 @@ def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     )
 
 
-<<<<<<< HEAD
-=======
-def _probe(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} does what C++ leaves undefined"
-
-
-def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
-    return (
-        f"{_who(row)} executes an instruction, or a form of one, that a compute kernel of gfx942 cannot use; check the "
-        "modifiers of a builtin and the fields of a buffer's descriptor"
-    )
-
-
->>>>>>> tests-b
 KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "out_of_bounds": _out_of_bounds,
     "input_written": _input_written,

@@ -67,15 +67,8 @@ void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit
     } else {
         for (uint32_t d = 0; d < dwords; d++) {
             uint32_t value = 0, defined = ~0u;
-<<<<<<< HEAD
             if (4ull * d + 4 <= limit && !fetch(address + 4 * d, value, defined))
                 return report_outside(wave, Segment::global, first_lane(wave), address, 4 * dwords, false);
-=======
-            if (4ull * d + 4 <= limit && !fetch(address + 4 * d, value, defined)) {
-                const uint64_t lanes = wave.exec() ? wave.exec() : wave.present;
-                return report_outside(wave, Segment::global, __builtin_ctzll(lanes), address, 4 * dwords, false);
-            }
->>>>>>> tests-b
             put(wave, to.index + d, value, defined);
         }
     }
