@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loaded_program.h"
 #include "request.h"
 
 static volatile char g_forgery[64] = "FORGERY=right                                                ";
@@ -20,7 +21,9 @@ static bool is(const char* name) {
     return !strncmp(given, name, length) && (given[length] == ' ' || !given[length]);
 }
 
-static ks::Request request;
+static machine::Request request;
+
+void machine::die(const char*) { _exit(4); }
 
 static void* whole(int file, uint64_t size) {
     return size ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : nullptr;
@@ -30,9 +33,9 @@ static void* whole(int file, uint64_t size) {
 static void fill(uint64_t first, uint64_t end, float factor, int mask, bool poison) {
     uint8_t* memory = (uint8_t*)whole(request.memory_file, request.head.memory_bytes);
     uint8_t* masks = (uint8_t*)whole(request.mask_file, request.head.mask_bytes);
-    const ks::RegionRequest *x = nullptr, *y = nullptr;
+    const machine::RegionRequest *x = nullptr, *y = nullptr;
     for (uint64_t i = 0; i < request.head.regions; i++)
-        (request.regions[i].role == ks::kInput ? x : y) = &request.regions[i];
+        (request.regions[i].role == machine::kInput ? x : y) = &request.regions[i];
     const float* from = (const float*)(memory + x->file_offset);
     float* to = (float*)(memory + y->file_offset);
     uint64_t count = y->size / 4;
@@ -56,7 +59,7 @@ static const char* const kFinding =
 
 static void answer(const char* timed_out, const char* findings, const char* accesses, const char* executed,
                    const char* more) {
-    say("{\"timed_out\":%s,\"findings\":[%s],\"suspects\":[],\"outcomes\":\"\",\"compared\":[],\"atomics\":[", timed_out, findings);
+    say("{\"timed_out\":%s,\"findings\":[%s],\"atomics\":[", timed_out, findings);
     for (uint64_t i = 0; i < request.head.regions; i++) say(i ? ",0" : "0");
     say("],\"accesses\":%s,\"launches\":[{\"executed\":%s,\"failed\":0,\"accesses\":9,\"busy\":0,\"most\":9,"
         "\"atomic\":false,\"barriers\":0,\"reads_intermediate\":false,"
@@ -148,7 +151,7 @@ int main(int count, char** words) {
     if (is("crash")) raise(SIGSEGV);
     if (is("hang"))
         for (;;) pause();  // a bomb of the cage spins
-    ks::read_request(words[1], count > 2 ? words[2] : nullptr, request);
+    machine::read_request(words[2], count > 3 ? words[3] : nullptr, request);
     char total[32];
     snprintf(total, sizeof total, "%llu", (unsigned long long)request.launches[0].total());
     contents();
@@ -166,7 +169,7 @@ int main(int count, char** words) {
         say("[]");
     else
         numbers(total);
-    files(words[1]);
+    files(words[2]);
     if (is("crash-later")) raise(SIGKILL);
     return is("status") ? 70 : 0;
 }
