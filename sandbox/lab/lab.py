@@ -35,6 +35,7 @@ from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
+from sandbox.lab.scene import Scene
 from sandbox.lab.stored_inputs import StoredInputs
 from sandbox.process import Completed, ProcessLimits
 from sandbox.target import Target
@@ -139,7 +140,7 @@ class Lab(ABC):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
         self.outcomes.note(program, seen["outcomes"])
-        scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
+        scene = Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
         counted = enumerate(launches if request.count else ())

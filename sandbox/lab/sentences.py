@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
-from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab import hazards, told_rows
-from sandbox.lab.executor_request import Region
-from sandbox.lab.lab_program import LabProgram
+from sandbox.lab import hazards, source_faults, told_rows
+from sandbox.lab.scene import Scene, place, who
 from sandbox.lab.told_rows import CODE, IMAGE, LDS, NEAR, NULL, OTHER_LDS, OWN, PRIVATE, VECTOR
-from sandbox.machine.machine_program import InstructionLines
 
 _RENAMED: Mapping[str, FindingKind] = {
     "trap": "wrong_result",
@@ -28,21 +24,7 @@ _ARRAYS = {
     OTHER_LDS: "in LDS, which reaches into another variable",
 }
 
-
-@dataclass(frozen=True)
-class Scene:
-    """The data needed to name places: the program, the plan, the buffers, the deadline, the lanes of a wave."""
-
-    program: LabProgram
-    plan: ResolvedPlan
-    regions: Sequence[Region]
-    deadline_s: float
-    wave: int = 64
-
-    @property
-    def lines(self) -> InstructionLines:
-        """The candidate's line table."""
-        return self.program.lines
+_OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
 
 
 def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
@@ -52,19 +34,6 @@ def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, 
         finding = _finding(scene, row)
         made.setdefault((finding.kind, finding.line), finding)
     return tuple(made.values())
-
-
-def place(lines: InstructionLines, places: Sequence[int]) -> int | None:
-    """The innermost of the program counters that lies in the candidate."""
-    return next((line for p in places if (line := lines.line(p))), None)
-
-
-def _who(row: Mapping[str, Any]) -> str:
-    block, thread = (",".join(str(v) for v in row[k]) for k in ("block", "thread"))
-    return f"work-item ({thread}) of workgroup ({block})"
-
-
-_OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
 
 
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
@@ -96,17 +65,17 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
         return _outside(row)
     if row["detail"] == LDS:
         where = _lds_place(scene, row)
-        return f"{_who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
+        return f"{who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
     if row["detail"] == NULL:
-        return f"{_who(row)} {verb} through a null pointer (address {row['address']})"
+        return f"{who(row)} {verb} through a null pointer (address {row['address']})"
     if row["detail"] == IMAGE:
-        return f"{_who(row)} {verb} constant memory or code (address {row['address']:#x})"
+        return f"{who(row)} {verb} constant memory or code (address {row['address']:#x})"
     if row["detail"] == CODE:
-        return f"{_who(row)} calls an address that is no function of this file with these types ({row['address']:#x})"
+        return f"{who(row)} calls an address that is no function of this file with these types ({row['address']:#x})"
     region = int(row["region"])
     if row["detail"] != NEAR or not 0 <= region < len(scene.regions):
         return (
-            f"{_who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
+            f"{who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
             "check the pointer and the index"
         )
     data = scene.regions[region].buffer.data
@@ -114,7 +83,7 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     index = int(row["offset"]) // item
     wide = f" ({row['size']} bytes at once)" if row["size"] > item else ""
     return (
-        f"{_who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
+        f"{who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
         "guard the access or the partial tile"
     )
 
@@ -123,15 +92,15 @@ def _outside(row: Mapping[str, Any]) -> str:
     index, count = (int(v) for v in row["other"])
     index -= 1 << 64 if index >> 63 else 0
     if row["detail"] == VECTOR:
-        return f"{_who(row)} uses index {index} of a vector that has no such element; check the index"
+        return f"{who(row)} uses index {index} of a vector that has no such element; check the index"
     if not count:
         return (
-            f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
+            f"{who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
             "the array"
         )
     array = f"an array of {count} elements"
     what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
-    return f"{_who(row)} uses index {index} of {what}; check the index against the array"
+    return f"{who(row)} uses index {index} of {what}; check the index against the array"
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -169,7 +138,7 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     }[str(row["kind"])]
     return say(
         {**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave},
-        _who(row),
+        who(row),
         what,
         scene.plan.launches[int(row["launch"])],
         lambda place_: scene.lines.line(place_),
@@ -179,35 +148,35 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
     used = place(scene.lines, row["places"][1:])
     where = f", which decides line {used}" if used else ""
-    return f"{_who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
+    return f"{who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
 
 
 def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
     name = scene.regions[int(row["region"])].buffer.name
-    return f"{_who(row)} writes to the input {name}; inputs must stay as they are, use a workspace"
+    return f"{who(row)} writes to the input {name}; inputs must stay as they are, use a workspace"
 
 
 def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["write"]:
         return (
-            f"{_who(row)} waits for the whole grid, and another workgroup has ended without it; let every workgroup "
+            f"{who(row)} waits for the whole grid, and another workgroup has ended without it; let every workgroup "
             "reach every barrier of the grid"
         )
     if int(row["detail"]) & _OF_ONE_WAVE:
         return (
-            f"{_who(row)} waits at a barrier that {int(row['detail']) % _OF_ONE_WAVE} work-items of its wave do not "
+            f"{who(row)} waits at a barrier that {int(row['detail']) % _OF_ONE_WAVE} work-items of its wave do not "
             "reach with it: they have returned or go another way; a barrier must not stand in divergent code, so let "
             "all of them reach it and guard the work instead"
         )
     if row["detail"]:
         return (
-            f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
+            f"{who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
             "they have returned; let all of them reach every barrier and guard the work instead"
         )
     other = place(scene.lines, row["places"][1:])
     where = f"line {other}" if other else "another place"
     return (
-        f"{_who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
+        f"{who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
         "a barrier must not stand in divergent code"
     )
 
@@ -217,7 +186,7 @@ def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
     other = place(scene.lines, row["places"][1:])
     where = f"; others wait in line {other}" if other else ""
     return (
-        f"{_who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
+        f"{who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
         "divergent branch, or keep every lane of the wave alive"
     )
 
@@ -227,56 +196,22 @@ def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     what = f"{row['size']} bytes" if row["size"] else "a vector"
     wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
     return (
-        f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
+        f"{who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
         "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
         "__attribute__((aligned(4)))"
     )
 
 
-def _stack(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} needs more than 256 KiB of private memory; use smaller local arrays and no recursion"
-
-
-def _division(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} divides an integer by zero (or the smallest integer by -1)"
-
-
 def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["write"] and row["size"]:
         return (
-            f"{_who(row)} waits for the whole grid in a launch of which not all workgroups run at once; "
+            f"{who(row)} waits for the whole grid in a launch of which not all workgroups run at once; "
             "say cooperative = true in the launch"
         )
     state = f" while {row['detail']} others wait for it at a barrier or wave operation" if row["detail"] else ""
     return (
-        f"{_who(row)} was here{state} when {scene.deadline_s:.3g} s had passed; look for a loop that does not end or "
+        f"{who(row)} was here{state} when {scene.deadline_s:.3g} s had passed; look for a loop that does not end or "
         "far too much work in one workgroup"
-    )
-
-
-def _trap(scene: Scene, row: Mapping[str, Any]) -> str:
-    if row["detail"]:
-        return (
-            f"{_who(row)} breaks a promise of the source to the compiler, which may do anything then: __builtin_assume "
-            "of what is not so, __builtin_unreachable that is reached, or a function that ends without its return or "
-            "despite being noreturn"
-        )
-    return f"{_who(row)} executed a trap (a failed assert, or code the compiler proved unreachable)"
-
-
-def _kept(scene: Scene, row: Mapping[str, Any]) -> str:
-    return (
-        "the kernel keeps state between calls: this reads a __device__ variable that the call has not written yet, and "
-        "the call leaves another value there; set the variable at the start of each call, or back at its end"
-    )
-
-
-def _shift(scene: Scene, row: Mapping[str, Any]) -> str:
-    by, bits = int(row["detail"]), int(row["size"])
-    by -= 1 << 32 if 1 << 31 <= by < 1 << 32 else 0
-    return (
-        f"{_who(row)} shifts a value of {bits} bits by {by}, which has no defined result; mask the amount, or treat "
-        "that case apart"
     )
 
 
@@ -284,32 +219,24 @@ def _missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
     load = place(scene.lines, row["places"][1:])
     where = f" in line {load}" if load else ""
     return (
-        f"{_who(row)} uses a register before the load that fills it{where} is waited for; put an s_waitcnt between the "
+        f"{who(row)} uses a register before the load that fills it{where} is waited for; put an s_waitcnt between the "
         "two"
     )
 
 
 def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
-        f"{_who(row)} reads what an earlier instruction has not had time to write by the rules of gfx942; put s_nop or "
+        f"{who(row)} reads what an earlier instruction has not had time to write by the rules of gfx942; put s_nop or "
         "other instructions between the two"
     )
 
 
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
-        f"{_who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
+        f"{who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
         "what it looks at; end the loop by what it changes itself, and let no lane wait for another of its wave: they "
         "do not advance apart"
     )
-
-
-def _probe(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} does what C++ leaves undefined"
-
-
-def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
-    return f"{_who(row)} made a system call, which device code cannot do"
 
 
 KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
@@ -318,19 +245,19 @@ KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "divergent_barrier": _barrier,
     "divergent_collective": _collective,
     "misaligned": _misaligned,
-    "stack_overflow": _stack,
-    "division_by_zero": _division,
+    "stack_overflow": source_faults.of_stack,
+    "division_by_zero": source_faults.of_division,
     "timeout": _timeout,
-    "trap": _trap,
-    "illegal": _illegal,
+    "trap": source_faults.of_trap,
+    "illegal": source_faults.of_illegal,
     "race": _hazard,
     "undrained_barrier": _hazard,
     "uninitialised": _hazard,
     "wave_mask": _hazard,
-    "kept_state": _kept,
-    "shift": _shift,
+    "kept_state": source_faults.of_kept_state,
+    "shift": source_faults.of_shift,
     "missing_wait": _missing_wait,
     "hazard": _machine_hazard,
     "deadlock": _deadlock,
-    "probe": _probe,
+    "probe": source_faults.of_probe,
 }  # of the executor, in its order

@@ -15,6 +15,7 @@ PACKAGES = (
 LINES = 50
 COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
+REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
     "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
     "app.exports.safetensors_file": "a file format that others define",
@@ -33,10 +34,11 @@ APART = {
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
-    "sandbox.lab.build.no_bits": "a rewriting of a module on its own, which the other probes do not read",
-    "sandbox.lab.build.saturation": "a rewriting of a module on its own, which the other probes do not read",
-    "sandbox.lab.build.bridges": FULL,
-    "sandbox.lab.suspects": FULL,
+    "sandbox.candidate.code_identity": FULL,
+    "sandbox.lab.outcomes": FULL,
+    "sandbox.machine.instrumented.masked_lanes": REWRITING,
+    "sandbox.machine.instrumented.release_fences": REWRITING,
+    "sandbox.machine.instrumented.whole_copies": REWRITING,
     "sandbox.remote.folder_key": FULL,
 }
 

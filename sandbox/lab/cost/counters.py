@@ -15,7 +15,7 @@ from typing import Any
 
 from sandbox.lab.cost.matrix_cores import matrix_named
 from sandbox.lab.cost.spread import NOTHING, Spread
-from sandbox.lab.sentences import Scene
+from sandbox.lab.scene import Scene
 from sandbox.target import Target
 
 LOAD, STORE, ATOMIC, LDS_LOAD, LDS_STORE, LDS_ATOMIC, MATRIX, COLLECTIVE = range(8)

@@ -28,24 +28,24 @@ HONEST = Path(__file__).parents[3] / "kernels" / "honest" / "corpus"
 START, END = "<!-- lists: python -m tests.unit.sandbox.machine.conformance -->\n", "<!-- end of the lists -->"
 # Tests that compare values with something else than the interpreter, and what that is.
 ORACLES = {
-    "test_scalar_arithmetic": "Python's integers",
-    "test_integer_bits": "Python's integers, NumPy",
-    "test_integer_lanes": "NumPy's exact integers",
-    "test_integer_wide": "Python's integers",
-    "test_integer_folding": "LLVM's constant folding",
+    "test_scalar_integers": "Python's integers",
+    "test_bits_of_integers": "Python's integers, NumPy",
+    "test_integers_lanes": "NumPy's exact integers",
+    "test_integers64_wide": "Python's integers",
+    "test_integers_folding": "LLVM's constant folding",
     "test_comparisons": "NumPy",
     "test_cross_lane": "definition in NumPy",
-    "test_float_arithmetic": "NumPy, exact integers",
-    "test_float_conversions": "NumPy, ml_dtypes, exact integers",
-    "test_float_packed": "NumPy",
-    "test_float_transcendental": "exact values, within the documented error",
-    "test_operand_forms": "definition in NumPy",
+    "test_float_operations": "NumPy, exact integers",
+    "test_conversions_of_floats": "NumPy, ml_dtypes, exact integers",
+    "test_packed_floats": "NumPy",
+    "test_transcendental": "exact values, within the documented error",
+    "test_operands_forms": "definition in NumPy",
     "test_control_flow": "definition",
     "test_matrix": "AMD's matrix calculator, NumPy",
     "test_matrix_exact": "MMA-Sim's stored outputs",
     "test_sparse_matrix": "AMD's matrix calculator, NumPy",
 }
-CONSISTENT = "test_definedness"  # no oracle: what is defined hangs on nothing that is undefined
+CONSISTENT = "test_known_bits"  # no oracle: what is defined hangs on nothing that is undefined
 KERNELS, SHARED = "kernels", "shared"
 
 
