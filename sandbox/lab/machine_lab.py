@@ -20,6 +20,7 @@ from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.instances import instantiated
 from sandbox.candidate.plan import CONTENTS, VALUE, Candidate
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.candidate.source_refusals import source_refusals
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
@@ -69,13 +70,17 @@ class MachineLab(Lab):
 
     def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
         """Decode the listing of the candidate's compilation; findings where it does not compile or cannot be read."""
+        if refused := source_refusals(candidate.source):
+            return refused
         compilation = self._compiler.compile(candidate, tunables, is_assembled=False)
         return self.decoded(candidate, tunables, compilation) if compilation.ok else compilation.findings
 
     def decoded(
         self, candidate: Candidate, tunables: Mapping[str, int], compilation: Compilation
     ) -> LabProgram | tuple[Finding, ...]:
-        """Decode the listing of a compilation; findings where it holds what is not known."""
+        """Decode the listing of a compilation; findings where it, or the source, holds what is refused or not known."""
+        if refused := source_refusals(candidate.source):
+            return refused
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
         return self._listed(compilation.listing, candidate, tunables, symbols)
 

@@ -35,13 +35,6 @@ LISTINGS = (
     '\t.section\t.init_array,"aw"\n',
     "\ts_endpgm\n",
 )
-DEVICE_CODE = (
-    "__device__ int a = __builtin_constant_p(3);",
-    "__device__ __attribute__((weak)) void f() {}",
-    '__attribute__((no_sanitize("address"))) __device__ void f() {}',
-    "void host() { }",
-    "__device__ int ks_name;",
-)
 INCLUDES = (
     "#include <unistd.h>",
     "#include NAME",
@@ -108,10 +101,8 @@ def plans(folder: Path) -> Iterator[Row]:
 
 def compilers(folder: Path) -> Iterator[Row]:
     """What clang, the assembler and the linker print, and what is refused before they run."""
-    from sandbox.lab.build.assembly import translate
-    from sandbox.lab.build.device_text import DeviceText, source_refusals, text_refusals
-
     from sandbox.candidate import diagnostics as read
+    from sandbox.candidate.source_refusals import source_refusals
     from sandbox.gpu.compile.includes import refusals
     from sandbox.process import Completed
 
@@ -128,14 +119,8 @@ def compilers(folder: Path) -> Iterator[Row]:
         yield judged(f"linker {said}", "compile", read.linker_findings(Completed(1, "", said, False, 0.0)))
     for number, text in enumerate(LISTINGS):
         yield judged(f"listing {number}", "compile", read.listing_findings(text))
-    for number, text in enumerate(DEVICE_CODE):
-        yield judged(f"text {number}", "compile", text_refusals(DeviceText(text, (1,))))
-    words = [f"#define {word} x\n#include <hip/hip_runtime.h>" for word in ("__syncthreads", "__builtin_amdgcn_fence")]
-    for text in (*words, "#line 4", "int KS_A;"):
+    for text in ("#line 4", "int KS_A;", "/* no end"):
         yield judged(f"source {text}", "compile", source_refusals(text))
-    for text in ('asm("v_mov_b32 v0, v1");', 'asm volatile("s_nop 0");', 'asm(".set k, f");'):
-        translated = translate(text)
-        yield judged(f"inline {text}", "compile", (*translated.refused, *translated.unknown))
     for text in INCLUDES:
         yield judged(f"reads {text}", "compile", refusals(text, frozenset({"hip/hip_runtime.h"}), True))
 
