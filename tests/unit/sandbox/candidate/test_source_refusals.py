@@ -15,7 +15,7 @@ def test_a_name_of_the_judges_is_refused_at_its_line_before_anything_is_built() 
 
 
 def test_other_line_numbers_and_what_has_no_end_are_refused() -> None:
-    assert [f.line for f in source_refusals("int a;\n#line 7\n# 8 \"x\"\n/* no end")] == [2, 3, 4]
+    assert [f.line for f in source_refusals('int a;\n#line 7\n# 8 "x"\n/* no end')] == [2, 3, 4]
 
 
 def test_words_in_texts_and_comments_are_not() -> None:
