@@ -1,7 +1,7 @@
 """Processor time of verdicts and estimates of all tasks' seeds, beside another checkout of this project, in turns.
 
 `python -m benchmarks.machine_speed --base DIR [--tasks NAME ...] [--seeds PART]`. DIR is a checkout of the commit to
-compare with, whose packages this interpreter can import. Both compile each seed anew; what they build once for all
+compare with, whose packages this interpreter can import. Both compile each seed again; what they build once for all
 kernels is built before. Times are of the asking process and all that it starts. Estimates are of the same source moved
 down by a line. A task's ratio is that of the sums over its seeds; the last figures are geometric means over the tasks.
 """

@@ -1,4 +1,4 @@
-"""What a candidate's text may not hold: the judge's own names, other line numbers, and what has no end.
+"""Words that a candidate's text may not hold: the judge's own names, other line numbers, and what has no end.
 
 A build with probes and one without see the same text. A candidate that asked for a name of the judge's could tell the
 two apart; one with line numbers of its own could lead every finding astray.

@@ -1,4 +1,4 @@
-"""What the sentences of findings are about: the program, the plan and the buffers, and places in them."""
+"""The subjects of the sentences of findings: the program, the plan and the buffers, and places in them."""
 
 from __future__ import annotations
 

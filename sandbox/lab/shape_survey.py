@@ -53,7 +53,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Survey:
-    """What shapes met that the known ones did not, which had findings, and how many were looked at."""
+    """Events of shapes that the known ones did not have, which shapes had findings, and how many were looked at."""
 
     met: Mapping[int, Met]
     compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: shape, left, right

@@ -132,7 +132,7 @@ def _resolved(judge: Judge, cases: Iterable[Case], refused: list[Case] | None = 
 
 
 class _Things:
-    """What shapes met and no known one did, the rarest first, each with the cases of these shapes, cheapest first."""
+    """Events that shapes met and no known one did, the rarest first, each with the cases of them, cheapest first."""
 
     def __init__(self, judge: Judge, rng: np.random.Generator) -> None:
         self._judge, self._rng = judge, rng

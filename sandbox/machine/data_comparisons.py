@@ -82,7 +82,7 @@ def _columns(program: DecodedProgram, listing: str) -> list[int]:
 
 
 class _Step:
-    """What an instruction reads and writes, each a set of registers as bits."""
+    """The registers that an instruction reads and writes, each a set as bits."""
 
     def __init__(self, instruction: DecodedInstruction) -> None:
         row, name = instruction.row, instruction.row.semantics

@@ -35,6 +35,7 @@ APART = {
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.candidate.code_identity": FULL,
+    "sandbox.candidate.source_refusals": "a rule on every source, as its siblings are",
     "sandbox.lab.outcomes": FULL,
     "sandbox.machine.instrumented.masked_lanes": REWRITING,
     "sandbox.machine.instrumented.release_fences": REWRITING,
