@@ -1,4 +1,4 @@
-"""Sections and symbols of ELF64 files: objects and programs of the lab, images for GPUs."""
+"""Sections and symbols of ELF64 files, as images for GPUs are."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Symbol(NamedTuple):  # a program has more than a thousand
 
 
 class Elf:
-    """Sections and symbols of one file; `data` may be edited in place."""
+    """Sections and symbols of one file."""
 
     def __init__(self, data: bytes) -> None:
         if data[:6] != b"\x7fELF\x02\x01":
@@ -71,29 +71,3 @@ class Elf:
             if section.name == name and section.kind != NOBITS:
                 return bytes(self.data[section.offset : section.offset + section.size])
         return b""
-
-    def span(self, name: str) -> tuple[int, int]:
-        """Addresses of the section with this name; zeros when there is none."""
-        return next(((s.address, s.address + s.size) for s in self.sections if s.name == name and s.size), (0, 0))
-
-    def tls_segment(self) -> tuple[int, int]:
-        """Size in memory and alignment of the thread-local image; zeros when there is none."""
-        (start,) = struct.unpack_from("<Q", self.data, 0x20)
-        size, count = struct.unpack_from("<HH", self.data, 0x36)
-        for at in range(start, start + size * count, size):
-            if struct.unpack_from("<I", self.data, at)[0] == 7:
-                memory, align = struct.unpack_from("<QQ", self.data, at + 40)
-                return memory, align
-        return 0, 1
-
-    def image(self) -> tuple[int, int]:
-        """The lowest and the highest address that is loaded."""
-        (start,) = struct.unpack_from("<Q", self.data, 0x20)
-        size, count = struct.unpack_from("<HH", self.data, 0x36)
-        spans = []
-        for at in range(start, start + size * count, size):
-            if struct.unpack_from("<I", self.data, at)[0] == 1:
-                (address,) = struct.unpack_from("<Q", self.data, at + 16)
-                (memory,) = struct.unpack_from("<Q", self.data, at + 40)
-                spans.append((address, address + memory))
-        return min(s[0] for s in spans), max(s[1] for s in spans)

@@ -255,8 +255,3 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
         padded = segment + bytes(-len(segment) % 8)
         words += [*struct.unpack(f"<{len(padded) // 8}Q", padded), *(numbers or ())]
     return words
-
-
-def workers_for(work: Work, plan: ResolvedPlan) -> Work:
-    """Let workgroups that run at once share one worker: they take turns there."""
-    return replace(work, workers=1) if any(launch.cooperative for launch in plan.launches) else work

@@ -33,7 +33,7 @@ static const int kAllowed[] = {
     SYS_munmap,          SYS_madvise,
 };
 
-// Straight to the kernel: no name stands between, so nothing that a candidate could define.
+// Straight to the kernel: the C library knows no such call.
 static long call_kernel(long number, long a, long b, long c) {
     long result;
     asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
@@ -81,7 +81,7 @@ void allow_only_listed_calls(int result_file) {
     filter.load(offsetof(struct seccomp_data, args[2]));
     filter.add(BPF_JMP | BPF_JSET | BPF_K, 4 /* PROT_EXEC */, 1, 0);
     filter.answer(SECCOMP_RET_ALLOW);
-    filter.answer(SECCOMP_RET_TRAP);  // a finding, see faults.cpp
+    filter.answer(SECCOMP_RET_TRAP);  // SIGSYS, which nothing catches
     struct sock_fprog program = {(unsigned short)filter.count, filter.line};
     if (call_kernel(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&program) != 0)
         die("the system-call filter cannot be installed");

@@ -22,7 +22,7 @@ struct Program {
     uint32_t vectors, accumulators;  // registers from v0 and from a0 on that the instructions name
 };
 
-// Ends the process with a message where the file is not one that image.py wrote.
+// Ends the process with a message where the file is not one that decoded_program.py wrote.
 void read_program(const char* path, Program& program);
 [[noreturn]] void die(const char* message);
 

@@ -1,4 +1,4 @@
-// A decoded program, as sandbox/machine/image.py writes it and program.cpp reads and checks it.
+// A decoded program, as sandbox/machine/image_layout.py lays it out and loaded_program.cpp reads and checks it.
 #pragma once
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 
 namespace machine {
 
-// In the order of KINDS in sandbox/machine/findings.py.
+// In the order of KINDS in sandbox/lab/executor_result.py.
 enum FindingKind : uint32_t {
     kOutOfBounds,
     kInputWritten,

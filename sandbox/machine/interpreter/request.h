@@ -1,5 +1,4 @@
-// What the parent asks for: a flat array of 64-bit words in request.bin, as sandbox/machine/execution_request.py writes
-// it.
+// What the parent asks for: a flat array of 64-bit words in request.bin, as sandbox/lab/machine_lab.py writes it.
 #pragma once
 #include <stdint.h>
 
