@@ -29,8 +29,8 @@ Meaning meaning_of(const char* name) {
     if (!strcmp(name, "mov_b32")) return {Sort::copy, memory};
     if (!strncmp(name, "s_cbranch_", 10) || !strcmp(name, "s_branch")) return {Sort::branch, memory};
     if (!strncmp(name, "cmp", 3) || !strcmp(name, "readfirstlane_b32")) return {Sort::decision, memory};
-    if (strstr(name, "_store") || strstr(name, "_atomic") || !strcmp(name, "s_barrier") || !strcmp(name, "s_call_b64") ||
-        !strcmp(name, "s_swappc_b64") || !strcmp(name, "s_setpc_b64"))
+    if (strstr(name, "_store") || strstr(name, "_atomic") || !strcmp(name, "s_barrier") ||
+        !strcmp(name, "s_call_b64") || !strcmp(name, "s_swappc_b64") || !strcmp(name, "s_setpc_b64"))
         return {Sort::change, memory};
     const char* const rest = strchr(name, '_');
     return {rest && !strcmp(rest, "_load") && memory != Memory::other ? Sort::load : Sort::other, memory};

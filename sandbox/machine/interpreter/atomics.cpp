@@ -113,10 +113,18 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     LaneAddresses to = {}, lds = {}, scratch = {};
     bool is_good = false;
     switch (kind) {
-    case Kind::global: is_good = global_addresses(wave, in, to); break;
-    case Kind::flat: is_good = flat_addresses(wave, in, to, lds, scratch); break;
-    case Kind::buffer: is_good = buffer_addresses(wave, in, sizeof(T), to); break;
-    case Kind::lds: is_good = lds_addresses(wave, in, lds); break;
+    case Kind::global:
+        is_good = global_addresses(wave, in, to);
+        break;
+    case Kind::flat:
+        is_good = flat_addresses(wave, in, to, lds, scratch);
+        break;
+    case Kind::buffer:
+        is_good = buffer_addresses(wave, in, sizeof(T), to);
+        break;
+    case Kind::lds:
+        is_good = lds_addresses(wave, in, lds);
+        break;
     }
     if (!is_good || !visit_global(wave, to, sizeof(T), Access::atomic, move)) return;
     if (kind == Kind::lds)
@@ -158,7 +166,8 @@ uint32_t packed_half(uint32_t a, uint32_t b) {
 uint32_t packed_bfloat(uint32_t a, uint32_t b) {
     uint32_t both = 0;
     for (int shift = 0; shift < 32; shift += 16) {
-        const float x = same_bits<float>((a >> shift & 0xffff) << 16), y = same_bits<float>((b >> shift & 0xffff) << 16);
+        const float x = same_bits<float>((a >> shift & 0xffff) << 16),
+                    y = same_bits<float>((b >> shift & 0xffff) << 16);
         const uint32_t bits = same_bits<uint32_t>(x + y);
         const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
         const uint32_t rounded = is_nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
@@ -169,44 +178,44 @@ uint32_t packed_bfloat(uint32_t a, uint32_t b) {
 
 }  // namespace
 
-#define CHANGE(NAME, T, EXPRESSION)                                                                            \
-    struct NAME {                                                                                              \
-        using Bits = T;                                                                                        \
-        static constexpr bool kCompares = false, kIgnoresOld = false;                                          \
-        T operator()(T old, T data, [[maybe_unused]] T compared) const { return EXPRESSION; }                  \
+#define CHANGE(NAME, T, EXPRESSION)                                                           \
+    struct NAME {                                                                             \
+        using Bits = T;                                                                       \
+        static constexpr bool kCompares = false, kIgnoresOld = false;                         \
+        T operator()(T old, T data, [[maybe_unused]] T compared) const { return EXPRESSION; } \
     };
-#define SWAP(NAME, T)                                                                                          \
-    struct NAME {                                                                                              \
-        using Bits = T;                                                                                        \
-        static constexpr bool kCompares = false, kIgnoresOld = true;                                           \
-        T operator()(T, T data, T) const { return data; }                                                      \
+#define SWAP(NAME, T)                                                \
+    struct NAME {                                                    \
+        using Bits = T;                                              \
+        static constexpr bool kCompares = false, kIgnoresOld = true; \
+        T operator()(T, T data, T) const { return data; }            \
     };
-#define CHANGES(S, U, I)                                                      \
-    CHANGE(Add##S, U, old + data)                                             \
-    CHANGE(Sub##S, U, old - data)                                             \
-    CHANGE(ReverseSub##S, U, data - old)                                      \
-    CHANGE(Smin##S, U, (I)old < (I)data ? old : data)                         \
-    CHANGE(Umin##S, U, old < data ? old : data)                               \
-    CHANGE(Smax##S, U, (I)old > (I)data ? old : data)                         \
-    CHANGE(Umax##S, U, old > data ? old : data)                               \
-    CHANGE(And##S, U, old& data)                                              \
-    CHANGE(Or##S, U, old | data)                                              \
-    CHANGE(Xor##S, U, old ^ data)                                             \
-    CHANGE(Inc##S, U, old >= data ? 0 : old + 1)                              \
-    CHANGE(Dec##S, U, !old || old > data ? data : old - 1)                    \
-    SWAP(Swap##S, U)                                                 \
-    struct Compare##S {                                                       \
-        using Bits = U;                                                       \
-        static constexpr bool kCompares = true, kIgnoresOld = false;                               \
+#define CHANGES(S, U, I)                                                                       \
+    CHANGE(Add##S, U, old + data)                                                              \
+    CHANGE(Sub##S, U, old - data)                                                              \
+    CHANGE(ReverseSub##S, U, data - old)                                                       \
+    CHANGE(Smin##S, U, (I)old < (I)data ? old : data)                                          \
+    CHANGE(Umin##S, U, old < data ? old : data)                                                \
+    CHANGE(Smax##S, U, (I)old > (I)data ? old : data)                                          \
+    CHANGE(Umax##S, U, old > data ? old : data)                                                \
+    CHANGE(And##S, U, old& data)                                                               \
+    CHANGE(Or##S, U, old | data)                                                               \
+    CHANGE(Xor##S, U, old ^ data)                                                              \
+    CHANGE(Inc##S, U, old >= data ? 0 : old + 1)                                               \
+    CHANGE(Dec##S, U, !old || old > data ? data : old - 1)                                     \
+    SWAP(Swap##S, U)                                                                           \
+    struct Compare##S {                                                                        \
+        using Bits = U;                                                                        \
+        static constexpr bool kCompares = true, kIgnoresOld = false;                           \
         U operator()(U old, U data, U compared) const { return old == compared ? data : old; } \
     };
 CHANGES(32, uint32_t, int32_t)
 CHANGES(64, uint64_t, int64_t)
 template <> constexpr bool kForgets<Swap32> = true;
 template <> constexpr bool kForgets<Swap64> = true;
-#define FLOATS(S, U, F)                                                                              \
-    CHANGE(AddFloat##S, U, same_bits<U>(sum(same_bits<F>(old), same_bits<F>(data))))                 \
-    CHANGE(MinFloat##S, U, same_bits<U>(least(same_bits<F>(old), same_bits<F>(data))))               \
+#define FLOATS(S, U, F)                                                                \
+    CHANGE(AddFloat##S, U, same_bits<U>(sum(same_bits<F>(old), same_bits<F>(data))))   \
+    CHANGE(MinFloat##S, U, same_bits<U>(least(same_bits<F>(old), same_bits<F>(data)))) \
     CHANGE(MaxFloat##S, U, same_bits<U>(greatest(same_bits<F>(old), same_bits<F>(data))))
 FLOATS(32, uint32_t, float)
 FLOATS(64, uint64_t, double)
@@ -247,13 +256,14 @@ template <class F32, class F64> static void on(Wave& wave, const Instruction& in
 
 // By the bytes of the instruction, four or eight.
 #define SIZED(NAME, F) {NAME, on<F##32, F##64>}
-#define CHANGED(PREFIX)                                                                                           \
-    SIZED(PREFIX "_add", Add), SIZED(PREFIX "_sub", Sub), SIZED(PREFIX "_smin", Smin), SIZED(PREFIX "_umin", Umin), \
+#define CHANGED(PREFIX)                                                                                               \
+    SIZED(PREFIX "_add", Add), SIZED(PREFIX "_sub", Sub), SIZED(PREFIX "_smin", Smin), SIZED(PREFIX "_umin", Umin),   \
         SIZED(PREFIX "_smax", Smax), SIZED(PREFIX "_umax", Umax), SIZED(PREFIX "_and", And), SIZED(PREFIX "_or", Or), \
         SIZED(PREFIX "_xor", Xor), SIZED(PREFIX "_inc", Inc), SIZED(PREFIX "_dec", Dec), SIZED(PREFIX "_swap", Swap), \
-        SIZED(PREFIX "_cmpswap", Compare), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat),      \
-        SIZED(PREFIX "_fmax", MaxFloat), {PREFIX "_pk_add_f16", on<AddHalves, AddHalves>},                        \
-        {PREFIX "_pk_add_bf16", on<AddBfloats, AddBfloats>}
+        SIZED(PREFIX "_cmpswap", Compare), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat),          \
+        SIZED(PREFIX "_fmax", MaxFloat), {PREFIX "_pk_add_f16", on<AddHalves, AddHalves>}, {                          \
+        PREFIX "_pk_add_bf16", on<AddBfloats, AddBfloats>                                                             \
+    }
 
 MACHINE_SEMANTICS(kAtomics, CHANGED("global_atomic"), CHANGED("flat_atomic"), CHANGED("buffer_atomic"),
                   CHANGED("lds_atomic"), SIZED("lds_atomic_rsub", ReverseSub), SIZED("lds_atomic_mskor", MaskOr),

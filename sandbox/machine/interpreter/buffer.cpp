@@ -207,13 +207,12 @@ bool buffer_addresses(Wave& wave, const Instruction& in, uint32_t bytes, LaneAdd
     return range_of(wave, in, 0, bytes, to);
 }
 
-MACHINE_SEMANTICS(kBuffer, {"buffer_load", load_or_into_lds<Form::zeros>},
-                  {"buffer_load_unsigned", load_or_into_lds<Form::zeros>},
-                  {"buffer_load_signed", load_or_into_lds<Form::sign>}, {"buffer_load_low_unsigned", load<Form::low_half>},
-                  {"buffer_load_high_unsigned", load<Form::high_half>},
-                  {"buffer_load_low_signed", load<Form::low_half_sign>},
-                  {"buffer_load_high_signed", load<Form::high_half_sign>}, {"buffer_store", store<false>},
-                  {"buffer_store_high", store<true>}, {"global_load_lds", global_into_lds<false>},
-                  {"global_load_lds_unsigned", global_into_lds<false>}, {"global_load_lds_signed", global_into_lds<true>})
+MACHINE_SEMANTICS(
+    kBuffer, {"buffer_load", load_or_into_lds<Form::zeros>}, {"buffer_load_unsigned", load_or_into_lds<Form::zeros>},
+    {"buffer_load_signed", load_or_into_lds<Form::sign>}, {"buffer_load_low_unsigned", load<Form::low_half>},
+    {"buffer_load_high_unsigned", load<Form::high_half>}, {"buffer_load_low_signed", load<Form::low_half_sign>},
+    {"buffer_load_high_signed", load<Form::high_half_sign>}, {"buffer_store", store<false>},
+    {"buffer_store_high", store<true>}, {"global_load_lds", global_into_lds<false>},
+    {"global_load_lds_unsigned", global_into_lds<false>}, {"global_load_lds_signed", global_into_lds<true>})
 
 }  // namespace machine

@@ -105,9 +105,9 @@ static u32 outstanding_bits(const Wave& w) {
 
 static void get_register(Wave& w, const Instruction& in) {
     const Stretch s = stretch_of(in);
-    const u32 value = s.id == kModeRegister     ? mode_bits(w)
+    const u32 value = s.id == kModeRegister          ? mode_bits(w)
                       : s.id == kOutstandingRegister ? outstanding_bits(w)
-                                                : w.hardware[s.id];
+                                                     : w.hardware[s.id];
     put_scalar(w, in.result[0], value >> s.offset & s.mask, kAll, kNowhere);
 }
 
@@ -183,8 +183,8 @@ MACHINE_SEMANTICS(kControl, {"s_branch", branch}, {"s_cbranch_scc0", branch_on_s
                   {"s_sethalt", halt}, {"s_nop", nothing}, {"s_setprio", nothing}, {"s_sendmsg", nothing},
                   {"s_sendmsghalt", halt}, {"s_icache_inv", nothing}, {"s_ttracedata", nothing},
                   {"s_incperflevel", nothing}, {"s_decperflevel", nothing}, {"s_wakeup", nothing},
-                  {"s_setkill", nothing}, {"s_getreg_b32", get_register},
-                  {"s_setreg_b32", set_register}, {"s_set_gpr_idx_on", index_on}, {"s_set_gpr_idx_off", index_off},
+                  {"s_setkill", nothing}, {"s_getreg_b32", get_register}, {"s_setreg_b32", set_register},
+                  {"s_set_gpr_idx_on", index_on}, {"s_set_gpr_idx_off", index_off},
                   {"s_set_gpr_idx_mode", set_index_mode}, {"s_set_gpr_idx_idx", set_index},
                   {"s_movrels_b32", move_relative<true>}, {"s_movrels_b64", move_relative<true>},
                   {"s_movreld_b32", move_relative<false>}, {"s_movreld_b64", move_relative<false>},

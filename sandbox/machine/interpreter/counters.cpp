@@ -24,7 +24,7 @@ struct Scratchpad {
 struct Recorder {
     SiteCounts* site;    // of each instruction; a second one where it touches LDS through a generic address
     uint64_t* executed;  // of each instruction: waves that executed it
-    uint64_t *spare;     // the worker's own, while this one takes its place
+    uint64_t* spare;     // the worker's own, while this one takes its place
     Scratchpad* pad;
     uint64_t blocks, waves, barriers, accesses, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions];  // loads, then stores and atomics, by buffer
@@ -76,7 +76,8 @@ void write_site(FILE* out, const SiteCounts& c, bool is_first) {
     const uint64_t values[] = {c.place,    c.access, c.size,        c.instructions, c.lanes,     c.bytes,      c.lines,
                                c.segments, c.misses, c.unit_cycles, c.accesses,     c.conflicts, c.port_cycles};
     fprintf(out, "%s[", is_first ? "\n" : ",\n");
-    for (uint32_t i = 0; i < sizeof values / 8; i++) fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
+    for (uint32_t i = 0; i < sizeof values / 8; i++)
+        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
     fprintf(out, "]");
 }
 

@@ -79,7 +79,8 @@ uint8_t met_by_bound(const Wave& wave, const Instruction& in) {
 void note_words(const Wave& wave, const Instruction& in, Coverage& coverage) {
     if (in.source[0].kind != kScalar || in.source[0].dwords != 2) return;
     uint64_t address = wave.scalar64(in.source[0].index) + (uint64_t)in.offset;
-    if (in.sources > 1 && in.source[1].kind == kScalar && in.source[1].dwords == 1) address += wave.s[in.source[1].index];
+    if (in.sources > 1 && in.source[1].kind == kScalar && in.source[1].dwords == 1)
+        address += wave.s[in.source[1].index];
     const uint64_t first = (address - kDataBase) / 4;
     for (uint64_t word = first; word < first + in.bytes / 4u && word < coverage.data_words; word++)
         coverage.words[coverage.first_like[word]] = 1;
@@ -159,25 +160,37 @@ void clear(Coverage& coverage) {
 void note_met(const Wave& wave, const Instruction& in, Watch watch, Coverage& coverage) {
     uint8_t met = kReached;
     switch (watch) {
-        case Watch::none: return;
-        case Watch::reached: break;
-        case Watch::bound: met |= met_by_bound(wave, in); break;
-        case Watch::lanes: met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask); break;
-        case Watch::numbers:
-            met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask);
-            if (coverage.samples) note_operands(wave, in, *coverage.samples);
-            break;
-        case Watch::condition:
-            met |= wave.s[kScc] & 1 ? kTrue : kFalse;
-            if (coverage.samples) note_operands(wave, in, *coverage.samples);
-            break;
-        case Watch::branch: met |= wave.next == in.target ? kTrue : kFalse; break;
-        case Watch::scalar: met |= met_by_scalar(wave, in); break;
-        case Watch::vector: met |= met_by_vector(wave, in.result[0]); break;
-        case Watch::load:
-            met |= met_by_value(value_of(wave, in.result[0]));
-            note_words(wave, in, coverage);
-            break;
+    case Watch::none:
+        return;
+    case Watch::reached:
+        break;
+    case Watch::bound:
+        met |= met_by_bound(wave, in);
+        break;
+    case Watch::lanes:
+        met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask);
+        break;
+    case Watch::numbers:
+        met |= met_by_lanes(value_of(wave, in.result[0]), wave.write_mask);
+        if (coverage.samples) note_operands(wave, in, *coverage.samples);
+        break;
+    case Watch::condition:
+        met |= wave.s[kScc] & 1 ? kTrue : kFalse;
+        if (coverage.samples) note_operands(wave, in, *coverage.samples);
+        break;
+    case Watch::branch:
+        met |= wave.next == in.target ? kTrue : kFalse;
+        break;
+    case Watch::scalar:
+        met |= met_by_scalar(wave, in);
+        break;
+    case Watch::vector:
+        met |= met_by_vector(wave, in.result[0]);
+        break;
+    case Watch::load:
+        met |= met_by_value(value_of(wave, in.result[0]));
+        note_words(wave, in, coverage);
+        break;
     }
     coverage.met[wave.at] |= met;
 }

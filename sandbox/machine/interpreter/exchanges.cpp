@@ -93,7 +93,7 @@ void nothing(Wave&, const Instruction&) {}
 
 }  // namespace
 
-MACHINE_SEMANTICS(kExchanges, {"ds_bpermute_b32", bpermute}, {"ds_permute_b32", permute},
-                  {"ds_swizzle_b32", swizzle}, {"ds_nop", nothing})
+MACHINE_SEMANTICS(kExchanges, {"ds_bpermute_b32", bpermute}, {"ds_permute_b32", permute}, {"ds_swizzle_b32", swizzle},
+                  {"ds_nop", nothing})
 
 }  // namespace machine

@@ -11,10 +11,26 @@ Shared<int> g_count;
 char g_lock;
 
 const char* const kNames[] = {
-    "out_of_bounds", "input_written",    "divergent_barrier", "divergent_collective", "misaligned",
-    "stack_overflow", "division_by_zero", "timeout",          "trap",                 "illegal",
-    "race",          "undrained_barrier", "uninitialised",    "wave_mask",            "kept_state",
-    "shift",         "missing_wait",      "hazard",           "deadlock",             "probe",
+    "out_of_bounds",
+    "input_written",
+    "divergent_barrier",
+    "divergent_collective",
+    "misaligned",
+    "stack_overflow",
+    "division_by_zero",
+    "timeout",
+    "trap",
+    "illegal",
+    "race",
+    "undrained_barrier",
+    "uninitialised",
+    "wave_mask",
+    "kept_state",
+    "shift",
+    "missing_wait",
+    "hazard",
+    "deadlock",
+    "probe",
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kFindingKinds);
 

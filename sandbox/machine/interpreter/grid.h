@@ -17,11 +17,11 @@ struct Outcome {
 struct Grid {
     const Request* request;
     Worker* workers;
-    Outcome* outcomes;     // of each launch
-    uint32_t launch;       // the open one
-    uint32_t turn;         // launches opened so far
-    uint32_t finished;     // workers that have finished it
-    Shared<uint64_t> next;  // its next workgroup, see Launch::linear
+    Outcome* outcomes;          // of each launch
+    uint32_t launch;            // the open one
+    uint32_t turn;              // launches opened so far
+    uint32_t finished;          // workers that have finished it
+    Shared<uint64_t> next;      // its next workgroup, see Launch::linear
     Shared<uint64_t> progress;  // counts up where a workgroup changes memory or ends
     Shared<uint32_t> idle;      // workers without a workgroup
     Shared<bool> is_over;       // the deadline has come

@@ -4,13 +4,10 @@ namespace machine {
 
 namespace {
 
-bool is_signed(Form form) {
-    return form == Form::sign || form == Form::low_half_sign || form == Form::high_half_sign;
-}
+bool is_signed(Form form) { return form == Form::sign || form == Form::low_half_sign || form == Form::high_half_sign; }
 
 void extend(LaneData& data, uint32_t bytes) {
-    for (uint32_t& value : data.dword[0].lane)
-        value = bytes == 1 ? (uint32_t)(int8_t)value : (uint32_t)(int16_t)value;
+    for (uint32_t& value : data.dword[0].lane) value = bytes == 1 ? (uint32_t)(int8_t)value : (uint32_t)(int16_t)value;
     for (uint32_t b = bytes; b < 4; b++) data.defined[0].byte[b] = data.defined[0].byte[bytes - 1];
 }
 
@@ -47,7 +44,8 @@ void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data) {
     data.defined[0].byte[1] = data.defined[0].byte[3];
 }
 
-void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form, uint32_t skipped) {
+void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form,
+          uint32_t skipped) {
     const uint32_t index = in.result[0].index + skipped, dwords = (bytes + 3) / 4;
     if (skipped + dwords > in.result[0].dwords) return;
     if (bytes < 4) {  // what the load leaves out is zeros, so it is defined

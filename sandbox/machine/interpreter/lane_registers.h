@@ -12,7 +12,7 @@ void clear(LaneData& data, uint32_t bytes);
 // The registers that a store takes its bytes from; `is_high`: from the upper half of the first.
 void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data);
 // Writes the loaded bytes to the result's registers, the first of them `skipped` registers behind its start.
-void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes,
-          Form form = Form::zeros, uint32_t skipped = 0);
+void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form = Form::zeros,
+          uint32_t skipped = 0);
 
 }  // namespace machine

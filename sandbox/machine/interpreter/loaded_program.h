@@ -10,15 +10,15 @@ constexpr uint32_t kNameBytes = 48;
 
 struct Program {
     ProgramHeader head;
-    const char* names;          // of semantics, kNameBytes each
+    const char* names;  // of semantics, kNameBytes each
     const Kernel* kernels;
     const Section* sections;
-    uint8_t* data;              // what the sections hold before the first launch
+    uint8_t* data;  // what the sections hold before the first launch
     const Instruction* code;
-    Handler* run;               // of each instruction
-    const uint8_t* is_exchange;  // of each instruction: lanes take what other lanes hold
-    const uint8_t* role;         // of each instruction: see access_roles.h
-    RegisterGroups* touched;     // of each instruction: what MemoryModel::check_pending looks at
+    Handler* run;                    // of each instruction
+    const uint8_t* is_exchange;      // of each instruction: lanes take what other lanes hold
+    const uint8_t* role;             // of each instruction: see access_roles.h
+    RegisterGroups* touched;         // of each instruction: what MemoryModel::check_pending looks at
     uint32_t vectors, accumulators;  // registers from v0 and from a0 on that the instructions name
 };
 

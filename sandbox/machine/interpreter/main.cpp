@@ -28,9 +28,7 @@ Program g_program;
 Grid g_grid;
 Watches g_watches;
 
-void* work(void* raw) {
-    work_off(*(Worker*)raw, g_grid);
-}
+void* work(void* raw) { work_off(*(Worker*)raw, g_grid); }
 
 // Each worker notes for itself what becomes of the marked instructions.
 void mark(Worker& worker) {

@@ -91,7 +91,8 @@ template <int M> static void multiply_doubles(Wave& w, const Instruction& in, co
     join_pairs(o.a.value, 1, is_negated(in, 0), a);
     join_pairs(o.b.value, 1, is_negated(in, 1), b);
     const double constant = __builtin_bit_cast(double, o.constant);
-    if (o.c) join_pairs(o.c, s.lane_d(), is_negated(in, 2), d);
+    if (o.c)
+        join_pairs(o.c, s.lane_d(), is_negated(in, 2), d);
     else
         for (double& each : d) each = is_negated(in, 2) ? -constant : constant;
     define_results(w, in, s, o, nullptr);
@@ -109,20 +110,21 @@ template <int M> static void multiply_doubles(Wave& w, const Instruction& in, co
 
 template <Element A, Element B, int M, int K, int Blocks> static void mfma(Wave& w, const Instruction& in) {
     constexpr bool kIsSingle = A == Element::f32, kIsDouble = A == Element::f64;
-    constexpr MatrixShape kShape = {A, B, M, K, Blocks, false, Blocks > 1 && !kIsDouble,
-                              kIsSingle || kIsDouble || Blocks > 1};
-    if constexpr (kIsDouble) multiply_doubles<M>(w, in, kShape);
-    else multiply_floats(w, in, kShape);
+    constexpr MatrixShape kShape = {
+        A, B, M, K, Blocks, false, Blocks > 1 && !kIsDouble, kIsSingle || kIsDouble || Blocks > 1};
+    if constexpr (kIsDouble)
+        multiply_doubles<M>(w, in, kShape);
+    else
+        multiply_floats(w, in, kShape);
 }
 
-#define MFMA(name, element, m, k, blocks) \
-    {"mfma_" #name, mfma<Element::element, Element::element, m, k, blocks>}
-#define MFMA_EIGHT(a, b)                                                            \
-    {"mfma_f32_16x16x32_" #a "_" #b, mfma<Element::a, Element::b, 16, 32, 1>}, \
-    {"mfma_f32_32x32x16_" #a "_" #b, mfma<Element::a, Element::b, 32, 16, 1>}
+#define MFMA(name, element, m, k, blocks) {"mfma_" #name, mfma<Element::element, Element::element, m, k, blocks>}
+#define MFMA_EIGHT(a, b)                                                         \
+    {"mfma_f32_16x16x32_" #a "_" #b, mfma<Element::a, Element::b, 16, 32, 1>}, { \
+        "mfma_f32_32x32x16_" #a "_" #b, mfma<Element::a, Element::b, 32, 16, 1>  \
+    }
 
-MACHINE_SEMANTICS(kMatrix,
-                  MFMA(f32_32x32x1_2b_f32, f32, 32, 1, 2), MFMA(f32_16x16x1_4b_f32, f32, 16, 1, 4),
+MACHINE_SEMANTICS(kMatrix, MFMA(f32_32x32x1_2b_f32, f32, 32, 1, 2), MFMA(f32_16x16x1_4b_f32, f32, 16, 1, 4),
                   MFMA(f32_4x4x1_16b_f32, f32, 4, 1, 16), MFMA(f32_32x32x2_f32, f32, 32, 2, 1),
                   MFMA(f32_16x16x4_f32, f32, 16, 4, 1), MFMA(f32_16x16x8_xf32, xf32, 16, 8, 1),
                   MFMA(f32_32x32x4_xf32, xf32, 32, 4, 1), MFMA(f32_32x32x4_2b_f16, f16, 32, 4, 2),
@@ -132,8 +134,8 @@ MACHINE_SEMANTICS(kMatrix,
                   MFMA(f32_4x4x4_16b_bf16, bf16, 4, 4, 16), MFMA(f32_32x32x8_bf16, bf16, 32, 8, 1),
                   MFMA(f32_16x16x16_bf16, bf16, 16, 16, 1), MFMA(i32_32x32x4_2b_i8, i8, 32, 4, 2),
                   MFMA(i32_16x16x4_4b_i8, i8, 16, 4, 4), MFMA(i32_4x4x4_16b_i8, i8, 4, 4, 16),
-                  MFMA(i32_32x32x16_i8, i8, 32, 16, 1), MFMA(i32_16x16x32_i8, i8, 16, 32, 1),
-                  MFMA_EIGHT(fp8, fp8), MFMA_EIGHT(fp8, bf8), MFMA_EIGHT(bf8, fp8), MFMA_EIGHT(bf8, bf8),
+                  MFMA(i32_32x32x16_i8, i8, 32, 16, 1), MFMA(i32_16x16x32_i8, i8, 16, 32, 1), MFMA_EIGHT(fp8, fp8),
+                  MFMA_EIGHT(fp8, bf8), MFMA_EIGHT(bf8, fp8), MFMA_EIGHT(bf8, bf8),
                   MFMA(f64_16x16x4_f64, f64, 16, 4, 1), MFMA(f64_4x4x4_4b_f64, f64, 4, 4, 4))
 
 }  // namespace machine

@@ -22,7 +22,7 @@ struct MatrixShape {
     int m, k, blocks;
     bool is_sparse, takes_cbsz, takes_blgp;
 
-    constexpr int stored() const { return is_sparse ? k / 2 : k; }  // elements in a row of A
+    constexpr int stored() const { return is_sparse ? k / 2 : k; }           // elements in a row of A
     constexpr int lane_a() const { return m * stored() * blocks / kLanes; }  // elements of a lane
     constexpr int lane_b() const { return m * k * blocks / kLanes; }
     constexpr int lane_d() const { return m * m * blocks / kLanes; }
@@ -61,11 +61,11 @@ struct MatrixRegisters {
 
 struct MatrixOperands {
     MatrixRegisters a, b;
-    const Vector* c;         // null: a constant
-    uint64_t constant;       // C's bits then
-    Vector moved[2];         // B's registers after BLGP
+    const Vector* c;    // null: a constant
+    uint64_t constant;  // C's bits then
+    Vector moved[2];    // B's registers after BLGP
     Defined moved_defined[2];
-    Vector kept[32];         // C's registers where D overlaps them in part
+    Vector kept[32];  // C's registers where D overlaps them in part
 };
 
 // Checks the operands against the shape and EXEC, and finds the sources. False: the instruction does nothing.

@@ -104,8 +104,8 @@ static float fused_dot(const Part* a, const Part* b, int count, int step, bool i
             c = special == special ? special : float_of(0x7FFFFFFF);
             continue;
         }
-        const Sum dot = is_eight_bit ? join(add_products(a, b, 0, n, 2), add_products(a, b, 1, n, 2))
-                                     : add_products(a, b, 0, n, 1);
+        const Sum dot =
+            is_eight_bit ? join(add_products(a, b, 0, n, 2), add_products(a, b, 1, n, 2)) : add_products(a, b, 0, n, 1);
         c = add_accumulator(dot, c, is_eight_bit);
     }
     return c;

@@ -40,8 +40,7 @@ static void move_lanes(MatrixOperands& o, uint32_t blgp, uint32_t count) {
         for (int l = 0; l < kLanes; l++) {
             const int from = moved_lane(blgp, l);
             o.moved[r].lane[l] = o.b.value[r].lane[from];
-            for (int byte = 0; byte < 4; byte++)
-                defined.byte[byte] |= (o.b.defined[r].byte[byte] >> from & 1) << l;
+            for (int byte = 0; byte < 4; byte++) defined.byte[byte] |= (o.b.defined[r].byte[byte] >> from & 1) << l;
         }
     }
     o.b.value = o.moved;
@@ -250,7 +249,8 @@ void read_rows(const MatrixShape& s, const MatrixOperands& o, float* d) {
         for (int i = 0; i < s.m; i++) {
             const ElementPlace place = row_place(s, block, i);
             float* row = d + (block * s.m + i) * s.m;
-            if (o.c) memcpy(row, o.c[place.at].lane + place.lane, sizeof(float) * s.m);
+            if (o.c)
+                memcpy(row, o.c[place.at].lane + place.lane, sizeof(float) * s.m);
             else
                 for (int j = 0; j < s.m; j++) row[j] = float_of((uint32_t)o.constant);
         }

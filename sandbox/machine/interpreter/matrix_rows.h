@@ -45,8 +45,8 @@ KM_HOT void write_row(Wave& w, const Instruction& in, const MatrixShape& s, cons
                       Row<M> sum) {
     uint32_t* to = w.v[in.result[0].index + place.at].lane + place.lane;
     if (A == Adding::exact && s.a == Element::i8) {
-        const IntegerRow<M> d = row_of_c<IntegerRow<M>>(o, place) +
-                                (IntegerRow<M>)__builtin_convertvector(sum, SignedRow<M>);
+        const IntegerRow<M> d =
+            row_of_c<IntegerRow<M>>(o, place) + (IntegerRow<M>)__builtin_convertvector(sum, SignedRow<M>);
         memcpy(to, &d, sizeof d);
         return;
     }

@@ -14,7 +14,8 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kWindow = 1 << 20;  // of a buffer in a survey, in which no value counts: pages are not touched twice
 
 uint8_t* reserve(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* place =
+        mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no memory for the buffers");
     return (uint8_t*)place;
 }

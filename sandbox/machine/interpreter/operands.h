@@ -18,7 +18,7 @@ struct Source {
 
 struct Source64 {
     const uint64_t* lane;
-    uint64_t defined;  // lanes of which all eight bytes are
+    uint64_t defined;    // lanes of which all eight bytes are
     uint64_t low, high;  // lanes of which the lower, the upper four bytes are
     uint32_t origin;
 };
@@ -42,8 +42,7 @@ KM_HOT Source read32(Wave& w, const Instruction& in, int k, Vector& room, As typ
     const bool is_plain = !(from.modifiers | (in.flags & (kDpp | kSdwa)));
     if (__builtin_expect(!is_plain, 0)) return read_unusual(w, in, k, room, type);
     if (from.kind == kVector) return {w.v[from.index].lane, w.defined[from.index], w.origin[from.index]};
-    if (from.kind == kConstant)
-        return {broadcast(room, (uint32_t)from.bits).lane, Defined::of(kAll), kNowhere};
+    if (from.kind == kConstant) return {broadcast(room, (uint32_t)from.bits).lane, Defined::of(kAll), kNowhere};
     return {broadcast(room, w.s[from.index]).lane, scalar_bytes(w.scalar_defined[from.index]),
             w.scalar_origin[from.index]};
 }
@@ -171,8 +170,7 @@ template <class T, class F> KM_HOT void ternary(Wave& w, const Instruction& in, 
     Vector room_a, room_b, room_c, result;
     const Source a = read32(w, in, 0, room_a, kType<T>), b = read32(w, in, 1, room_b, kType<T>);
     const Source c = read32(w, in, 2, room_c, kType<T>);
-    for (int l = 0; l < kLanes; l++)
-        result.lane[l] = bits_of(f(as<T>(a.lane[l]), as<T>(b.lane[l]), as<T>(c.lane[l])));
+    for (int l = 0; l < kLanes; l++) result.lane[l] = bits_of(f(as<T>(a.lane[l]), as<T>(b.lane[l]), as<T>(c.lane[l])));
     const uint64_t da = a.defined.whole(), db = b.defined.whole(), dc = c.defined.whole();
     const bool is_first = w.write_mask & ~(da & db);
     const uint32_t origin = is_first ? origin_of(w, da, a.origin, db, b.origin) : origin_of(w, dc, c.origin);

@@ -67,7 +67,7 @@ struct Pending {
     uint64_t vector[9];  // a bit for each vector register that an operation under way writes; the last word is empty
     uint64_t scalar[4];
     RegisterGroups groups;  // of those registers
-    bool any;  // whether any bit is set: the run loop asks for this, and calls check_pending only then
+    bool any;               // whether any bit is set: the run loop asks for this, and calls check_pending only then
     uint32_t touching_lds, direct;  // operations in the queues that touch LDS, that load straight into it
     uint32_t serial;                // of the next operation
     uint32_t fence;                 // the moment of the wave's last note_fence()

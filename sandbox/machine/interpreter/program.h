@@ -10,7 +10,7 @@ constexpr uint32_t kNowhere = ~0u;
 constexpr uint64_t kCodeBase = 0x3ull << 48;  // instruction i lies at kCodeBase + 8 * i
 constexpr uint64_t kDataBase = 0x4ull << 48;  // constants and variables of the file
 constexpr uint64_t kKernargBase = 0x5ull << 48;
-constexpr uint64_t kProbeBase = 0x6ull << 48;  // stores to it say what an instrumented program has seen
+constexpr uint64_t kProbeBase = 0x6ull << 48;    // stores to it say what an instrumented program has seen
 constexpr uint64_t kLdsBase = 0x1ull << 48;      // src_shared_base: LDS byte n by a generic address
 constexpr uint64_t kPrivateBase = 0x2ull << 48;  // src_private_base: byte n of a lane's scratch
 
@@ -56,22 +56,22 @@ enum Flag : uint32_t {
     kSc0 = 1 << 4,  // of an atomic: it gives back what was there
     kSc1 = 1 << 5,
     kNonTemporal = 1 << 6,
-    kOffsetEnabled = 1 << 7,  // offen
-    kIndexEnabled = 1 << 8,   // idxen
-    kToLds = 1 << 9,          // the modifier lds
-    kStride64 = 1 << 10,      // ds_read2st64 and the like: offsets count 64 elements
-    kPreservesUnused = 1 << 11,  // SDWA dst_unused: UNUSED_PRESERVE
+    kOffsetEnabled = 1 << 7,       // offen
+    kIndexEnabled = 1 << 8,        // idxen
+    kToLds = 1 << 9,               // the modifier lds
+    kStride64 = 1 << 10,           // ds_read2st64 and the like: offsets count 64 elements
+    kPreservesUnused = 1 << 11,    // SDWA dst_unused: UNUSED_PRESERVE
     kSignExtendsUnused = 1 << 12,  // UNUSED_SEXT
     kGds = 1 << 13,
-    kHasAddress = 1 << 14,  // of scratch and global: there is a vector address
-    kHasBase = 1 << 15,     // and a scalar base
+    kHasAddress = 1 << 14,   // of scratch and global: there is a vector address
+    kHasBase = 1 << 15,      // and a scalar base
     kDppOnSecond = 1 << 16,  // with kDpp: source 1 comes by way of DPP, of instructions whose sources are swapped
-    kGeneric = 1 << 17,     // flat: the address says which memory is meant
-    kLocal = 1 << 18,       // ds_: LDS
+    kGeneric = 1 << 17,      // flat: the address says which memory is meant
+    kLocal = 1 << 18,        // ds_: LDS
 };
 
 struct Instruction {
-    uint32_t semantics;  // index into the program's names of semantics
+    uint32_t semantics;                     // index into the program's names of semantics
     uint8_t results, sources, bytes, wait;  // bytes that a lane moves; wait: kWait... bits that are set in `counts`
     Operand result[2];
     Operand source[4];
@@ -97,8 +97,8 @@ struct Kernel {
     uint64_t user_registers;   // UserRegister bits, in this order they fill s0 on
     uint64_t kernarg_preload;  // dwords of arguments that follow them in user registers, and
     uint64_t preload_offset;   // dwords of the arguments that come before those
-    uint64_t workgroup_ids;    // bits 0 to 2: x y z come in scalar registers behind the user ones; bit 3: workgroup info
-    uint64_t workitem_ids;     // 0 x; 1 x and y; 2 all: packed in v0, ten bits each
+    uint64_t workgroup_ids;  // bits 0 to 2: x y z come in scalar registers behind the user ones; bit 3: workgroup info
+    uint64_t workitem_ids;   // 0 x; 1 x and y; 2 all: packed in v0, ten bits each
     uint64_t private_segment;  // 1: the wave's offset in scratch comes in a scalar register
     uint64_t mode;             // MODE at start: rounding (bits 0 to 3), denormals (4 to 7), dx10_clamp 8, ieee 9
     uint64_t dynamic_stack;    // 1: uses_dynamic_stack

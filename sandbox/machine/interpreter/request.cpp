@@ -63,7 +63,8 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     Words words = read_words(open_in(folder, "request.bin", O_RDONLY));
     memcpy(&request.head, words.take(sizeof(RequestHeader) / 8), sizeof(RequestHeader));
     if (request.head.magic != kRequestMagic) die("request.bin has another format");
-    if (request.head.launches > (request.head.shapes ? kMaxSurveyed : kMaxLaunches)) die("request.bin has too many launches");
+    if (request.head.launches > (request.head.shapes ? kMaxSurveyed : kMaxLaunches))
+        die("request.bin has too many launches");
     request.phases = (const uint8_t*)words.take(2 * 4 * 64 / 8);
     request.regions = (const RegionRequest*)words.take(request.head.regions * sizeof(RegionRequest) / 8);
     request.launches_of = words.take(request.head.shapes);

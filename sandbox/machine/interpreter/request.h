@@ -13,18 +13,19 @@ enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 }; 
 enum Checks : uint64_t { kBoundsOnly = 0, kAllButUnwritten = 1, kAllChecks = 2 };
 
 enum SourceRule : uint64_t {
-    kLanesMeet = 1,   // lanes of a wave that share memory must meet in between, as HIP has it
-    kNeedsFence = 2,  // a raw barrier publishes global memory up to the last fence only: the listing has markers of those
+    kLanesMeet = 1,  // lanes of a wave that share memory must meet in between, as HIP has it
+    kNeedsFence =
+        2,  // a raw barrier publishes global memory up to the last fence only: the listing has markers of those
 };
 
 struct RequestHeader {
     uint64_t magic, recording, workers, deadline_us, regions, launches, recorded_blocks;
     uint64_t memory_bytes, mask_bytes, address_space_bytes;
     uint64_t l1_lines, line_bytes, segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;
-    uint64_t checks;     // Checks
-    uint64_t exact;      // 1: matrix instructions round as the hardware does
-    uint64_t seed;       // of the order in which waves and workgroups take turns
-    uint64_t backwards;  // 1: the last workgroup begins
+    uint64_t checks;        // Checks
+    uint64_t exact;         // 1: matrix instructions round as the hardware does
+    uint64_t seed;          // of the order in which waves and workgroups take turns
+    uint64_t backwards;     // 1: the last workgroup begins
     uint64_t source_rules;  // SourceRule
     // A survey, see survey.h: how many shapes (0: none is asked for), how many of them are known, instructions in all and
     // of a workgroup.

@@ -5,8 +5,8 @@
 namespace machine {
 
 // For handlers: what becomes of the running wave.
-void end_wave(Wave& wave);       // s_endpgm
-void sleep_wave(Wave& wave);     // s_sleep, or a look that others may answer: they run first
+void end_wave(Wave& wave);    // s_endpgm
+void sleep_wave(Wave& wave);  // s_sleep, or a look that others may answer: they run first
 void wait_at_barrier(Wave& wave);
 // Goes on at this guest address of code; reports and ends the workgroup where there is none.
 void jump(Wave& wave, uint64_t address);

@@ -20,9 +20,9 @@ struct SemanticsList {
 Handler semantics_named(const char* name);  // null where there is none
 void print_semantics();                     // every name, a line each
 
-#define MACHINE_SEMANTICS(LIST, ...)                              \
-    static const Semantics LIST##_rows[] = {__VA_ARGS__};         \
-    extern const SemanticsList LIST;                              \
+#define MACHINE_SEMANTICS(LIST, ...)                      \
+    static const Semantics LIST##_rows[] = {__VA_ARGS__}; \
+    extern const SemanticsList LIST;                      \
     const SemanticsList LIST = {LIST##_rows, sizeof LIST##_rows / sizeof LIST##_rows[0]};
 
 }  // namespace machine

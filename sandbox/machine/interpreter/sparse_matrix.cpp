@@ -48,9 +48,10 @@ template <Element A, Element B, int M, int K> static void smfmac(Wave& w, const 
 }
 
 #define SMFMAC(name, element, m, k) {"smfmac_" #name, smfmac<Element::element, Element::element, m, k>}
-#define SMFMAC_EIGHT(a, b)                                                         \
-    {"smfmac_f32_16x16x64_" #a "_" #b, smfmac<Element::a, Element::b, 16, 64>}, \
-    {"smfmac_f32_32x32x32_" #a "_" #b, smfmac<Element::a, Element::b, 32, 32>}
+#define SMFMAC_EIGHT(a, b)                                                        \
+    {"smfmac_f32_16x16x64_" #a "_" #b, smfmac<Element::a, Element::b, 16, 64>}, { \
+        "smfmac_f32_32x32x32_" #a "_" #b, smfmac<Element::a, Element::b, 32, 32>  \
+    }
 
 MACHINE_SEMANTICS(kSparseMatrix, SMFMAC(f32_16x16x32_f16, f16, 16, 32), SMFMAC(f32_32x32x16_f16, f16, 32, 16),
                   SMFMAC(f32_16x16x32_bf16, bf16, 16, 32), SMFMAC(f32_32x32x16_bf16, bf16, 32, 16),

@@ -12,11 +12,11 @@ namespace machine {
 
 namespace {
 
-constexpr uint32_t kTold = 24;             // shapes that are told of each thing that was met
-constexpr uint32_t kMostTold = 1 << 15;    // pairs of a shape and a thing
-constexpr uint64_t kSlice = 1 << 14;       // instructions
-constexpr uint64_t kAccesses = 16;         // of a lane to memory, which take as long as an instruction
-constexpr uint64_t kForKnown = 3;          // its part of the budget goes to the known shapes
+constexpr uint32_t kTold = 24;           // shapes that are told of each thing that was met
+constexpr uint32_t kMostTold = 1 << 15;  // pairs of a shape and a thing
+constexpr uint64_t kSlice = 1 << 14;     // instructions
+constexpr uint64_t kAccesses = 16;       // of a lane to memory, which take as long as an instruction
+constexpr uint64_t kForKnown = 3;        // its part of the budget goes to the known shapes
 
 struct Pair {
     uint32_t shape, item;
@@ -32,10 +32,10 @@ struct Survey {
     uint32_t* failures = nullptr;  // shapes with a finding
     uint32_t told_count = 0, done = 0, failed = 0;
     uint64_t instructions = 0;
-    uint64_t* first_launch = nullptr;            // of each shape
-    uint64_t* spent = nullptr;                   // of each kind of shape: instructions
-    uint32_t *next = nullptr, *end = nullptr;    // of each kind: the next of its shapes, by their order
-    uint32_t* order = nullptr;                   // shapes that are not known, kind after kind
+    uint64_t* first_launch = nullptr;          // of each shape
+    uint64_t* spent = nullptr;                 // of each kind of shape: instructions
+    uint32_t *next = nullptr, *end = nullptr;  // of each kind: the next of its shapes, by their order
+    uint32_t* order = nullptr;                 // shapes that are not known, kind after kind
 
     Survey(Grid& of, Worker& by) : grid(of), worker(by) {}
     uint64_t items() const { return 8 * met.instructions + met.data_words; }
@@ -59,7 +59,8 @@ void run_one(Survey& survey, const Launch& launch, uint64_t index, uint64_t line
 void run_launch_of(Survey& survey, uint64_t index) {
     const Launch& launch = survey.grid.request->launches[index];
     set_arguments(launch, survey.worker.program->kernels[launch.kernel]);
-    for (uint64_t k = 0; k < launch.blocks && !finding_count(); k++) run_one(survey, launch, index, launch.linear(k, false));
+    for (uint64_t k = 0; k < launch.blocks && !finding_count(); k++)
+        run_one(survey, launch, index, launch.linear(k, false));
 }
 
 void tell(Survey& survey, uint32_t shape, uint64_t item) {
@@ -79,7 +80,8 @@ void settle(Survey& survey, uint32_t shape) {
     }
     for (uint64_t i = 0; i < survey.met.data_words; i++) {
         if (is_known) survey.known.words[i] |= survey.met.words[i];
-        if (!is_known && survey.met.words[i] && !survey.known.words[i]) tell(survey, shape, 8 * survey.met.instructions + i);
+        if (!is_known && survey.met.words[i] && !survey.known.words[i])
+            tell(survey, shape, 8 * survey.met.instructions + i);
     }
     clear(survey.met);
     clear_findings();
@@ -177,7 +179,8 @@ void write_compared(FILE* out, const Survey& survey) {
 }
 
 void write(FILE* out, const Survey& survey) {
-    fprintf(out, "{\"done\":%u,\"instructions\":%llu,\"failed\":[", survey.done, (unsigned long long)survey.instructions);
+    fprintf(out, "{\"done\":%u,\"instructions\":%llu,\"failed\":[", survey.done,
+            (unsigned long long)survey.instructions);
     for (uint32_t i = 0; i < survey.failed; i++) fprintf(out, "%s%u", i ? "," : "", survey.failures[i]);
     fprintf(out, "],\"told\":[");
     for (uint32_t i = 0; i < survey.told_count; i++) {

@@ -132,8 +132,12 @@ KM_HOT double coarse(double x) {
     return is_kept ? x : bits_as<double>(rounded);
 }
 
-template <class S> void exponential(Wave& w, const Instruction& in) { transcend<S>(w, in, power_of_2<S::kAs == As::f32>); }
-template <class S> void logarithm(Wave& w, const Instruction& in) { transcend<S>(w, in, logarithm_of<S::kAs == As::f32>); }
+template <class S> void exponential(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, power_of_2<S::kAs == As::f32>);
+}
+template <class S> void logarithm(Wave& w, const Instruction& in) {
+    transcend<S>(w, in, logarithm_of<S::kAs == As::f32>);
+}
 template <class S> void reciprocal(Wave& w, const Instruction& in) {
     transcend<S>(w, in, [](auto x) {
         if constexpr (sizeof x == 8)

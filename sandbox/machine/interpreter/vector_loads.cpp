@@ -8,8 +8,8 @@ namespace machine {
 
 namespace {
 
-template <Segment kSegment> bool visit(Wave& wave, const Instruction& in, const LaneAddresses& to, Access access,
-                                       LaneData& data) {
+template <Segment kSegment>
+bool visit(Wave& wave, const Instruction& in, const LaneAddresses& to, Access access, LaneData& data) {
     const auto move = [&](Place& place) {
         if (place.region || kSegment != Segment::global) {
             note_access(wave, in, kSegment, place, access, &data, in.bytes);
@@ -111,16 +111,16 @@ template <bool kHalf> void flat_store(Wave& wave, const Instruction& in) {
 
 }  // namespace
 
-#define LOADS(PREFIX)                                                     \
-    {#PREFIX "_load", PREFIX##_load<Form::zeros>},                        \
-    {#PREFIX "_load_unsigned", PREFIX##_load<Form::zeros>},               \
-    {#PREFIX "_load_signed", PREFIX##_load<Form::sign>},                  \
-    {#PREFIX "_load_low_unsigned", PREFIX##_load<Form::low_half>},        \
-    {#PREFIX "_load_high_unsigned", PREFIX##_load<Form::high_half>},      \
-    {#PREFIX "_load_low_signed", PREFIX##_load<Form::low_half_sign>},     \
-    {#PREFIX "_load_high_signed", PREFIX##_load<Form::high_half_sign>},   \
-    {#PREFIX "_store", PREFIX##_store<false>},                            \
-    {#PREFIX "_store_high", PREFIX##_store<true>}
+#define LOADS(PREFIX)                                                                                                  \
+    {#PREFIX "_load", PREFIX##_load<Form::zeros>}, {#PREFIX "_load_unsigned", PREFIX##_load<Form::zeros>},             \
+        {#PREFIX "_load_signed", PREFIX##_load<Form::sign>},                                                           \
+        {#PREFIX "_load_low_unsigned", PREFIX##_load<Form::low_half>},                                                 \
+        {#PREFIX "_load_high_unsigned", PREFIX##_load<Form::high_half>},                                               \
+        {#PREFIX "_load_low_signed", PREFIX##_load<Form::low_half_sign>},                                              \
+        {#PREFIX "_load_high_signed", PREFIX##_load<Form::high_half_sign>}, {#PREFIX "_store", PREFIX##_store<false>}, \
+    {                                                                                                                  \
+        #PREFIX "_store_high", PREFIX##_store<true>                                                                    \
+    }
 
 MACHINE_SEMANTICS(kGlobal, LOADS(global), LOADS(flat), LOADS(scratch))
 

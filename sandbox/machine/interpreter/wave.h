@@ -55,32 +55,32 @@ enum WaveState : uint8_t { kRunning, kAtBarrier, kAsleep, kEnded };
 struct Wave {
     Vector v[kRegisters];
     Defined defined[kRegisters];
-    uint32_t origin[kRegisters];  // the instruction that gave the first undefined byte of the register
-    uint32_t s[kRegisters];       // ScalarIndex; scc is 0 or 1
+    uint32_t origin[kRegisters];          // the instruction that gave the first undefined byte of the register
+    uint32_t s[kRegisters];               // ScalarIndex; scc is 0 or 1
     uint32_t scalar_defined[kRegisters];  // one bit a bit
     uint32_t scalar_origin[kRegisters];
-    uint32_t at;             // the instruction that runs
-    uint32_t next;           // the one after it, unless it branches
-    uint64_t write_mask;     // lanes that a vector instruction writes: EXEC, or fewer under DPP
+    uint32_t at;          // the instruction that runs
+    uint32_t next;        // the one after it, unless it branches
+    uint64_t write_mask;  // lanes that a vector instruction writes: EXEC, or fewer under DPP
     Mode mode;
     uint32_t hardware[64];  // what s_getreg reads beside MODE
-    uint64_t index_mode;     // s_set_gpr_idx_on: bits 0 to 3 as its operand; 0: off
+    uint64_t index_mode;    // s_set_gpr_idx_on: bits 0 to 3 as its operand; 0: off
     Workgroup* group;
     const Program* program;
-    uint32_t number;  // in its workgroup
+    uint32_t number;   // in its workgroup
     uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
     WaveState state;
     Pending pending;
-    uint32_t barrier;         // the instruction at which it waits
+    uint32_t barrier;  // the instruction at which it waits
     // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
-    uint32_t watched;         // the instruction at which its state was noted, or kNowhere
+    uint32_t watched;           // the instruction at which its state was noted, or kNowhere
     uint32_t visits, patience;  // how often it has come by since; after how many a new state is noted
-    uint8_t* noted;           // what its registers held then; noted_state.cpp
-    uint32_t differing;       // the register in which it differed last
-    bool knows_scratch;       // whether `digest` is that of its private memory then
+    uint8_t* noted;             // what its registers held then; noted_state.cpp
+    uint32_t differing;         // the register in which it differed last
+    bool knows_scratch;         // whether `digest` is that of its private memory then
     uint64_t digest;
     bool is_stuck;
-    uint8_t* scratch;         // private memory, lane after lane
+    uint8_t* scratch;          // private memory, lane after lane
     uint8_t* scratch_written;  // one byte a byte
     uint64_t scratch_room;     // bytes that there are of either
 

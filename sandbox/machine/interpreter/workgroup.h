@@ -46,17 +46,17 @@ struct Worker {
     const Program* program;
     Workgroup** free_groups;
     uint32_t free_count, number;
-    uint64_t random;      // state of the generator that chooses turns
-    Coverage* covered;  // of a survey: what its workgroups meet, else null
-    const Watch* watches;      // of each instruction, where there is a survey
-    uint64_t covered_steps;    // instructions of surveys
-    uint64_t* executed;   // of each instruction: by how many waves it was executed
-    uint64_t* atomics;    // by region: atomic changes
-    uint16_t* regions;    // of each instruction: the index of the region that it went to last
+    uint64_t random;         // state of the generator that chooses turns
+    Coverage* covered;       // of a survey: what its workgroups meet, else null
+    const Watch* watches;    // of each instruction, where there is a survey
+    uint64_t covered_steps;  // instructions of surveys
+    uint64_t* executed;      // of each instruction: by how many waves it was executed
+    uint64_t* atomics;       // by region: atomic changes
+    uint16_t* regions;       // of each instruction: the index of the region that it went to last
     Shared<uint64_t> begun, spent_ns;
     Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
-    Recorder* recorder;   // of the workgroups that are recorded, else null
+    Recorder* recorder;  // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
     Finding undefined;
