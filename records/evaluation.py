@@ -22,7 +22,6 @@ FindingKind = Literal[
     "divergent_collective",
     "undrained_barrier",
     "missing_wait",
-    "hazard",
     "deadlock",
     "misaligned",
     "wave_mask",

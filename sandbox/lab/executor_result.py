@@ -44,7 +44,6 @@ KINDS = (
     "kept_state",
     "shift",
     "missing_wait",
-    "hazard",
     "deadlock",
     "probe",
 )

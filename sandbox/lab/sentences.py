@@ -224,13 +224,6 @@ def _missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
     )
 
 
-def _machine_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
-    return (
-        f"{who(row)} reads what an earlier instruction has not had time to write by the rules of gfx942; put s_nop or "
-        "other instructions between the two"
-    )
-
-
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
         f"{who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
@@ -257,7 +250,6 @@ KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "kept_state": source_faults.of_kept_state,
     "shift": source_faults.of_shift,
     "missing_wait": _missing_wait,
-    "hazard": _machine_hazard,
     "deadlock": _deadlock,
     "probe": source_faults.of_probe,
 }  # of the executor, in its order

@@ -28,7 +28,6 @@ const char* const kNames[] = {
     "kept_state",
     "shift",
     "missing_wait",
-    "hazard",
     "deadlock",
     "probe",
 };

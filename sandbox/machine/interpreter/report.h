@@ -23,7 +23,6 @@ enum FindingKind : uint32_t {
     kKeptState,
     kShift,
     kMissingWait,
-    kHazard,
     kDeadlock,
     kProbe,  // of an instrumented program: sandbox/machine/instrumented says what it means
     kFindingKinds
