@@ -9,7 +9,8 @@ from records.evaluation import OneSided
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, ExecutionRequest
-from sandbox.lab.machine_lab import ListedProgram, MachineLab
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import HEAD, launch
@@ -30,11 +31,11 @@ def lab() -> MachineLab:
     return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
 
 
-def program_of(lab: MachineLab, line: str) -> tuple[ListedProgram, str]:
+def program_of(lab: MachineLab, line: str) -> tuple[LabProgram, str]:
     source = HEAD + KERNEL.format(line=line)
     plan = Plan((Launch("k", ("1",), ("64",), "0", ("x", "y", "n"), 1),))
     program = lab.build(Candidate(str(hash(line)), source, plan), {})
-    assert isinstance(program, ListedProgram), program
+    assert isinstance(program, LabProgram), program
     return program, source
 
 
@@ -52,9 +53,9 @@ def program_of(lab: MachineLab, line: str) -> tuple[ListedProgram, str]:
 )
 def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[str]) -> None:
     program, source = program_of(lab, line)
-    mine = [number for one in program.conditions for number in one.constants]
+    mine = [number for one in program.comparisons for number in one.constants]
     assert sorted(set(mine)) == numbers
-    assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.conditions)
+    assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.comparisons)
 
 
 @pytest.mark.parametrize(("largest", "is_one_sided"), [(19.0, True), (21.0, False)])
