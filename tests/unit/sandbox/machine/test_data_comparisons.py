@@ -42,18 +42,18 @@ def program_of(lab: MachineLab, line: str) -> tuple[LabProgram, str]:
 @pytest.mark.parametrize(
     ("line", "numbers"),
     [
-        ("if (v < -20.0f) v = 0;", ["-20.0"]),
-        ("kept[threadIdx.x ^ 1] = v; __syncthreads(); if (kept[threadIdx.x] > 7.5f) v = 1;", ["7.5"]),
-        ("v = fminf(v, 20.0f);", ["20.0"]),
-        ("float top = -1e9f; for (int k = 0; k < n; k++) top = fmaxf(top, x[k]); v = top;", ["-1000000000.0"]),
+        ("if (v < -20.0f) v = 0;", [-20.0]),
+        ("kept[threadIdx.x ^ 1] = v; __syncthreads(); if (kept[threadIdx.x] > 7.5f) v = 1;", [7.5]),
+        ("v = fminf(v, 20.0f);", [20.0]),
+        ("float top = -1e9f; for (int k = 0; k < n; k++) top = fmaxf(top, x[k]); v = top;", [-1000000000.0]),
         ("if (n == 77) v = 1;", []),
         ("v = v * 2;", []),
         ("if ((threadIdx.x & 3) == 2) v = 1;", []),
     ],
 )
-def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[str]) -> None:
+def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[float]) -> None:
     program, source = program_of(lab, line)
-    mine = [number for one in program.comparisons for number in one.constants]
+    mine = [number for one in program.comparisons for number in one.numbers]
     assert sorted(set(mine)) == numbers
     assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.comparisons)
 
