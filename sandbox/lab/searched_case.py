@@ -24,6 +24,7 @@ from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
+TRIES = 20  # executions for a candidate with a comparison of one outcome
 FEWEST, EACH, MOST = 6, 4, 12  # of every candidate, for each number that it compares with, and together
 MORE = 8  # times as many where more time was asked for
 LONG_SHARE = 1 / 4  # of the time in which families meet long lines
@@ -69,18 +70,17 @@ def searched(judge: Judge, inputs: SessionInputs) -> tuple[list[CaseResult], tup
 
 
 def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The general families on the shape with the longest lines, for a candidate that compares with numbers.
+    """The general families on the shape with the longest lines, while a comparison has had one outcome so far.
 
     A buffer of a thousand elements, or the second turn of a loop over blocks, is not met on the short lines of a test.
     """
     rows, case = list[CaseResult](), inputs.with_long_lines
-    is_asked = judge.patience.is_longer or judge.built.program.numbers
-    if case is None or not is_asked or not has_few_items(judge, case):
+    if case is None or not judge.one_sided or not has_few_items(judge, case):
         return rows, ()
     names = [name for name in inputs.listed.families.names if name not in judge.task.variant_names]
     limit_s = LONG_SHARE * judge.patience.searched_s * (MORE if judge.patience.is_longer else 1)
     for at in inputs.rng.permutation(len(names)):
-        if spent_s(judge.lab) - begun_s > limit_s:
+        if spent_s(judge.lab) - begun_s > limit_s or not judge.one_sided:
             break
         drawn = replace(case, seed=int(inputs.rng.integers(2**32)))
         row, findings = ListedCase(judge.within(TRIAL), drawn, names[int(at)], inputs).run()
@@ -103,6 +103,14 @@ def spent_s(lab: Lab) -> float:
     return time.process_time() + lab.cpu_s
 
 
+def _tries(judge: Judge) -> int:
+    """More for a comparison of one outcome, and for one that asks whether data are the same."""
+    program = judge.built.program
+    if judge.one_sided or any(each.is_equality for each in program.comparisons):
+        return TRIES
+    return min(MOST, FEWEST + EACH * len(program.numbers))
+
+
 def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:
     """Tries, with the numbers that the program compares with."""
     task, rng, lab = judge.task, inputs.rng, judge.lab
@@ -112,7 +120,7 @@ def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Itera
     made = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
     beside = replace(judge, known=ListedValues(task, made))
     more = MORE if judge.patience.is_longer else 1
-    for number in range(more * min(MOST, FEWEST + EACH * len(numbers))):
+    for number in range(more * _tries(judge)):
         if spent_s(lab) - begun_s > judge.patience.searched_s * more:
             return
         drawn = shapes[int(rng.integers(len(shapes)))]

@@ -12,7 +12,7 @@ import numpy as np
 
 from records.errors import PlanError
 from sandbox.candidate.many_shapes import shapes as many_shapes
-from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.machine_lab import MachineLab
@@ -121,7 +121,7 @@ def _resolved(judge: Judge, cases: Iterable[Case], refused: list[Case] | None = 
     prepared, found = judge.built.prepared, list[Shape]()
     for case in cases:
         try:
-            plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
+            plan = prepared.plan(case)
         except PlanError:
             if refused is not None:
                 refused.append(case)

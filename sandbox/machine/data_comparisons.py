@@ -28,7 +28,16 @@ _HEAD_BYTES = 4  # of a body, before its operands
 _BOUNDS = ("min_f", "max_f", "med3_f", "min_i", "max_i", "min_u", "max_u")
 # What LLVM itself compares with where it expands an exponential, a conversion to bf16, a root or a logarithm.
 _EXPANSIONS = frozenset(
-    {-103.2789306640625, 88.72283935546875, 2139095040.0, 1.1754943508222875e-38, 1.2621774483536189e-29, 128.0, -149.0}
+    {
+        -103.2789306640625,
+        88.72283935546875,
+        2139095040.0,
+        4286578688.0,
+        1.1754943508222875e-38,
+        1.2621774483536189e-29,
+        128.0,
+        -149.0,
+    }
 )
 _LOC = re.compile(r"\s*\.loc\s+\d{1,9}\s+\d{1,9}\s+(\d{1,9})")
 _ENDS = frozenset({"s_branch", "s_endpgm", "s_setpc_b64", "s_endpgm_saved"})
@@ -61,8 +70,9 @@ def data_comparisons(program: DecodedProgram, listing: str, source_name: str) ->
         is_asked = step.is_comparison or step.is_bound
         if not (is_asked and is_theirs and step.reads & given[number]) or len(found) >= MOST:
             continue
-        numbers = tuple(dict.fromkeys(_numbers(step, moved)))
-        if set(numbers).isdisjoint(_EXPANSIONS) and (numbers or step.is_comparison):
+        read = dict.fromkeys(_numbers(step, moved))
+        numbers = tuple(value for value in read if value not in _EXPANSIONS)  # a register may hold others elsewhere
+        if numbers or (step.is_comparison and not read):
             how = step.is_equality, step.is_comparison
             found.append(DataComparison(number, line, columns[number], numbers, *how))
     return tuple(sorted(found, key=lambda one: not one.is_told))
@@ -104,7 +114,9 @@ class _Step:
         )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
         self.is_comparison = is_asked or (self.is_bound and has_constant)
-        self.is_equality = any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
+        # An integer beside 0 is a truth value of the compiler's own more often than a datum.
+        is_truth = "_f" not in name and any(one[0] == OperandKind.CONSTANT and not one[5] for one in self.sources)
+        self.is_equality = not is_truth and any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
         self.is_scalar = row.group == "salu"
 
     def after(self, data: int, known: int) -> tuple[int, int]:

@@ -9,7 +9,8 @@ from records.evaluation import OneSided
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, ExecutionRequest
-from sandbox.lab.machine_lab import ListedProgram, MachineLab
+from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import HEAD, launch
@@ -30,31 +31,31 @@ def lab() -> MachineLab:
     return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
 
 
-def program_of(lab: MachineLab, line: str) -> tuple[ListedProgram, str]:
+def program_of(lab: MachineLab, line: str) -> tuple[LabProgram, str]:
     source = HEAD + KERNEL.format(line=line)
     plan = Plan((Launch("k", ("1",), ("64",), "0", ("x", "y", "n"), 1),))
     program = lab.build(Candidate(str(hash(line)), source, plan), {})
-    assert isinstance(program, ListedProgram), program
+    assert isinstance(program, LabProgram), program
     return program, source
 
 
 @pytest.mark.parametrize(
     ("line", "numbers"),
     [
-        ("if (v < -20.0f) v = 0;", ["-20.0"]),
-        ("kept[threadIdx.x ^ 1] = v; __syncthreads(); if (kept[threadIdx.x] > 7.5f) v = 1;", ["7.5"]),
-        ("v = fminf(v, 20.0f);", ["20.0"]),
-        ("float top = -1e9f; for (int k = 0; k < n; k++) top = fmaxf(top, x[k]); v = top;", ["-1000000000.0"]),
+        ("if (v < -20.0f) v = 0;", [-20.0]),
+        ("kept[threadIdx.x ^ 1] = v; __syncthreads(); if (kept[threadIdx.x] > 7.5f) v = 1;", [7.5]),
+        ("v = fminf(v, 20.0f);", [20.0]),
+        ("float top = -1e9f; for (int k = 0; k < n; k++) top = fmaxf(top, x[k]); v = top;", [-1000000000.0]),
         ("if (n == 77) v = 1;", []),
         ("v = v * 2;", []),
         ("if ((threadIdx.x & 3) == 2) v = 1;", []),
     ],
 )
-def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[str]) -> None:
+def test_a_comparison_of_data_is_one_with_its_number(lab: MachineLab, line: str, numbers: list[float]) -> None:
     program, source = program_of(lab, line)
-    mine = [number for one in program.conditions for number in one.constants]
+    mine = [number for one in program.comparisons for number in one.numbers]
     assert sorted(set(mine)) == numbers
-    assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.conditions)
+    assert all("// here" in source.split("\n")[one.line - 1] and one.column > 1 for one in program.comparisons)
 
 
 @pytest.mark.parametrize(("largest", "is_one_sided"), [(19.0, True), (21.0, False)])
