@@ -17,28 +17,17 @@ TITLE = "Kept by `kernel-scientist check --keep`"
 README = "README.txt"
 MESSAGES = "messages.txt"
 INPUTS = "inputs.bin"
+IMAGES = "images"
+EXECUTOR = "executor"  # the interpreter, which the lab builds in its cache folder
 LARGEST_BYTES = 64 << 20  # of the buffers of one execution; larger ones are not kept
-_PARTS = ("gpu", "lab", "run-*")
+_PARTS = ("gpu", IMAGES, "run-*")
 _FILES = {  # in the order of their making
     "gpu/candidate.hip": "the kernel file as it was given",
     "gpu/files.json": "the only files that the compiler's front end can open",
     "gpu/candidate.s": "assembly listing for the GPU, with a line marker before each source line's instructions",
     "gpu/candidate.o": "the assembled object",
     "gpu/candidate.co": "the code object a GPU would load",
-    "lab/text/candidate.hip": "the kernel file as it was given",
-    "lab/text/files.json": "the only files that the preprocessor can open",
-    "lab/text/expanded.hip": "preprocessed text: the tokens that the GPU's compiler sees",
-    "lab/candidate.hip": "the text compiled for this processor: keywords translated, one bridge for each launch",
-    "lab/files.json": "the only files that this compilation can open",
-    "lab/candidate.ll": "LLVM text before the probes",
-    "lab/probed.ll": "LLVM text after the probes; the next command adds the sanitizers' checks",
-    "lab/optimised.ll": "LLVM text after the optimiser",
-    "lab/sealed.ll": "LLVM text as it is compiled: each access through a checked pointer, each call an allowed one",
-    "lab/unmarked.ll": "the sealed text without marks, where there are any: what a program that records is made of",
-    "lab/conditions.json": "the comparisons of data whose outcomes the program notes, by the numbers of their marks",
-    "lab/candidate.o": "the object as it was compiled",
-    "lab/prepared.o": "the object after the lab renamed its sections and symbols",
-    "lab/program": "the executable that the lab runs",
+    f"{IMAGES}/*": "the decoded instructions of one program, which the interpreter executes",
     "run-*/launches.txt": "the launches and buffers of one execution",
     "run-*/request.bin": "the executor's request; its fields are in sandbox/machine/interpreter/request.h",
     "run-*/memory.bin": "the buffers after the execution",
@@ -89,7 +78,9 @@ class Evidence:
             file.write(f"== {len(self._commands)}: {place}, exit status {done.returncode}\n{done.stderr.rstrip()}\n")
         self._write_readme()
 
-    def execution(self, folder: Path, plan: ResolvedPlan, sizes: Mapping[str, int], inputs: Path | None = None) -> None:
+    def execution(
+        self, folder: Path, image: Path, plan: ResolvedPlan, sizes: Mapping[str, int], inputs: Path | None = None
+    ) -> None:
         """Keep the files of one execution: all of them where the buffers are small, else all but the buffers."""
         self._runs += 1
         place = self.folder / f"run-{self._runs:02}"
@@ -100,7 +91,11 @@ class Evidence:
         for name in wanted:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, place / name)
-        words = ["../lab/program", "."]
+        kept = self.folder / IMAGES / image.name
+        if not kept.is_file():
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copyfile(image, kept)
+        words = [EXECUTOR, f"../{IMAGES}/{image.name}", "."]
         if inputs is not None and inputs.stat().st_size <= LARGEST_BYTES:
             shutil.copyfile(inputs, place / INPUTS)
             words.append(INPUTS)
@@ -119,6 +114,8 @@ class Evidence:
         commands = [f"{number}. {text}" for number, text in enumerate(self._commands, 1)]
         text = [f"{TITLE}.", "", *rows, "", "The commands, in their order, with nothing in the environment but:"]
         text += [f"  {variables}", "", *commands]
+        if self._runs:
+            text += ["", f"`{EXECUTOR}` is the interpreter, which the lab builds in its cache folder."]
         (self.folder / README).write_text("\n".join(text) + "\n", encoding="utf-8")
 
 

@@ -51,8 +51,8 @@ Keep = Annotated[
         "--keep",
         metavar="DIR",
         show_default=False,
-        help="Keep the lab's files in this folder: preprocessed text, LLVM text, listing, requests and results; "
-        "its README.txt names each.",
+        help="Keep the lab's files in this folder: the assembly listing, the code object, the decoded program, "
+        "requests and results; its README.txt names each.",
     ),
 ]
 

@@ -203,7 +203,8 @@ class Lab(ABC):
             return self._answer(request, work, layout, folder, done)
         finally:
             if self._evidence:
-                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)
+                sizes = {b.name: b.data.nbytes for b in request.buffers}
+                self._evidence.execution(folder, Path(program.path), plan, sizes, stored)
             scratch_folder.remove(folder)
 
     def _answer(

@@ -105,6 +105,8 @@ def _build(toolchain: Toolchain, place: Path) -> None:
         _run(toolchain, work, ("cc", "-target", target, *STATIC, *objects, "-o", _PROGRAM), "the link")
         (work / _PROGRAM).chmod(0o500)
         said = run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS)
+        if said.returncode:
+            raise LabError(f"the interpreter that was built here does not start (status {said.returncode})")
         (work / _NAMES).write_text(said.stdout, encoding="ascii")
         for name in objects:
             (work / name).unlink()

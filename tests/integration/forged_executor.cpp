@@ -59,7 +59,7 @@ static const char* const kFinding =
 
 static void answer(const char* timed_out, const char* findings, const char* accesses, const char* executed,
                    const char* more) {
-    say("{\"timed_out\":%s,\"findings\":[%s],\"atomics\":[", timed_out, findings);
+    say("{\"timed_out\":%s,\"findings\":[%s],\"outcomes\":\"\",\"atomics\":[", timed_out, findings);
     for (uint64_t i = 0; i < request.head.regions; i++) say(i ? ",0" : "0");
     say("],\"accesses\":%s,\"launches\":[{\"executed\":%s,\"failed\":0,\"accesses\":9,\"busy\":0,\"most\":9,"
         "\"atomic\":false,\"barriers\":0,\"reads_intermediate\":false,"

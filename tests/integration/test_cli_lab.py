@@ -188,8 +188,7 @@ def test_check_keeps_the_files_of_an_accepted_and_of_a_rejected_kernel(
     files = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file() and path.name != "README.txt"]
     named = [line.split()[0] for line in readme.split("\n") if line.startswith("  ") and "=" not in line.split()[0]]
     assert [path for path in files if not any(path.match(pattern) for pattern in named)] == []
-    assert "@ks." not in (kept / "lab" / "candidate.ll").read_text()
-    assert "@ks." in (kept / "lab" / "probed.ll").read_text()
+    assert any((kept / "images").iterdir())
     assert "row_softmax" in (kept / "gpu" / "candidate.s").read_text()
     assert json.loads((kept / "run-01" / "result.json").read_text())["findings"] == []
     source = SEED.read_text().replace("j < cols; ++j) top", "j < cols + 900; ++j) top", 1)

@@ -108,6 +108,7 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     const auto move = [&](Place& place) {
         if (!place.host) return;
         note_access(wave, in, segment, place, Access::atomic, nullptr, sizeof(T));
+        if (place.region) count_changes(*place.region, place.lanes);
         if (wave.state != kEnded) work.at(place);
     };
     LaneAddresses to = {}, lds = {}, scratch = {};

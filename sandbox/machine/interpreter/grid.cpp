@@ -192,9 +192,11 @@ struct timespec next_look() {
 
 void note_memory_use(Outcome& outcome) {
     for (uint32_t i = 0; i < g_memory.count; i++) {
-        if (!g_memory.region[i].is_writable) continue;
+        Region& region = g_memory.region[i];
+        if (!region.is_writable) continue;
         outcome.read_intermediate |= was_read(i);
-        outcome.atomic |= was_changed_atomically(i);
+        outcome.atomic |= was_changed_atomically(i) || region.changes > region.changes_before;
+        region.changes_before = region.changes;
     }
 }
 
@@ -249,7 +251,7 @@ bool run_launch(Grid& grid, uint64_t index) {
     Outcome& outcome = grid.outcomes[index];
     outcome.nanoseconds = now_ns() - started;
     outcome.cpu_nanoseconds = process_ns() - spent;
-    if (grid.request->head.checks) note_memory_use(outcome);
+    note_memory_use(outcome);
     return !grid.is_over.get();
 }
 

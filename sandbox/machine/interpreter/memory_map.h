@@ -21,6 +21,8 @@ struct Region {
     bool is_writable;
     uint32_t number;  // of the buffer in the request, or kNoRegion
     bool is_watched;  // a read of bytes that nobody wrote gives undefined bytes
+    uint64_t changes;  // lanes' atomic changes since the start, also where nothing is watched
+    uint64_t changes_before;  // the launch that runs
 
     uint32_t index() const;
 };
@@ -31,6 +33,10 @@ struct MemoryMap {
 };
 
 extern MemoryMap g_memory;
+
+inline void count_changes(Region& region, uint64_t lanes) {
+    __atomic_fetch_add(&region.changes, (uint64_t)__builtin_popcountll(lanes), __ATOMIC_RELAXED);
+}
 
 // Whether all of these bytes lie in the region.
 inline bool is_within(const Region& region, uint64_t guest, uint64_t size) {

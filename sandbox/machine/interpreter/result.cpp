@@ -11,10 +11,11 @@ namespace {
 
 using Number = unsigned long long;
 
+// The model's number has atomic stores too; where nothing is watched, the region's is what there is.
 uint64_t atomics_on(uint32_t buffer, bool is_watched) {
     for (uint32_t i = 0; i < g_memory.count; i++)
-        if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable && is_watched)
-            return atomic_changes(i);
+        if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable)
+            return is_watched ? atomic_changes(i) : g_memory.region[i].changes;
     return 0;
 }
 

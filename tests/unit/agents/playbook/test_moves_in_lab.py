@@ -11,8 +11,8 @@ from agents.source import read
 from benchmarks.own_kernels import FOLDER
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.prepare import prepare
-from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Built, Judge
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -42,13 +42,13 @@ LONG = {"prefetch:cross_entropy", "prefetch:gemm", "split_sum:gemm", "items:tran
 
 
 @pytest.fixture(scope="module")
-def lab() -> Lab:
-    return Lab(toolchain(), COMPILED, load_target("mi300x"))
+def lab() -> MachineLab:
+    return MachineLab(toolchain(), COMPILED, load_target("mi300x"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
-def test_every_change_still_computes_the_same(name: str, lab: Lab) -> None:
+def test_every_change_still_computes_the_same(name: str, lab: MachineLab) -> None:
     task, source = load_task(name), KERNELS[name]
     taken = frozenset(t.name for t in (*task.inputs, *task.outputs))
     handles = moves.offers(read(source), ARCH, taken)
@@ -69,7 +69,7 @@ def test_every_change_still_computes_the_same(name: str, lab: Lab) -> None:
     ("name", "handle"),
     [pytest.param(*one, id=one[1], marks=[pytest.mark.long] if one[1] in LONG else []) for one in CHANGES],
 )
-def test_the_changed_kernel_computes_the_same(name: str, handle: str, lab: Lab) -> None:
+def test_the_changed_kernel_computes_the_same(name: str, handle: str, lab: MachineLab) -> None:
     task = load_task(str(FOLDER / name))
     source = task.seeds[0].read_text(encoding="utf-8")
     taken = frozenset(t.name for t in (*task.inputs, *task.outputs)) | set(task.tests[0].dims)

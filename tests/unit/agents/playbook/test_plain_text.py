@@ -12,8 +12,8 @@ from agents.source import read
 from benchmarks.own_kernels import FOLDER, OTHER, names
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.prepare import prepare
-from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Built, Judge
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -132,7 +132,7 @@ def test_the_second_kernels_are_read(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["batched_gemv", "layer_norm", "row_sum", "small_gemm", "transpose_add"])
 def test_the_rewritten_kernel_computes_the_same(name: str) -> None:
-    lab, task = Lab(toolchain(), COMPILED, load_target("mi300x")), load_task(str(FOLDER / name))
+    lab, task = MachineLab(toolchain(), COMPILED, load_target("mi300x")), load_task(str(FOLDER / name))
     source = (OTHER / f"{name}.hip").read_text(encoding="utf-8")
     assert plain(source) != source
     prepared = prepare(plain(source), task)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
+from sandbox.amdgcn.blocks import blocks_in, walk
 from sandbox.amdgcn.mnemonics import bytes_per_lane, issue_category, memory_class
-from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.issue import ExecutedCode, executions
 from sandbox.target import load_target
 
@@ -29,12 +29,11 @@ k:
 """
 
 
-def site(line: int, kind: str, size: int, instructions: float) -> SiteCounters:
-    return SiteCounters(line, kind, size, instructions, 0, 0, 0, 0, 0, 0, 0, 0)
+RUNS = (1.0, 5.0, 1.0, 1.0)  # of each block, by a wave
 
 
-def counted(waves: float, *sites: SiteCounters) -> LaunchCounters:
-    return LaunchCounters("k", 1, 64, 1, waves, 0, 0, 0, sites)
+def counted(waves: float, runs: tuple[float, ...]) -> LaunchCounters:
+    return LaunchCounters("k", 1, 64, 1, waves, 0, 0, 0, (), runs=runs)
 
 
 def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
@@ -47,46 +46,22 @@ def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
     ]
 
 
-def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
+def test_vector_clocks_are_of_the_blocks_as_often_as_a_wave_ran_them() -> None:
     blocks = blocks_in(walk(LISTING, "candidate.hip"))["k"]
-    # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
-    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
-    assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
-    assert ExecutedCode.of(seen, blocks, MI300X).vector_clocks() == 3 * (4 + 5 * (4 + 16) + 4)
+    assert ExecutedCode.of(counted(3, RUNS), blocks, MI300X).vector_clocks() == 3 * (4 + 5 * (4 + 16) + 4)
 
 
-def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
-    blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:lds load": 8}, loop=1), BasicBlock(7, 0, loop=1))
-    assert executions(counted(1, site(5, "lds load", 8, 6)), blocks) == [1.0, 6.0, 6.0]
-
-
-def test_a_loop_without_accesses_turns_once_in_each_turn_of_the_loop_around_it() -> None:
-    inner = BasicBlock(7, 0, loop=2, region=1)
-    blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:load": 4}, loop=1, region=1), inner)
-    assert executions(counted(1, site(5, "load", 4, 6)), blocks) == [1.0, 6.0, 6.0]
-    assert executions(counted(1, site(5, "load", 4, 6)), (*blocks, BasicBlock(7, 0, loop=3, region=3)))[3] == 1.0
-
-
-def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
-    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:load": 4}, loop=1), BasicBlock(9, 0, loop=1))
-    assert executions(counted(1, site(5, "load", 4, 1)), blocks) == [1.0, 0.0, 0.0]
-
-
-def test_accesses_at_lines_that_the_listing_lacks_count_for_those_that_nobody_made() -> None:
-    blocks = (
-        BasicBlock(1, 0, {"5:load": 4}),
-        BasicBlock(9, 0, {"7:lds load": 8}, loop=1),
-        BasicBlock(9, 0, {"8:store": 4}),
-    )
-    lost = SiteCounters(None, "lds load", 4, 12, 0, 0, 0, 0, 0, 0, 0, 0)
-    assert executions(counted(1, site(5, "load", 4, 1), lost), blocks) == [1.0, 6.0, 0.0]
+def test_blocks_of_another_listing_than_was_executed_are_not_known_to_have_run() -> None:
+    blocks = blocks_in(walk(LISTING, "candidate.hip"))["k"]
+    assert executions(counted(3, RUNS), blocks) == [*RUNS]
+    assert executions(counted(3, RUNS[1:]), blocks) == [0.0] * 4
 
 
 def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() -> None:
     listing = LISTING.replace("\tv_add_f32_e32 v0, v2, v3", "\tv_pk_add_f32 v[0:1], v[2:3], v[4:5]")
     blocks = blocks_in(walk(listing, "candidate.hip"))["k"]
     assert [(b.copies, b.packed) for b in blocks] == [(1, 0), (0, 1), (0, 0), (0, 0)]
-    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    seen = counted(3, RUNS)
     assert ExecutedCode.of(seen, blocks, MI300X).vector_clocks() == 3 * (4 + 5 * (4 + 16) + 4)
     assert ExecutedCode.of(seen, blocks, load_target("h200")).vector_clocks() == 3 * (0 + 5 * (2 + 1) + 1)
 
@@ -98,12 +73,6 @@ def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block
     crossing = "".join(f".LBB0_{n}:\n\ts_cbranch_scc1 .LBB0_{to}\n" for n, to in ((5, 9), (6, 5), (7, 6), (8, 8)))
     found = blocks_in(walk("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip"))["k"]
     assert [b.region for b in found if b.issued] == [1, 1, 1, 7]
-
-
-def test_matrix_instructions_go_before_bytes() -> None:
-    blocks = (BasicBlock(1, 0, {"5:mfma": 4, "6:load": 16}, loop=0),)
-    seen = counted(1, SiteCounters(5, "matrix F8", 0, 8, 0, 0, 0, 0, 0, 0, 0, 0), site(6, "load", 4, 400))
-    assert executions(seen, blocks) == [2.0]
 
 
 def test_memory_instructions_are_told_apart() -> None:
@@ -139,7 +108,7 @@ def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd()
         {"vector": 1},
         {"memory": 1},
     ]
-    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    seen = counted(3, RUNS)
     # A wave: 12 vector, 11 memory, 5 branches; alone on its SIMD they come one after the other, else the vectors bind.
     assert ExecutedCode.of(seen, blocks, MI300X).issue_clocks(1.0) == 3 * 4 * 28
     assert ExecutedCode.of(seen, blocks, MI300X).issue_clocks(8.0) == 3 * 4 * 12

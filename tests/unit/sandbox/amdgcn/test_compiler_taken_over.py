@@ -14,9 +14,10 @@ from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.cage.confinement import Cage
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.lab.machine_lab import MachineLab
+from sandbox.machine.executor import executor, identity
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.target import load_target
-from tests.support.compiler_cache import toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 
 TAKEN_OVER = r"""
 #include <stdio.h>
@@ -76,4 +77,7 @@ def test_what_it_leaves_is_no_answer(tmp_path: Path, leaves: bool) -> None:
 def test_code_with_probes_that_cannot_be_read_leaves_the_candidate_without_them(tmp_path: Path) -> None:
     false = taken_over(tmp_path, leaves=True)
     candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
+    place = tmp_path / "cache" / "machine" / f"interpreter-{identity(false)[:24]}"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(executor(toolchain(), COMPILED).parent)  # the false compiler does not build one that starts
     assert MachineLab(false, tmp_path / "cache", load_target("mi300x"))._instrument(candidate, {}) is None

@@ -169,7 +169,8 @@ def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> 
     __syncthreads();
     if (threadIdx.x == 0) __hip_atomic_store(flag + b, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);"""
     chain, honest = counted(flagged("rows", body)), counted(ONE_EACH)
-    assert chain.counters["TCP_TCC_READ_REQ"] == pytest.approx(honest.counters["TCP_TCC_READ_REQ"], rel=0.1)
+    one_look_each = honest.counters["TCP_TCC_READ_REQ"] + 8192
+    assert chain.counters["TCP_TCC_READ_REQ"] == pytest.approx(one_look_each, rel=0.1)
     assert chain.counters["TCP_TCC_ATOMIC_REQ"] <= 2 * 8192
 
 

@@ -18,7 +18,10 @@ ROW = {
     **{"executed": 10, "failed": 0, "accesses": 20, "busy": 1, "most": 4, "atomic": False, "barriers": 3},
     **{"reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None},
 }
-GOOD: dict[str, Any] = {"timed_out": False, "findings": [], "atomics": [0, 1], "accesses": 7, "launches": [ROW]}
+GOOD: dict[str, Any] = {
+    **{"timed_out": False, "findings": [], "outcomes": "0123", "atomics": [0, 1], "accesses": 7},
+    "launches": [ROW],
+}
 FINDING = {
     "kind": "race", "launch": 0, "write": 1, "size": 4, "region": 1, "block": [0, 0, 0], "thread": [1, 2, 3],
     "address": 1, "detail": 1, "offset": -4, "other": [0, 0], "places": [5],
@@ -60,7 +63,8 @@ def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
         {"findings": [{**FINDING, "kind": "input_written", "region": -1}]},
         {"findings": [{**FINDING, "places": [0] * 25}]},
         {"findings": [FINDING] * 65},
-        {"suspects": []},
+        {"outcomes": "4"},
+        {"outcomes": [0, 1]},
         {"findings": [{**FINDING, "thread": ["1", 2, 3]}]},
     ],
 )

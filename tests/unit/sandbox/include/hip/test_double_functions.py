@@ -1,50 +1,26 @@
-"""Functions of double within two units in the last place, beside this machine's of 80 bits."""
+"""Functions of double within two units in the last place, run by the machine, beside this processor's of 80 bits."""
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sandbox.amdgcn.front_end import INCLUDE
-from sandbox.process import ProcessLimits, run
-from tests.support.compiler_cache import toolchain
+from tests.support.header_kernels import HeaderKernels
 
-DATA = Path(__file__).parents[4] / "data" / "headers"
-LIMITS = ProcessLimits(cpu_s=60)
 Doubles = npt.NDArray[np.float64]
 wide = np.longdouble
 erf, erfc = np.vectorize(math.erf, otypes=[float]), np.vectorize(math.erfc, otypes=[float])
 
 
-@pytest.fixture(scope="module", name="host")
-def built(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The functions built for this machine."""
-    folder, tools = tmp_path_factory.mktemp("doubles"), toolchain()
-    flags = "-x c++ -std=c++20 -target x86_64-linux-gnu -O1 -fPIC -march=x86-64-v3 -DKS_LAB=1 -fdeclspec -ffreestanding"
-    folders = [f"-isystem{path}" for path in (DATA, INCLUDE, tools.zig.parent / "lib" / "include")]
-    for argv in (
-        tools.command("clang", *flags.split(), "-nostdinc", *folders, "-c", str(DATA / "doubles.cpp"), "-o", "d.o"),
-        tools.command("ld.lld", "-shared", "d.o", "-o", "d.so"),
-    ):
-        done = run(argv, cwd=folder, env=tools.environment(), timeout_s=60, limits=LIMITS)
-        assert done.returncode == 0, done.stderr
-    ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
-    return ctypes.CDLL(str(folder / "d.so"))
-
-
-def call(host: ctypes.CDLL, name: str, x: Any, y: Any = 0.0) -> Doubles:
-    first, second = (np.ascontiguousarray(a, np.float64) for a in np.broadcast_arrays(x, y))
-    out = np.empty_like(first)
-    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (first, second, out)]
-    getattr(host, f"test_{name}")(*pointers, ctypes.c_long(first.size))
-    return out
+@pytest.fixture(scope="module")
+def device() -> HeaderKernels:
+    """The headers' functions of double, in gfx942 code."""
+    return HeaderKernels("doubles.hip", np.float64)
 
 
 def ulps(found: Doubles, wanted: Any) -> Any:
@@ -87,20 +63,22 @@ def ulps(found: Doubles, wanted: Any) -> Any:
     ],
 )
 def test_a_function_is_close_to_the_exact_one(
-    host: ctypes.CDLL, name: str, exact: Callable[..., Any], low: float, high: float, most: float
+    device: HeaderKernels, name: str, exact: Callable[..., Any], low: float, high: float, most: float
 ) -> None:
     x = np.linspace(low, high, 20011)
     wanted = exact(x if name.startswith("erf") else x.astype(wide))
-    error = ulps(call(host, name, x), wanted)
+    error = ulps(device.call(f"test_{name}", x), wanted)
     assert np.max(error) <= most, (x[np.argmax(error)], np.max(error))
 
 
-def test_powers_keep_their_bits_over_the_whole_range(host: ctypes.CDLL) -> None:
+def test_powers_keep_their_bits_over_the_whole_range(device: HeaderKernels) -> None:
     rng = np.random.default_rng(1)
     x, y = np.exp(rng.uniform(-200, 200, 50000)), rng.uniform(-3, 3, 50000)
-    assert np.max(ulps(call(host, "pow", x, y), np.power(x.astype(wide), y.astype(wide)))) <= 2
+    assert np.max(ulps(device.call("test_pow", x, y), np.power(x.astype(wide), y.astype(wide)))) <= 2
     near = rng.uniform(0.99, 1.01, 50000)
-    assert np.max(ulps(call(host, "pow", near, 1e4 * y), np.power(near.astype(wide), (1e4 * y).astype(wide)))) <= 2
+    assert (
+        np.max(ulps(device.call("test_pow", near, 1e4 * y), np.power(near.astype(wide), (1e4 * y).astype(wide)))) <= 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,35 +89,39 @@ def test_powers_keep_their_bits_over_the_whole_range(host: ctypes.CDLL) -> None:
         (2.0, -1074.0),
     ],
 )
-def test_powers_at_their_edges(host: ctypes.CDLL, x: float, y: float) -> None:
+def test_powers_at_their_edges(device: HeaderKernels, x: float, y: float) -> None:
     with np.errstate(all="ignore"):
         wanted = np.power(np.float64(x), np.float64(y))
-    found = call(host, "pow", [x], [y])[0]
+    found = device.call("test_pow", [x], [y])[0]
     assert np.allclose(found, wanted, rtol=1e-15, atol=0, equal_nan=True)
     assert np.signbit(found) == np.signbit(wanted) or np.isnan(wanted)
 
 
-def test_angles_and_lengths(host: ctypes.CDLL) -> None:
+def test_angles_and_lengths(device: HeaderKernels) -> None:
     y, x = (a.ravel() for a in np.meshgrid(np.linspace(-3, 3, 101), np.linspace(-3, 3, 101)))
-    assert np.max(ulps(call(host, "atan2", y, x), np.arctan2(y.astype(wide), x.astype(wide)))) <= 2
+    assert np.max(ulps(device.call("test_atan2", y, x), np.arctan2(y.astype(wide), x.astype(wide)))) <= 2
     big = 1e200 * x
-    assert np.max(ulps(call(host, "hypot", big, 1e200 * y), np.hypot(big.astype(wide), (1e200 * y).astype(wide)))) <= 2
+    assert (
+        np.max(ulps(device.call("test_hypot", big, 1e200 * y), np.hypot(big.astype(wide), (1e200 * y).astype(wide))))
+        <= 2
+    )
 
 
 @pytest.mark.parametrize(
     "name", ["exp", "exp2", "exp10", "expm1", "log", "log1p", "log2", "log10", "cbrt", "tanh", "erf"]
 )
-def test_what_is_no_number_and_what_is_too_large(host: ctypes.CDLL, name: str) -> None:
-    exact: Callable[..., Any] = {"exp10": lambda v: np.power(10.0, v), "erf": erf}.get(name) or getattr(np, name)
+def test_what_is_no_number_and_what_is_too_large(device: HeaderKernels, name: str) -> None:
+    special: dict[str, Callable[..., Any]] = {"exp10": lambda v: np.power(10.0, v), "erf": erf}
+    exact = special.get(name) or getattr(np, name)
     x = np.array([math.nan, math.inf, -math.inf, 0.0, 1e308, -1e308, 5e-324, 1e-310, -0.0])
     with np.errstate(all="ignore"):
         wanted = exact(x)
-    found = call(host, name, x)
+    found = device.call(f"test_{name}", x)
     assert np.array_equal(np.isnan(found), np.isnan(wanted))
     assert np.allclose(found, wanted, rtol=1e-15, atol=0, equal_nan=True), (found, wanted)
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan", "erfc", "atan"])
-def test_what_is_no_number_stays_none(host: ctypes.CDLL, name: str) -> None:
-    assert np.isnan(call(host, name, [math.nan])).all()
-    assert np.isnan(call(host, name, [math.inf])).all() == (name in ("sin", "cos", "tan"))
+def test_what_is_no_number_stays_none(device: HeaderKernels, name: str) -> None:
+    assert np.isnan(device.call(f"test_{name}", [math.nan])).all()
+    assert np.isnan(device.call(f"test_{name}", [math.inf])).all() == (name in ("sin", "cos", "tan"))

@@ -1,71 +1,22 @@
+"""Functions of float and of bits, executed by the machine, beside numpy's in double precision."""
+
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from sandbox.amdgcn.front_end import INCLUDE
-from sandbox.process import ProcessLimits, run
-from tests.support.compiler_cache import toolchain
-
-DATA = Path(__file__).parents[4] / "data" / "headers"
-
-
-LIMITS = ProcessLimits(cpu_s=60)
+from tests.support.header_kernels import HeaderKernels
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The device headers built for this machine, one thread, with this machine's expf, logf and exp2f."""
-    folder = tmp_path_factory.mktemp("host")
-    tools = toolchain()
-    clang_headers = tools.zig.parent / "lib" / "include"
-    for argv in (
-        tools.command(
-            "clang",
-            "-x",
-            "c++",
-            "-std=c++20",
-            "-target",
-            "x86_64-linux-gnu",
-            "-O1",
-            "-fPIC",
-            "-march=x86-64-v3",
-            "-DKS_LAB=1",
-            "-fdeclspec",
-            "-ffreestanding",
-            "-nostdinc",
-            "-isystem",
-            str(DATA),
-            "-isystem",
-            str(INCLUDE),
-            "-isystem",
-            str(clang_headers),
-            "-c",
-            str(DATA / "maths.cpp"),
-            "-o",
-            "maths.o",
-        ),
-        tools.command("ld.lld", "-shared", "maths.o", "-o", "maths.so"),
-    ):
-        done = run(argv, cwd=folder, env=tools.environment(), timeout_s=60, limits=LIMITS)
-        assert done.returncode == 0, done.stderr
-    ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
-    return ctypes.CDLL(str(folder / "maths.so"))
-
-
-def call(host: ctypes.CDLL, name: str, x: Any, y: Any = 0.0) -> np.ndarray[Any, Any]:
-    first, second = (np.ascontiguousarray(a, np.float32) for a in np.broadcast_arrays(x, y))
-    out = np.empty_like(first)
-    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (first, second, out)]
-    getattr(host, name)(*pointers, ctypes.c_long(first.size))
-    return out
+def device() -> HeaderKernels:
+    """The headers' functions of float, in gfx942 code."""
+    return HeaderKernels("maths.hip", np.float32)
 
 
 def grid(low: float, high: float, count: int = 20001) -> np.ndarray[Any, Any]:
@@ -106,37 +57,37 @@ erf, erfc = np.vectorize(math.erf), np.vectorize(math.erfc)
     ],
 )
 def test_maths_is_close_to_float64(
-    host: ctypes.CDLL, name: str, exact: Callable[..., Any], low: float, high: float, ulps: float
+    device: HeaderKernels, name: str, exact: Callable[..., Any], low: float, high: float, ulps: float
 ) -> None:
     x = grid(low, high)
     wanted = exact(x.astype(np.float64))
-    error = np.abs(call(host, name, x) - wanted) / np.maximum(np.spacing(np.abs(wanted).astype(np.float32)), 1e-30)
+    error = np.abs(device.call(name, x) - wanted) / np.maximum(np.spacing(np.abs(wanted).astype(np.float32)), 1e-30)
     assert np.max(error) <= ulps, (x[np.argmax(error)], np.max(error))
 
 
-def test_the_next_number_is_numpys(host: ctypes.CDLL) -> None:
+def test_the_next_number_is_numpys(device: HeaderKernels) -> None:
     x = np.array([0.0, 1.0, -1.0, 1e-45, -1e-45, 3.4e38, 2.0, 5.0], np.float32)
     y = np.array([1.0, 2.0, 0.0, -1.0, 1.0, np.inf, 2.0, -np.inf], np.float32)
-    assert np.array_equal(call(host, "test_nextafter", x, y), np.nextafter(x, y))
+    assert np.array_equal(device.call("test_nextafter", x, y), np.nextafter(x, y))
 
 
-def test_sine_and_cosine_of_large_arguments(host: ctypes.CDLL) -> None:
+def test_sine_and_cosine_of_large_arguments(device: HeaderKernels) -> None:
     x = grid(-1e5, 1e5, 40001)
-    assert np.max(np.abs(call(host, "test_sin", x) - np.sin(x.astype(np.float64)))) < 2e-7
-    assert np.max(np.abs(call(host, "test_cos", x) - np.cos(x.astype(np.float64)))) < 2e-7
+    assert np.max(np.abs(device.call("test_sin", x) - np.sin(x.astype(np.float64)))) < 2e-7
+    assert np.max(np.abs(device.call("test_cos", x) - np.cos(x.astype(np.float64)))) < 2e-7
 
 
-def test_complement_of_the_error_function_keeps_relative_accuracy(host: ctypes.CDLL) -> None:
+def test_complement_of_the_error_function_keeps_relative_accuracy(device: HeaderKernels) -> None:
     x = grid(0.7, 8.0)
-    assert np.max(np.abs(call(host, "test_erfc", x) / erfc(x.astype(np.float64)) - 1)) < 2e-5
+    assert np.max(np.abs(device.call("test_erfc", x) / erfc(x.astype(np.float64)) - 1)) < 2e-5
 
 
-def test_power_over_a_wide_range(host: ctypes.CDLL) -> None:
+def test_power_over_a_wide_range(device: HeaderKernels) -> None:
     rng = np.random.default_rng(1)
     x = np.exp(rng.uniform(-20, 20, 50000)).astype(np.float32)
     y = rng.uniform(-4, 4, 50000).astype(np.float32)
     wanted = np.power(x.astype(np.float64), y.astype(np.float64))
-    assert np.max(np.abs(call(host, "test_pow", x, y) / wanted - 1)) < 3 * 2**-23
+    assert np.max(np.abs(device.call("test_pow", x, y) / wanted - 1)) < 3 * 2**-23
 
 
 @pytest.mark.parametrize(
@@ -165,22 +116,22 @@ def test_power_over_a_wide_range(host: ctypes.CDLL) -> None:
         (1e-40, 0.5),
     ],
 )
-def test_power_at_its_edges(host: ctypes.CDLL, x: float, y: float) -> None:
+def test_power_at_its_edges(device: HeaderKernels, x: float, y: float) -> None:
     with np.errstate(all="ignore"):
         wanted = np.float32(np.power(np.float32(x), np.float64(y)))
-    assert np.allclose(call(host, "test_pow", [x], [y])[0], wanted, rtol=1e-6, atol=0, equal_nan=True)
-    assert np.signbit(call(host, "test_pow", [x], [y])[0]) == np.signbit(wanted) or np.isnan(wanted)
+    assert np.allclose(device.call("test_pow", [x], [y])[0], wanted, rtol=1e-6, atol=0, equal_nan=True)
+    assert np.signbit(device.call("test_pow", [x], [y])[0]) == np.signbit(wanted) or np.isnan(wanted)
 
 
-def test_angles_in_all_quadrants(host: ctypes.CDLL) -> None:
+def test_angles_in_all_quadrants(device: HeaderKernels) -> None:
     y, x = (a.ravel() for a in np.meshgrid(grid(-3, 3, 101), grid(-3, 3, 101)))
-    assert np.max(np.abs(call(host, "test_atan2", y, x) - np.arctan2(y.astype(np.float64), x))) < 6e-7
-    assert np.allclose(call(host, "test_hypot", x, y), np.hypot(x, y), rtol=2e-7)
+    assert np.max(np.abs(device.call("test_atan2", y, x) - np.arctan2(y.astype(np.float64), x))) < 6e-7
+    assert np.allclose(device.call("test_hypot", x, y), np.hypot(x, y), rtol=2e-7)
 
 
 @pytest.mark.parametrize("name", ["test_tanh", "test_erf", "test_expm1", "test_atan"])
-def test_nan_stays_and_zero_keeps_its_sign(host: ctypes.CDLL, name: str) -> None:
-    nan, zero, minus = call(host, name, [np.nan, 0.0, -0.0])
+def test_nan_stays_and_zero_keeps_its_sign(device: HeaderKernels, name: str) -> None:
+    nan, zero, minus = device.call(name, [np.nan, 0.0, -0.0])
     assert np.isnan(nan)
     assert (zero, minus) == (0.0, 0.0)
     assert np.signbit(minus)
@@ -193,25 +144,25 @@ def patterns() -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("test_bf16", ml_dtypes.bfloat16), ("test_half", np.float16)])
-def test_conversions_round_to_nearest_even(host: ctypes.CDLL, name: str, dtype: Any) -> None:
+def test_conversions_round_to_nearest_even(device: HeaderKernels, name: str, dtype: Any) -> None:
     x = patterns()
     with np.errstate(all="ignore"):
         wanted = x.astype(dtype).astype(np.float32)
-    found = call(host, name, x)
+    found = device.call(name, x)
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(found[~np.isnan(x)]), np.signbit(wanted[~np.isnan(x)]))
 
 
-def test_narrow_arithmetic_rounds_after_every_operation(host: ctypes.CDLL) -> None:
+def test_narrow_arithmetic_rounds_after_every_operation(device: HeaderKernels) -> None:
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(2, 20000)).astype(np.float32)
     with np.errstate(all="ignore"):
         bx, by = x.astype(ml_dtypes.bfloat16), y.astype(ml_dtypes.bfloat16)
-        assert np.array_equal(call(host, "test_bf16_fma", x, y), (bx * by + bx).astype(np.float32))
+        assert np.array_equal(device.call("test_bf16_fma", x, y), (bx * by + bx).astype(np.float32))
         hx, hy = x.astype(np.float16), y.astype(np.float16)
-        assert np.array_equal(call(host, "test_half_add", x, y), (hx + hy).astype(np.float32))
-        assert np.array_equal(call(host, "test_half2", x, y), (hx * hy).astype(np.float32))
-    assert call(host, "test_saturate", [-1.0, 0.25, 7.0]).tolist() == [0.0, 0.25, 1.0]
+        assert np.array_equal(device.call("test_half_add", x, y), (hx + hy).astype(np.float32))
+        assert np.array_equal(device.call("test_half2", x, y), (hx * hy).astype(np.float32))
+    assert device.call("test_saturate", [-1.0, 0.25, 7.0]).tolist() == [0.0, 0.25, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -233,6 +184,5 @@ def test_narrow_arithmetic_rounds_after_every_operation(host: ctypes.CDLL) -> No
         (11, (1, 0, 0), 33),
     ],
 )
-def test_bit_functions(host: ctypes.CDLL, which: int, arguments: tuple[int, int, int], wanted: int) -> None:
-    host.bits.restype = ctypes.c_uint
-    assert host.bits(which, *(ctypes.c_uint(a) for a in arguments)) == wanted
+def test_bit_functions(device: HeaderKernels, which: int, arguments: tuple[int, int, int], wanted: int) -> None:
+    assert device.call("bits", which, arguments, np.uint32)[0] == wanted

@@ -1,12 +1,13 @@
+#include <hip/hip_runtime.h>
 #include <hip/overloaded_functions.h>
 
-#define EACH(name, expression)                                                             \
-    extern "C" void name(const double* first, const double* second, double* out, long n) { \
-        for (long i = 0; i < n; ++i) {                                                     \
-            const double x = first[i], y = second[i];                                      \
-            (void)x, (void)y;                                                              \
-            out[i] = expression;                                                           \
-        }                                                                                  \
+#define EACH(name, expression)                                                                       \
+    extern "C" __global__ void name(const double* first, const double* second, double* out, int n) { \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                         \
+        if (i >= n) return;                                                                          \
+        const double x = first[i], y = second[i];                                                    \
+        (void)x, (void)y;                                                                            \
+        out[i] = expression;                                                                         \
     }
 EACH(test_exp, exp(x))
 EACH(test_exp2, exp2(x))

@@ -1,17 +1,19 @@
+#include <hip/hip_runtime.h>
 #include <hip/device_functions.h>
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 #include <hip/math_functions.h>
 #include <hip/special_functions.h>
 
-#define EACH(name, expression)                                                       \
-  extern "C" void name(const float* first, const float* second, float* out, long n) { \
-    for (long i = 0; i < n; ++i) {                                                   \
-      const float x = first[i], y = second[i];                                       \
-      (void)x, (void)y;                                                              \
-      out[i] = expression;                                                           \
-    }                                                                                \
-  }
+#define EACH(name, expression) EACH_OF(float, name, expression)
+#define EACH_OF(Number, name, expression)                                                            \
+    extern "C" __global__ void name(const Number* first, const Number* second, Number* out, int n) { \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                         \
+        if (i >= n) return;                                                                          \
+        const Number x = first[i], y = second[i];                                                    \
+        (void)x, (void)y;                                                                            \
+        out[i] = expression;                                                                         \
+    }
 EACH(test_sin, sinf(x))
 EACH(test_cos, cosf(x))
 EACH(test_tan, tanf(x))
@@ -44,8 +46,8 @@ EACH(test_half_add, __half2float(__hadd(__half(x), __half(y))))
 EACH(test_half2, __high2float(__hmul2(__floats2half2_rn(y, x), __floats2half2_rn(x, y))))
 EACH(test_saturate, __saturatef(x))
 
-extern "C" unsigned bits(int which, unsigned a, unsigned b, unsigned c) {
-  switch (which) {
+__device__ unsigned bits_of(unsigned which, unsigned a, unsigned b, unsigned c) {
+    switch (which) {
     case 0: return __popc(a);
     case 1: return __clz(static_cast<int>(a));
     case 2: return __ffs(a);
@@ -58,5 +60,7 @@ extern "C" unsigned bits(int which, unsigned a, unsigned b, unsigned c) {
     case 9: return __umul24(a, b);
     case 10: return static_cast<unsigned>(__clzll(static_cast<long long>(a) << 32 | b));
     default: return static_cast<unsigned>(__ffsll(static_cast<unsigned long long>(a) << 32 | b));
-  }
+    }
 }
+// x is the function's number, the second buffer holds its arguments.
+EACH_OF(unsigned, bits, bits_of(x, second[0], second[1], second[2]))
