@@ -24,7 +24,6 @@ class Highlight:
 
 HIGHLIGHTS = (
     Highlight("demo.speedup", "demo: predicted speed of the best kernel over the naive seed's", "{value} ×"),
-    Highlight("demo.gain", "demo: the same over the best shipped seed's, tuned", "{value} ×"),
     Highlight(
         "lab_findings.found", "faulty kernels that the lab reports with the right kind and line", "{value} of {anchor}"
     ),

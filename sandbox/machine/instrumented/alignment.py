@@ -129,7 +129,7 @@ def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int
 
 
 def tests_null(text: str) -> bool:
-    """Whether the source compares an address with null: then nothing is told of arguments, which may be null.
+    """True where the source compares an address with null: then nothing is told of arguments, which may be null.
 
     Clang's own comparisons are marked `!nosanitize`.
     """
