@@ -175,7 +175,7 @@ def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
     if made is None:
         return Provenance(Path(kernel.task).name, target, digest, kernel.run)
     kind = made.time_kind or ""
-    where = "on a GPU" if kind == "measured" else "by execution in the lab, which emulates the GPU's functions on a CPU"
+    where = "on a GPU" if kind == "measured" else "by execution in the lab, which interprets the GPU's code on a CPU"
     return Provenance(Path(kernel.task).name, target, digest, kernel.run, where, made.geomean_us, kind)
 
 
