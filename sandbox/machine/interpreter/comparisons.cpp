@@ -127,22 +127,23 @@ template <class T> static void classify(Wave& w, const Instruction& in) {
     write_compared(w, in, mask_of(flags), known, origin);
 }
 
+// clang-format off: formatting these lists does not come to an end
 #define RELATION(NAME, TYPE, T, F) {"cmp_" NAME "_" TYPE, compare<T, [](auto a, auto b) { return F; }>},
 #define DECIDED(TYPE) {"cmp_f_" TYPE, decided<false>}, {"cmp_t_" TYPE, decided<true>},
-#define ORDERED(TYPE, T)            \
-    DECIDED(TYPE)                   \
-    RELATION("lt", TYPE, T, a < b)  \
-    RELATION("eq", TYPE, T, a == b) \
-    RELATION("le", TYPE, T, a <= b) RELATION("gt", TYPE, T, a > b) RELATION("ge", TYPE, T, a >= b)
+#define ORDERED(TYPE, T)                                                                           \
+    DECIDED(TYPE)                                                                                  \
+    RELATION("lt", TYPE, T, a < b)                                                                 \
+    RELATION("eq", TYPE, T, a == b) RELATION("le", TYPE, T, a <= b) RELATION("gt", TYPE, T, a > b) \
+        RELATION("ge", TYPE, T, a >= b)
 #define INTEGERS(TYPE, T) ORDERED(TYPE, T) RELATION("ne", TYPE, T, a != b)
-#define FLOATS(TYPE, T)                                                                   \
-    ORDERED(TYPE, T)                                                                      \
-    RELATION("lg", TYPE, T, (a < b) | (a > b))                                            \
-    RELATION("o", TYPE, T, (a == a) & (b == b))                                           \
-    RELATION("u", TYPE, T, (a != a) | (b != b)) RELATION("nge", TYPE, T, !(a >= b))       \
-        RELATION("nlg", TYPE, T, !((a < b) | (a > b))) RELATION("ngt", TYPE, T, !(a > b)) \
-            RELATION("nle", TYPE, T, !(a <= b)) RELATION("neq", TYPE, T, a != b)          \
+#define FLOATS(TYPE, T)                                                                                             \
+    ORDERED(TYPE, T)                                                                                                \
+    RELATION("lg", TYPE, T, (a < b) | (a > b))                                                                      \
+    RELATION("o", TYPE, T, (a == a) & (b == b)) RELATION("u", TYPE, T, (a != a) | (b != b))                         \
+        RELATION("nge", TYPE, T, !(a >= b)) RELATION("nlg", TYPE, T, !((a < b) | (a > b)))                          \
+            RELATION("ngt", TYPE, T, !(a > b)) RELATION("nle", TYPE, T, !(a <= b)) RELATION("neq", TYPE, T, a != b) \
                 RELATION("nlt", TYPE, T, !(a < b)){"cmp_class_" TYPE, classify<T>},
+// clang-format on
 
 MACHINE_SEMANTICS(kComparisons, INTEGERS("i16", int16_t) INTEGERS("u16", uint16_t) INTEGERS("i32", int32_t)
                                     INTEGERS("u32", uint32_t) INTEGERS("i64", int64_t) INTEGERS("u64", uint64_t)
