@@ -15,6 +15,7 @@ from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.arguments import NullArg
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.instances import instantiated
 from sandbox.candidate.plan import CONTENTS, VALUE, Candidate
@@ -59,7 +60,8 @@ class MachineLab(Lab):
         super().__init__(toolchain, cache, target, cores, evidence)
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._probing = InstrumentedBuild(toolchain, cache)
-        self._instrumented: Recent[str, LabProgram | tuple[Finding, ...] | None] = Recent(PROGRAMS)
+        self._instrumented: Recent[tuple[str, frozenset[int]], LabProgram | tuple[Finding, ...] | None]
+        self._instrumented = Recent(PROGRAMS)
         self._instrumenting = threading.Lock()
 
     def warm(self) -> None:
@@ -104,12 +106,20 @@ class MachineLab(Lab):
         is_whole = not (request.count or request.blocks or any(request.workgroups)) and request.checks == "all"
         if not (request.probes and is_whole and program.text is not None and program.is_checked):
             return None
+        absent = frozenset(
+            position
+            for launch in request.plan.launches
+            for position, argument in enumerate(launch.args)
+            if isinstance(argument, NullArg)
+        )
         with self._instrumenting:
             text = program.text
-            return self._instrumented.get(program.path, lambda: self._instrument(*text))
+            return self._instrumented.get((program.path, absent), lambda: self._instrument(*text, absent))
 
-    def _instrument(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...] | None:
-        listed = self._probing.build(candidate, tunables)
+    def _instrument(
+        self, candidate: Candidate, tunables: Mapping[str, int], absent: frozenset[int] = frozenset()
+    ) -> LabProgram | tuple[Finding, ...] | None:
+        listed = self._probing.build(candidate, tunables, absent)
         if listed.is_source:
             return tuple(replace(each, message=f"{_TOLD_APART}: {each.message}") for each in listed.findings)
         if listed.findings:

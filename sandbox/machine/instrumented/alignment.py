@@ -39,10 +39,6 @@ _COMMA = re.compile(r",(?![^()]*\))")
 _ARGUMENT = re.compile(r"^  store ptr addrspace\(1\) (%\S+), ptr (%\S+), ")
 _LOADED = re.compile(r"^  (%\S+) = load ptr, ptr (%\S+), ")
 _BUFFER = re.compile(r"^ ?ptr addrspace\(1\) (?:noundef )?")
-_NULL_TEST = re.compile(rf"= icmp \w+ ptr{_SPACE} (?:null,|[^\n]*, null\b)(?![^\n]*!nosanitize)")
-_INTEGER = re.compile(
-    rf"^  (%\S+) = ptrtoint ptr{_SPACE} [^\n]* to i64\b[^\n]*\n  \S+ = icmp \w+ i64 (?:\1, 0|0, \1)\b", re.M
-)
 _ALIGNMENT = 128  # bytes: twice as much, at least, is the alignment of every buffer
 
 
@@ -126,14 +122,6 @@ def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int
     rest = edits.value(number, f"and i64 {address}, {alignment - 1}")
     bad = edits.value(number, f"icmp ne i64 {rest}, 0")
     edits.test(number, bad, FaultProbe("misaligned", limit=alignment, detail=detail), address)
-
-
-def tests_null(text: str) -> bool:
-    """True where the source compares an address with null: then nothing is told of arguments, which may be null.
-
-    Clang's own comparisons are marked `!nosanitize`.
-    """
-    return bool(_NULL_TEST.search(text) or _INTEGER.search(text))
 
 
 def aligned_arguments(head: str, positions: Container[int]) -> str:

@@ -102,22 +102,25 @@ class InstrumentedBuild:
         """Make the precompiled header."""
         self._front_end.warm()
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> InstrumentedListing:
+    def build(
+        self, candidate: Candidate, tunables: Mapping[str, int], absent: frozenset[int] = frozenset()
+    ) -> InstrumentedListing:
         """The candidate's listing with probes; a candidate that compiles without them is expected.
 
+        `absent`: positions of arguments that are null pointers where the listing is executed, as optional buffers are.
         NoAnswer where the compiler leaves nothing that can be read.
         """
         (self._cache / "work").mkdir(parents=True, exist_ok=True)
         work, budget = scratch_folder.make_in(self._cache / "work"), BuildBudget()
         try:
-            return self._build(candidate, tunables, work, budget)
+            return self._build(candidate, tunables, absent, work, budget)
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"the compiler left nothing that can be read ({error})") from None
         finally:
             scratch_folder.remove(work)
 
     def _build(
-        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget
+        self, candidate: Candidate, tunables: Mapping[str, int], absent: frozenset[int], work: Path, budget: BuildBudget
     ) -> InstrumentedListing:
         named = macros(candidate.source, tunables)
         words = [f"-D{name}={value}" for name, value in named.items()]
@@ -128,17 +131,18 @@ class InstrumentedBuild:
         done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)
         if done.returncode != 0:
             return replace(_failed(done, candidate, budget), is_source=ending_of(done) is None)
-        module = instrument(read_output(work / _FRONT).decode("utf-8", errors="replace"), SOURCE, _aligned(launches))
+        text = read_output(work / _FRONT).decode("utf-8", errors="replace")
+        module = instrument(text, SOURCE, _aligned(launches) - absent)
         (work / _PROBED).write_text(module.text, encoding="utf-8")
         argv = (*_BACK_END, f"-mcpu={self._arch}", _PROBED, "-o", _LISTING)
         done = front_end.tools.run(work, "clang", *argv)
         if done.returncode != 0:
             return _failed(done, candidate, budget)
-        text = read_output(work / _LISTING)
-        if len(text) > MAX_LISTING:
+        listed = read_output(work / _LISTING)
+        if len(listed) > MAX_LISTING:
             much = "the code with probes is larger than 16 MiB of assembly; unroll less or use smaller tables"
             return InstrumentedListing(findings=(refusal(much),), cpu_s=budget.spent_s)
-        listing, symbols = read_symbols(text.decode("utf-8", errors="replace"), launches)
+        listing, symbols = read_symbols(listed.decode("utf-8", errors="replace"), launches)
         return InstrumentedListing(listing, module.probes, tuple(symbols.items()), cpu_s=budget.spent_s)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from sandbox.amdgcn.ir import bodies
-from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment, tests_null
+from sandbox.machine.instrumented.alignment import Alignment, aligned_arguments, assume_alignment
 from sandbox.machine.instrumented.array_indices import Arrays, hide_steps
 from sandbox.machine.instrumented.fault_probe import FaultProbe, address_of
 from sandbox.machine.instrumented.ir_edits import Edits, ProbeTable
@@ -81,7 +81,6 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
         release_fences,
     )
     parts, end = list[str](), 0
-    aligned = () if tests_null(text) else aligned
     for body in bodies(text):
         edits = Edits(body, table, aligned_arguments(body.head, aligned))
         for step in steps:

@@ -188,6 +188,11 @@ def test_arguments_follow_the_case(task: Task) -> None:
     assert other[6:8] == (ScalarArg("f32", -0.75), ScalarArg("f32", 2.0))
 
 
+def test_whether_an_optional_buffer_is_there_may_be_asked_of_an_integer(evaluator: LabEvaluator, task: Task) -> None:
+    made = verdict(evaluator, task, "if (bias) v", "unsigned long at = (unsigned long)bias, kept = at; if (kept) v")
+    assert made.verdict.accepted, made.verdict
+
+
 def test_the_lab_accepts_the_right_kernel_with_a_time(evaluator: LabEvaluator, task: Task) -> None:
     made = verdict(evaluator, task)
     assert made.verdict.accepted, made.verdict
