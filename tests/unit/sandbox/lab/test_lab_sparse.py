@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -11,56 +10,8 @@ import pytest
 
 from sandbox.lab.lab import Execution
 from tests.support.lab_bench import execute, launch
-from tests.support.matrix_layouts import from_lanes, in_lanes, kernel, names, operand, oracle, positions, product
-
-SPARSE = names("smfmac")
-PAIRS = np.array(list(itertools.combinations(range(4), 2)))
-# (CBSZ, ABID) for 16-bit and 8-bit elements and the set of the index each of them means
-SETS = {
-    8: [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 3, 0), (2, 1, 0)],
-    16: [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 0)],
-}
-
-
-def index_bits(name: str) -> int:
-    """Bits of one lane's index that an instruction uses."""
-    return 4 * len(oracle()[name]["index"]["slots"])
-
-
-def chosen(name: str) -> npt.NDArray[np.int64]:
-    """Which two of each four elements of A are kept: [row, group, 2]."""
-    about = oracle()[name]
-    return PAIRS[np.random.default_rng(about["k"]).integers(0, len(PAIRS), (about["m"], about["k"] // 4))]
-
-
-def kept(name: str) -> npt.NDArray[Any]:
-    """A with zeros in place of what is not kept: [1, row, k]."""
-    a, keep = operand(name, "A"), np.zeros((oracle()[name]["m"], oracle()[name]["k"] // 4, 4), bool)
-    np.put_along_axis(keep, chosen(name), True, axis=2)
-    return np.where(keep.reshape(a.shape), a, np.zeros((), a.dtype))
-
-
-def compressed(name: str) -> npt.NDArray[np.uint8]:
-    """The bytes of A in the lanes: two elements for each slot of the oracle."""
-    at, a = positions(name, "A"), operand(name, "A")
-    row, group = at[..., 0], at[..., 1] // 4
-    values = [a[0, row, 4 * group + chosen(name)[row, group, i]] for i in range(2)]
-    return np.ascontiguousarray(np.stack(values, axis=-1)).view(np.uint8).reshape(-1)
-
-
-def index(name: str, number: int) -> npt.NDArray[np.uint32]:
-    """One register for each lane: the index in set `number`, noise in the others."""
-    at = positions(name, "index")
-    pair = chosen(name)[at[..., 0], at[..., 1] // 4]
-    field = (pair[..., 0] | pair[..., 1] << 2).astype(np.uint64)
-    word = np.zeros(64, np.uint64)
-    for slot, text in enumerate(oracle()[name]["index"]["slots"]):
-        word |= field[:, slot] << np.uint64(text.split(":")[1].rstrip("]"))
-    bits = index_bits(name)
-    mask = np.uint64((1 << bits) - 1 << bits * number)
-    noise = np.random.default_rng(5).integers(0, 1 << 32, 64, np.uint64)
-    return ((noise & ~mask) | word << np.uint64(bits * number)).astype(np.uint32)
-
+from tests.support.matrix_layouts import from_lanes, in_lanes, kernel, operand, oracle, product
+from tests.support.sparse_layouts import SETS, SPARSE, compressed, index, index_bits, kept
 
 CASES = [(n, *case) for n in SPARSE for case in SETS[index_bits(n)]]
 
@@ -71,7 +22,7 @@ def run(cases: list[tuple[str, int, int, int]], *, count: bool = False, exact: b
     inputs: dict[str, npt.NDArray[Any]] = {}
     for i, (n, _, _, number) in enumerate(cases):
         inputs |= {
-            f"A of {n}": compressed(n),
+            f"A of {n}": compressed(n, operand(n, "A")),
             f"B of {n}": in_lanes(n, "B", operand(n, "B")),
             f"C of {n}": in_lanes(n, "C", operand(n, "C")),
             f"x{i}": index(n, number),
@@ -96,7 +47,7 @@ def counted() -> Execution:
 @pytest.mark.parametrize("name", SPARSE)
 def test_layout_index_and_product(done: Execution, name: str) -> None:
     assert done.findings == ()
-    expected = operand(name, "C") + product(kept(name), operand(name, "B"))
+    expected = operand(name, "C") + product(kept(name, operand(name, "A")), operand(name, "B"))
     for number, (n, cbsz, abid, _) in enumerate(CASES):
         if n == name:
             assert np.array_equal(from_lanes(name, done.outputs[f"d{number}"]), expected), (cbsz, abid)
