@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
+from sandbox.lab.explored_launches import Exploration
 from sandbox.lab.stored_inputs import Stored
 
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
@@ -102,6 +103,7 @@ class Work:
     surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
     seen: bytes = b""  # of known shapes, by an earlier survey of the program
+    exploration: Exploration | None = None
 
 
 def _round_up(value: int, unit: int) -> int:

@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-Sample = tuple[int, int, int]  # number of a shape, left side, right side
 Dims = Mapping[str, int]
+Sample = tuple[Dims, int, int]  # a shape, left side, right side
 Ranges = Mapping[str, tuple[int, int, int]]  # of each dim: least, greatest, step
 Terms = tuple[tuple[str, ...], ...]  # products of dims
 
@@ -24,12 +24,12 @@ BESIDE = (0, -1, 1)  # steps from the solution
 
 
 def solved_dims(
-    compared: Sequence[Sequence[Sample]], shapes: Sequence[Dims], ranges: Ranges, rng: np.random.Generator
+    compared: Sequence[Sequence[Sample]], ranges: Ranges, rng: np.random.Generator
 ) -> Iterator[dict[str, int]]:
     """Dims at and beside the places where the two sides of comparisons are equal; some of them twice."""
     for at in rng.permutation(len(compared))[:COMPARISONS]:
         samples = compared[at]
-        dims = [shapes[shape] for shape, _, _ in samples]
+        dims = [shape for shape, _, _ in samples]
         differences = np.array([float(left - right) for _, left, right in samples])
         if (fit := _fit(dims, differences, tuple(ranges))) is None:
             continue

@@ -68,6 +68,13 @@ class Flag(IntFlag):
     DPP_ON_SECOND = 1 << 16
     GENERIC = 1 << 17
     LOCAL = 1 << 18
+    READS_SCC = 1 << 19
+    READS_VCC = 1 << 20
+    READS_EXEC = 1 << 21
+    READS_M0 = 1 << 22
+    WRITES_SCC = 1 << 23
+    WRITES_EXEC = 1 << 24
+    WRITES_M0 = 1 << 25
 
 
 FLAT_SCRATCH, XNACK_MASK, VCC, TRAP_TEMPORARIES, M0, EXEC, SCC = 102, 104, 106, 108, 124, 126, 128

@@ -30,6 +30,12 @@ _SPACES = re.compile(r"\s+(?![^\[\(]*[\]\)])")
 _ADDRESS = OperandType("u", 64)
 _HALF, _WORD = OperandType("f", 16), OperandType("i", 32)
 _MEMORY = {"flat": Flag.GENERIC, "lds": Flag.LOCAL}  # where an address leads
+_BESIDE = {  # registers beside the operands; of vector instructions it goes without saying that they read EXEC
+    "scc": (Flag.READS_SCC, Flag.WRITES_SCC),
+    "vcc": (Flag.READS_VCC, Flag(0)),
+    "exec": (Flag.READS_EXEC, Flag.WRITES_EXEC),
+    "m0": (Flag.READS_M0, Flag.WRITES_M0),
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ def _decode(text: str) -> DecodedInstruction:
         draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
     words, settings = _split(rest, row)
-    draft = InstructionDraft(row, settings, flags=number(settings, "flags") | _MEMORY.get(row.group, 0))
+    flags = number(settings, "flags") | _MEMORY.get(row.group, 0) | _beside(row)
+    draft = InstructionDraft(row, settings, flags=flags)
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)
@@ -77,6 +84,13 @@ def _decode(text: str) -> DecodedInstruction:
     if row.memory_bytes:
         check_memory(draft)
     return DecodedInstruction(text, mnemonic, row, draft.packed(), draft.label, tuple(words))
+
+
+def _beside(row: TableRow) -> int:
+    """Flag the registers that a row reads and writes beside its operands."""
+    names = [name for name in _BESIDE if name != "exec" or row.name.startswith("s_")]
+    read = sum(_BESIDE[name][0] for name in names if name in row.reads)
+    return int(read + sum(_BESIDE[name][1] for name in names if name in row.writes))
 
 
 def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:

@@ -4,6 +4,7 @@
 #include "counters.h"
 #include "memory_model.h"
 #include "report.h"
+#include "symbolic.h"
 #include "variables.h"
 
 namespace machine {
@@ -44,6 +45,7 @@ void play_role(WaveAccess& told, uint8_t role) {
 void note_access(Wave& wave, const Instruction& in, Segment segment, const Place& place, Access access,
                  const LaneData* data, uint32_t bytes) {
     Workgroup& group = *wave.group;
+    if (group.worker->symbolic) group.worker->symbolic->note_access(wave, in, place, access, bytes);
     if (segment == Segment::scratch) return;
     group.accesses += (uint64_t)__builtin_popcountll(place.lanes);
     if (access == Access::store) group.changes++;  // an atomic operation tells by itself

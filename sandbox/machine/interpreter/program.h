@@ -68,6 +68,14 @@ enum Flag : uint32_t {
     kDppOnSecond = 1 << 16,  // with kDpp: source 1 comes by way of DPP, of instructions whose sources are swapped
     kGeneric = 1 << 17,      // flat: the address says which memory is meant
     kLocal = 1 << 18,        // ds_: LDS
+    // Registers beside the operands.
+    kReadsScc = 1 << 19,
+    kReadsVcc = 1 << 20,
+    kReadsExec = 1 << 21,
+    kReadsM0 = 1 << 22,
+    kWritesScc = 1 << 23,
+    kWritesExec = 1 << 24,
+    kWritesM0 = 1 << 25,
 };
 
 struct Instruction {

@@ -6,6 +6,7 @@
 #include "noted_state.h"
 #include "operands.h"
 #include "report.h"
+#include "symbolic.h"
 #include "workgroup.h"
 
 namespace machine {
@@ -130,7 +131,10 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
             !wave.group->model.check_pending(wave, in))
             break;
         executed[wave.at]++;
+        Symbolic* const symbolic = kSurveys ? worker.symbolic : nullptr;
+        if (symbolic) symbolic->before(wave, in);
         execute(wave, program.run[wave.at], in);
+        if (symbolic) symbolic->after(wave, in);
         if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
     }
     if constexpr (kSurveys) worker.covered_steps += done;

@@ -14,6 +14,7 @@ constexpr uint64_t kMostScratch = 256 << 10;  // of a lane
 
 struct Worker;
 struct Recorder;
+class Symbolic;
 struct Coverage;
 enum class Watch : uint8_t;
 
@@ -56,6 +57,7 @@ struct Worker {
     Shared<uint64_t> begun, spent_ns;
     Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
+    Symbolic* symbolic;  // follows what the launch's numbers decide, else null
     Recorder* recorder;  // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
