@@ -27,11 +27,11 @@ from tasks.task import Case
 SHAPES = 1300  # that are looked at, besides the known ones
 SHORT = 10  # bits of the steps that a short dim is longer than its least
 FIRST = 300  # of them, which show what one takes
-OF_TRIED = 2_000_000  # instructions of waves, for shapes that follow from what was met
+OF_TRIED = 3_000_000  # instructions of waves, for shapes that follow from what was met
 THINGS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
 LITTLE = 8  # steps that a short dim is longer than its least, at most
 LENGTHS = 1 << 14  # of each dim that are explored, the least ones, and as many others
-EXPLORED, OF_EACH, SOLVED = 160, 3, 120  # shapes that exploring suggests: of all things, of each, by solving
+EXPLORED, OF_EACH, SOLVED = 120, 2, 80  # shapes that exploring suggests: of all things, of each, by solving
 FAILED = -1  # a thing: bounds were not kept
 MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
 ENOUGH = SMALL / 4  # up to which a case shall be large: what is met may concern few workgroups, or few elements
