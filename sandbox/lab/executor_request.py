@@ -18,7 +18,8 @@ from sandbox.lab.stored_inputs import Stored
 
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
-PAGE, EVEN = 4096, 2 << 20  # what a GPU's allocator promises of a buffer's address, and what it gives to large ones
+PART, PAGE, EVEN = 256, 4096, 2 << 20  # multiples at which an allocator that keeps memory, a GPU's own, and either of
+# them with large buffers lay these
 NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
@@ -118,7 +119,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     rooms = [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
-    places, arena = _places(rooms, unit := _RANDOM.choice((PAGE, EVEN)))
+    places, arena = _places(rooms, unit := _RANDOM.choice((PART, PAGE, EVEN)))
     base = LOWEST + unit * _RANDOM.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at, room in zip(buffers, places, rooms, strict=True):
@@ -137,10 +138,11 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
 
 def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
     """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
-    places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
+    step = min(PAGE, unit)
+    places, at, before = [0] * len(rooms), step * _RANDOM.randrange(1 << 16), MIN_RED_ZONE
     for index in _RANDOM.sample(range(len(rooms)), len(rooms)):
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
-        at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
+        at += max(before, zone) + step * _RANDOM.randrange(zone // step)
         at = _round_up(at, _RANDOM.choice((1, unit)))
         places[index] = at
         at, before = at + rooms[index], zone
