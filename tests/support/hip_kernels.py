@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.front_end import INCLUDE
+from sandbox.candidate.header_names import INCLUDE
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.plan import Candidate, Launch, Plan

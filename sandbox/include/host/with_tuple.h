@@ -1,8 +1,4 @@
 // The host half: nothing of it is read by device code but what its own headers bring.
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
+#include <host/standard.h>
 #include <tuple>
-#include <type_traits>
