@@ -7,12 +7,9 @@ from dataclasses import replace
 
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
-from sandbox.candidate.derived_cases import plan_shapes
-from sandbox.candidate.large_shapes import large_cases, many_workgroups
+from sandbox.candidate.derived_cases import derived_cases
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import plan_way_cases, way_family_cases, whole_cost
-from sandbox.candidate.written_lengths import written_cases
-from sandbox.candidate.written_remainders import remainder_cases
+from sandbox.candidate.plan_ways import whole_cost
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -26,6 +23,7 @@ from sandbox.target import Target
 from tasks.families import TOGETHER
 from tasks.family_measures import longest_line
 from tasks.held_out import SMALL, cost
+from tasks.long_shapes import large_cases
 from tasks.task import Case
 
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
@@ -39,30 +37,27 @@ CaseMet = ListedCase | LargeCase | TimedCase | FamilyCase
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMet]:
-    """Tests, shapes derived from them and the file or drawn, families on the first test, benchmarks on two inputs.
+    """Tests, shapes derived from them and the plan or drawn, families on the first test, benchmarks on two inputs.
 
     All families meet the first test, but where that is a large one: there the task's own do, and of those made here
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow, *inputs.remainders)
-    shapes = (*plan_shapes(prepared, seed), *drawn)
-    written = written_cases(prepared, seed, (*task.tests, *shapes))
-    rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
-    ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests))
-    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
-    derived = {case.name: case for case in (*shapes, *written, *rests, *small)}
-    for case in (*task.tests, *derived.values()):
+    listed, swept = (*task.tests, *task.benchmarks), inputs.swept(prepared)
+    derived = derived_cases(prepared, seed, (*listed, *(each.case for each in swept)))
+    small = [case for case in derived if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
+    for case in (*task.tests, *small):
         yield ListedCase(judge, case, None, inputs)
-    surveyed = surveyed_cases(judge, seed, inputs.secret, (*task.tests, *derived.values(), *task.benchmarks))
+    for each in swept:
+        yield ListedCase(judge, each.case, each.family, inputs)
+    known = (*listed, *small, *(each.case for each in swept))
+    surveyed = surveyed_cases(judge, seed, inputs.secret, known)
     for case in surveyed:
         yield ListedCase(judge, case, None, inputs)
-    for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
-        yield LargeCase(judge, case, inputs, is_whole=True)
-    for case in ways:
+    for case in derived:
         if case not in small:
             yield LargeCase(judge, case, inputs, is_whole=True)
-    for case in large_cases(prepared, inputs.rng, has_parts=has_parts(prepared, inputs)):
+    for case in large_cases(task, inputs.rng, has_parts=has_parts(prepared, inputs)):
         yield LargeCase(judge, case, inputs)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
@@ -72,8 +67,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
     yield from _on_long(judge, inputs)
-    yield from _on_ways(judge, inputs)
-    yield from _tailed(judge, inputs, [*derived.values()])
+    yield from _tailed(judge, inputs, [*small, *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
@@ -94,14 +88,6 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
         if has_few_items(judge, case):
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
-                yield ListedCase(judge, case, family, inputs)
-
-
-def _on_ways(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
-    """The task's own families on ways of the plan or of a kernel that no benchmark takes, where few work-items do."""
-    for case in way_family_cases(judge.built.prepared, inputs.rng):
-        if has_few_items(judge, case):
-            for family in judge.task.variant_names:
                 yield ListedCase(judge, case, family, inputs)
 
 

@@ -94,8 +94,8 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
 
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
     """Shapes on which many executions cost little."""
-    task = judge.task
-    return [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
+    task, swept = judge.task, inputs.swept(judge.built.prepared)
+    return [case for case in (*task.tests, *(each.case for each in swept)) if cost(task, case.dims) <= SMALL]
 
 
 def spent_s(lab: Lab) -> float:
