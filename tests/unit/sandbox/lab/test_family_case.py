@@ -160,4 +160,4 @@ def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(ev
     on = {(each.case.name, each.variant) for each in met if isinstance(each, ListedCase)}
     assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
     assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}
-    assert on >= {(case.name, None) for case in inputs.equal}
+    assert on >= {(each.case.name, each.family) for each in inputs.swept(built.prepared)}
