@@ -1,4 +1,4 @@
-"""Which stored wrong kernels the lab refuses only because of one part of the cases that it draws.
+"""The stored wrong kernels that the lab refuses only because of one part of the cases that it draws.
 
     python -m benchmarks.judge_rules --without searched,long           those that are accepted without these parts
     python -m benchmarks.judge_rules --only searched --kernels NAME    with that part, of those that may be left out

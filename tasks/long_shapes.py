@@ -42,8 +42,10 @@ def long_cases(task: Task, rng: Rng) -> tuple[Case, ...]:
 
 
 def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
-    """Cases about as large as a benchmark, each dim of any length from half to twice its own; fewer and small ones
-    where no part of one can be executed alone."""
+    """Cases about as large as a benchmark, each dim of any length from half to twice its own.
+
+    Fewer and small ones where no part of one can be executed alone.
+    """
     limit = LARGE_COST * min(cost(task, case.dims) for case in task.benchmarks)
     limit = limit if has_parts else max(SMALL, min(cost(task, case.dims) for case in task.tests))
     found = dict[str, Case]()

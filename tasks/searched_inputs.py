@@ -2,9 +2,8 @@
 
 A clamp, a cut-off, a sentinel or the start of a running maximum is a number in the candidate's code. Each try changes
 some inputs around one of these: it puts the number among them, makes them as large as it, or as its root, spreads a
-line by it or moves it there. Others put relations into inputs (related_inputs.py) that hold at most places, as a kernel
-that compares values with each other may look at few. A try counts where reference and baseline bear it out, and is
-judged by the size of its own outputs.
+line by it or moves it there. A try counts where reference and baseline bear it out, and is judged by the size of its
+own outputs.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.error_measures import measures_of
@@ -27,16 +24,6 @@ from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
 from tasks.own_check import refusal, stored
 from tasks.patterned_inputs import Rng
-from tasks.related_inputs import (
-    against,
-    alike,
-    bit_neighbours,
-    one_magnitude,
-    ones_or_zeros,
-    relaxed,
-    shuffled_tiles,
-    symmetric,
-)
 from tasks.scaled_inputs import FLUSHED
 from tasks.task import Array, Case, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
@@ -44,12 +31,13 @@ from tasks.tolerance import Tolerance
 SHARES = (1 / 64, 1 / 4)  # of the values that are replaced, in one try or another
 AT_ENDS = 1 / 4  # of the lines begin with a number, and so many end with one
 SIDES = (1.0, -1.0, 2.0, 0.5)  # times it: where a sum or a difference of two is compared, and the other side
+WORD_BYTES = 4
 WORDS = (8, 16)  # lowest bits of a value, as hashes and packed fields are compared
 AROUND = (0.3, 10.0)  # times a number that values are made as large as
 BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's largest
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
-RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+ONE_SIGN = 1 / 2  # of the tries
 FOREIGN = 1 / 8  # of the size of an output: a baseline that is off by more says nothing of what is right
 SINGLE = 4  # bytes of a type whose values float32 holds
 SWAYED = 8.0  # times what the last bits of the inputs sway an output that the baseline has exactly
@@ -81,7 +69,7 @@ class SearchedInputs(InputFamilies):
 
     def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
-        if family is None or not mine:
+        if family is None or not mine or not self._numbers:
             return inputs
         number = int(family.rpartition(" ")[2])
         how = np.random.default_rng((self._secret, number))
@@ -91,34 +79,12 @@ class SearchedInputs(InputFamilies):
             for name in _some(mine, how):
                 made[name] = _sized(made[name], 0.0, _past, self._unusual[number], rng)
             return made
-        if not self._numbers or how.random() < RELATED:
-            self._relate(made, mine, how, rng)
-            if how.random() < RELATED:
-                return made
-        if self._numbers:
-            self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
+        self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
         return made
-
-    def _relate(self, made: dict[str, Array], mine: list[str], how: Rng, rng: Rng) -> None:
-        """Put a relation into some inputs, and in most tries take it back at some places."""
-        drawn, is_relaxed = dict(made), how.random() < RELAXED
-        if how.random() < ACROSS and (found := alike(made, mine, rng)):
-            made.update(found)
-        else:
-            one = _pick(RELATIONS, how) if how.integers(2) else None
-            for name in _some(mine, how):
-                made[name] = (one or _pick(RELATIONS, how))(made[name], rng)
-        for name in mine if is_relaxed else ():
-            if made[name] is not drawn[name]:
-                made[name] = relaxed(made[name], drawn[name], rng)
 
     def _size(self, made: dict[str, Array], mine: list[str], number: float, how: Rng, rng: Rng) -> None:
         """Bring some inputs to the size of a number, or the number among them."""
-        specs = [spec for spec in self.task.inputs if spec.name in mine]
-        if how.random() < ACROSS and (found := against(made, specs, number, rng)):
-            made.update(found)
-            return
-        step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
+        step, has_one_sign = STEPS[int(how.integers(len(STEPS)))], how.random() < ONE_SIGN
         is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
         if (is_lost and not self.known.moves_values) or (step is _past and number not in self._unusual):
             step = _planted
@@ -195,6 +161,8 @@ def _some(names: list[str], how: Rng) -> list[str]:
 
 def _planted(x: Array, number: float, rng: Rng) -> Array:
     """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
+    if not is_float(x.dtype) and x.itemsize < WORD_BYTES and 1 << 8 * x.itemsize <= number < 1 << 8 * WORD_BYTES:
+        return _packed(x, int(number), rng)
     values = _fitting(number, x)
     has_words = is_float(x.dtype) and x.itemsize == 4 and number == int(number) and 0 < number < 1 << WORDS[-1]
     if not values.size and not has_words:
@@ -208,6 +176,14 @@ def _planted(x: Array, number: float, rng: Rng) -> Array:
         new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
     made[chosen] = new
     return made
+
+
+def _packed(x: Array, number: int, rng: Rng) -> Array:
+    """Some whole words of narrow numbers, as packed values are compared, are this one."""
+    each = WORD_BYTES // x.itemsize
+    words = np.array(x.ravel()[: x.size // each * each]).view(np.uint32)
+    words[rng.random(words.size) < rng.choice(SHARES)] = number
+    return np.concatenate([words.view(x.dtype), x.ravel()[words.size * each :]]).reshape(x.shape)
 
 
 def _fitting(number: float, x: Array) -> Array:
@@ -289,10 +265,4 @@ def _spread(x: Array, number: float, rng: Rng) -> Array:
     return np.asarray((to_float64(top) - below).astype(x.dtype))
 
 
-def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
-    return steps[int(rng.integers(len(steps)))]
-
-
 STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread, _past)
-GENERAL = tuple(make for name, make in MAKERS.items() if name not in MOVED)
-RELATIONS = (*GENERAL, one_magnitude, ones_or_zeros, bit_neighbours, symmetric, shuffled_tiles)

@@ -2,8 +2,9 @@
 
 Short lengths cost little and most of what a kernel decides by a length it decides for them as well, so they come
 soonest: of two lengths the shorter one is the likelier to come first, down to `FLAT`, below which all are alike. What a
-draw could leave out by chance comes before all others: both ends of the range, and then in turns the numbers that a file
-holds, and a length between any two listed ones and of every remainder by small numbers and by powers of two up to a wave.
+draw could leave out by chance comes before all others: both ends of the range, and then in turns the numbers that a
+file holds, and lengths between any two listed ones and of every remainder by small numbers and by powers of two up to a
+wave.
 """
 
 from __future__ import annotations

@@ -113,7 +113,9 @@ class FrontEnd:
         work.mkdir(exist_ok=True)
         (work / SOURCE).write_text(text, encoding="utf-8")
         shown = {str(path): path for path in (work / SOURCE, *((prefix / _PREFIX, prefix / _IMAGE) if prefix else ()))}
-        shown |= {f"/{place}/{name}": path for place in ("first", "last") for name, path in further_names(place).items()}
+        shown |= {
+            f"/{place}/{name}": path for place in ("first", "last") for name, path in further_names(place).items()
+        }
         files = {
             "version": 0,
             "redirecting-with": "redirect-only",

@@ -13,7 +13,7 @@ from tasks.task import Task
 COUNT = 4096  # shapes that are drawn, equal ones among them
 LITTLE = 24  # steps above its least length below which a dim is little, no octave of the steps likelier than another
 SHORT = 512  # steps above it below which a third of the long lengths lie, drawn evenly
-RELATED = 1 / 4  # of the shapes with two long dims have one that is a small multiple of the other, or nearly
+RELATED = 3 / 4  # of the shapes with two long dims have one that is a small multiple of the other, or nearly
 MULTIPLES = 8  # how many times it is at most
 ROUND, POWERS = 1 / 2, 12  # of the long lengths are multiples of a power of two of steps, up to this one
 
@@ -53,5 +53,5 @@ def _relate(made: Numbers, is_long: npt.NDArray[np.bool_], step: Numbers, rng: n
     rows = np.flatnonzero((is_long.sum(axis=1) > 1) & (rng.random(len(made)) < RELATED))
     order = np.argsort(np.where(is_long[rows], rng.random((len(rows), len(step))), 2.0), axis=1)  # long ones first
     for row, (one, other) in zip(rows, order[:, :2], strict=True):
-        times, beside = rng.integers(1, MULTIPLES + 1), rng.choice([0, 0, -1, 1])
+        times, beside = rng.integers(1, MULTIPLES + 1), rng.choice([0, 0, 0, 0, -1, 1])
         made[row, one] = made[row, other] * times + step[one] * beside

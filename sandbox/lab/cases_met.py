@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from records.errors import PlanError
@@ -24,6 +24,7 @@ from tasks.families import TOGETHER
 from tasks.family_measures import longest_line
 from tasks.held_out import SMALL, cost
 from tasks.long_shapes import large_cases
+from tasks.sweep import SweptCase
 from tasks.task import Case
 
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
@@ -66,6 +67,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
+    yield from _on_swept(judge, inputs, swept)
     yield from _on_long(judge, inputs)
     yield from _tailed(judge, inputs, [*small, *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
@@ -73,6 +75,14 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
         yield FamilyCase(judge, case, family, inputs)
+
+
+def _on_swept(judge: Judge, inputs: SessionInputs, swept: Sequence[SweptCase]) -> Iterator[ListedCase]:
+    """Every general family on one of the largest swept shapes: a relation of values shows on few shapes and draws."""
+    names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
+    largest = sorted((each.case for each in swept), key=lambda case: -cost(judge.task, case.dims))
+    for at, case in zip(inputs.rng.permutation(len(names)), largest, strict=False):
+        yield ListedCase(judge, replace(case, seed=case.seed ^ 1), names[int(at)], inputs)
 
 
 def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:

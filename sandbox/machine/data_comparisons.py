@@ -53,7 +53,6 @@ class DataComparison:
     line: int
     column: int
     numbers: tuple[float, ...]
-    is_equality: bool
     is_told: bool = True  # its outcome can be seen; of a bound whose constant is in a register it cannot
 
 
@@ -73,8 +72,7 @@ def data_comparisons(program: DecodedProgram, listing: str, source_name: str) ->
         read = dict.fromkeys(_numbers(step, moved))
         numbers = tuple(value for value in read if value not in _EXPANSIONS)  # a register may hold others elsewhere
         if numbers or (step.is_comparison and not read):
-            how = step.is_equality, step.is_comparison
-            found.append(DataComparison(number, line, columns[number], numbers, *how))
+            found.append(DataComparison(number, line, columns[number], numbers, step.is_comparison))
     return tuple(sorted(found, key=lambda one: not one.is_told))
 
 
@@ -114,9 +112,6 @@ class _Step:
         )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
         self.is_comparison = is_asked or (self.is_bound and has_constant)
-        # An integer beside 0 is a truth value of the compiler's own more often than a datum.
-        is_truth = "_f" not in name and any(one[0] == OperandKind.CONSTANT and not one[5] for one in self.sources)
-        self.is_equality = not is_truth and any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
         self.is_scalar = row.group == "salu"
 
     def after(self, data: int, known: int) -> tuple[int, int]:

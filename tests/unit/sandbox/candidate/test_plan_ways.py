@@ -74,4 +74,3 @@ def test_many_long_conditions_are_evaluated_for_fewer_shapes() -> None:
         1 for dims in plan_ways._tried(conditions, columns, np.random.default_rng(0)) if conditions.pattern(dims)
     )
     assert tried and conditions.spent < 2 * MOST_TEXT
-
