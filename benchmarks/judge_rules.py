@@ -10,10 +10,11 @@ Each trial has secrets of its own. With `--confirm` what is accepted is confirme
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context
+from typing import Any
 
 from benchmarks.collection import number
 from benchmarks.planted_errors import TARGET
@@ -28,7 +29,7 @@ from tests.kernels.exploits.exploits import exploits
 from tests.kernels.mutants.mutants import mutants, small
 from tests.support.compiler_cache import COMPILED, toolchain
 
-NOTHING = {  # what each part of the cases is drawn by, and what it gives where it is left out
+NOTHING: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {  # what each part of the cases is drawn by, and what it gives where it is left out
     "derived": ((cases_met, "derived_cases", ()),),
     "swept": ((SessionInputs, "swept", ()),),
     "large": ((cases_met, "large_cases", ()),),

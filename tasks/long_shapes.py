@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -89,10 +89,10 @@ def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
 
 def _others(task: Task, rng: Rng) -> Iterator[Dims]:
     """Dims a little above the least listed ones, and those, where the former are too much."""
-    draws: list[Callable[[], int]] = [lambda: int(rng.integers(LITTLE // 2, LITTLE))] * TRIES
-    for steps in (*draws, lambda: 0):
-        ends = {name: _ends(task, name) for name in task.tests[0].dims}
-        yield {name: min(high, low + task.multiples.get(name, 1) * steps()) for name, (low, high) in ends.items()}
+    ends = {name: (*_ends(task, name), task.multiples.get(name, 1)) for name in task.tests[0].dims}
+    for least in (*[LITTLE // 2] * TRIES, 0):
+        steps = {name: int(rng.integers(least, LITTLE)) if least else 0 for name in ends}
+        yield {name: min(high, low + step * steps[name]) for name, (low, high, step) in ends.items()}
 
 
 def _new(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
