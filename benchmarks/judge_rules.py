@@ -29,7 +29,8 @@ from tests.kernels.exploits.exploits import exploits
 from tests.kernels.mutants.mutants import mutants, small
 from tests.support.compiler_cache import COMPILED, toolchain
 
-NOTHING: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {  # what each part of the cases is drawn by, and what it gives where it is left out
+# What each part of the cases is drawn by, and what that gives where the part is left out.
+NOTHING: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     "derived": ((cases_met, "derived_cases", ()),),
     "swept": ((SessionInputs, "swept", ()),),
     "large": ((cases_met, "large_cases", ()),),
