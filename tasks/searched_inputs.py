@@ -90,7 +90,8 @@ class SearchedInputs(InputFamilies):
             step = _planted
         for name in _some(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
-            made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
+            own = step if is_float(made[name].dtype) else _planted
+            made[name] = _sized(made[name], sign if has_one_sign else 0.0, own, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
         """True where both know an answer on these inputs, and agree on it, and so must any kernel; notes their size."""
