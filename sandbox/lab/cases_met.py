@@ -67,22 +67,14 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
-    yield from _on_swept(judge, inputs, swept)
     yield from _on_long(judge, inputs)
     yield from _tailed(judge, inputs, [*small, *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
+    yield from _on_swept(judge, inputs, swept)
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
         yield FamilyCase(judge, case, family, inputs)
-
-
-def _on_swept(judge: Judge, inputs: SessionInputs, swept: Sequence[SweptCase]) -> Iterator[ListedCase]:
-    """Every general family on one of the largest swept shapes: a relation of values shows on few shapes and draws."""
-    names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
-    largest = sorted((each.case for each in swept), key=lambda case: -cost(judge.task, case.dims))
-    for at, case in zip(inputs.rng.permutation(len(names)), largest, strict=False):
-        yield ListedCase(judge, replace(case, seed=case.seed ^ 1), names[int(at)], inputs)
 
 
 def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
@@ -99,6 +91,14 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
             general = [*ordered, *drawn] if case == inputs.with_long_lines else []
             for family in (*judge.task.variant_names, *general):
                 yield ListedCase(judge, case, family, inputs)
+
+
+def _on_swept(judge: Judge, inputs: SessionInputs, swept: Sequence[SweptCase]) -> Iterator[ListedCase]:
+    """Every general family on one of the largest swept shapes: a relation of values shows on few shapes and draws."""
+    names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
+    largest = sorted((each.case for each in swept), key=lambda case: -cost(judge.task, case.dims))
+    for at, case in zip(inputs.rng.permutation(len(names)), largest, strict=False):
+        yield ListedCase(judge, replace(case, seed=case.seed ^ 1), names[int(at)], inputs)
 
 
 def _tailed(judge: Judge, inputs: SessionInputs, derived: list[Case]) -> Iterator[ListedCase]:
