@@ -31,7 +31,8 @@ from tests.support.compiler_cache import COMPILED, toolchain
 
 # What each part of the cases is drawn by, and what that gives where the part is left out.
 NOTHING: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
-    "derived": ((cases_met, "derived_cases", ()),),
+    "plan": ((cases_met, "plan_shapes", ()),),
+    "plan_ways": ((cases_met, "plan_way_cases", ()),),
     "swept": ((SessionInputs, "swept", ()),),
     "large": ((cases_met, "large_cases", ()),),
     "survey": ((cases_met, "surveyed_cases", ()),),

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
-from sandbox.candidate.derived_cases import derived_cases
+from sandbox.candidate.derived_cases import plan_shapes
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import whole_cost
+from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -44,18 +44,19 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    listed, swept = (*task.tests, *task.benchmarks), inputs.swept(prepared)
-    derived = derived_cases(prepared, seed, (*listed, *(each.case for each in swept)))
-    small = [case for case in derived if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
-    for case in (*task.tests, *small):
+    swept, shapes = inputs.swept(prepared), plan_shapes(prepared, seed)
+    known = (*task.tests, *task.benchmarks, *shapes, *(each.case for each in swept))
+    ways = plan_way_cases(prepared, seed, known)
+    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
+    derived = {case.name: case for case in (*shapes, *small)}
+    for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for each in swept:
         yield ListedCase(judge, each.case, each.family, inputs)
-    known = (*listed, *small, *(each.case for each in swept))
-    surveyed = surveyed_cases(judge, seed, inputs.secret, known)
+    surveyed = surveyed_cases(judge, seed, inputs.secret, (*known, *small))
     for case in surveyed:
         yield ListedCase(judge, case, None, inputs)
-    for case in derived:
+    for case in ways:
         if case not in small:
             yield LargeCase(judge, case, inputs, is_whole=True)
     for case in large_cases(task, inputs.rng, has_parts=has_parts(prepared, inputs)):
@@ -68,7 +69,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
     yield from _on_long(judge, inputs)
-    yield from _tailed(judge, inputs, [*small, *(each.case for each in swept)])
+    yield from _tailed(judge, inputs, [*derived.values(), *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
     yield from _on_swept(judge, inputs, swept)
     for case in task.benchmarks:
