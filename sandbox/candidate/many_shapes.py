@@ -12,7 +12,8 @@ from tasks.task import Task
 
 COUNT = 4096  # shapes that are drawn, equal ones among them
 LITTLE = 24  # steps above its least length below which a dim is little, no octave of the steps likelier than another
-SHORT = 512  # steps above it below which a third of the long lengths lie, drawn evenly
+SHORT = 512  # steps above it below which some of the long lengths lie, drawn evenly
+KINDS = (1 / 3, 1 / 2, 1 / 6)  # of the long lengths are short ones, drawn by their logarithm, and drawn evenly
 RELATED = 3 / 4  # of the shapes with two long dims have one that is a small multiple of the other, or nearly
 MULTIPLES = 8  # how many times it is at most
 ROUND, POWERS = 1 / 2, 12  # of the long lengths are multiples of a power of two of steps, up to this one
@@ -28,7 +29,8 @@ def shapes(task: Task, rng: np.random.Generator) -> Columns:
     listed = [[case.dims[name] for case in (*task.tests, *task.benchmarks)] for name in names]
     low, high = (np.array([of(lengths) for lengths in listed]) for of in (min, max))
     size = COUNT, len(names)
-    is_long = np.argsort(rng.random(size), axis=1) < rng.integers(1, len(names) + 1, (COUNT, 1))
+    likely = 1 / np.arange(1, len(names) + 1)  # few long dims are, as what several long ones do takes long
+    is_long = np.argsort(rng.random(size), axis=1) < rng.choice(len(names), (COUNT, 1), p=likely / likely.sum()) + 1
     little = low + step * (LITTLE ** rng.random(size)).astype(np.int64) - step
     made = np.where(is_long, _long(low, high, step, size, rng), np.minimum(little, high))
     _relate(made, is_long, step, rng)
@@ -42,7 +44,8 @@ def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng
     """Lengths drawn evenly, by their logarithm or from the short ones; a part of them round."""
     evenly, by_size = rng.uniform(low, high + 1, size), np.exp(rng.uniform(np.log(low), np.log(high + 1), size))
     short = low + step * rng.integers(SHORT + 1, size=size)
-    drawn = np.choose(rng.integers(3, size=size), [evenly, by_size, np.minimum(short, high)]).astype(np.int64)
+    kind = rng.choice(len(KINDS), size, p=KINDS)
+    drawn = np.choose(kind, [np.minimum(short, high), by_size, evenly]).astype(np.int64)
     unit = np.where(rng.random(size) < ROUND, step << rng.integers(POWERS + 1, size=size), step)
     rounded = drawn // unit * unit
     return np.where(rounded >= low, rounded, drawn)
