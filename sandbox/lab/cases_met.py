@@ -13,7 +13,6 @@ from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
-from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase, has_few_items, launches_of
 from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
@@ -34,7 +33,7 @@ MOST_TAILED = 8
 ON_LONG = 5  # general families besides the orders that meet the shape with the longest lines
 
 
-CaseMet = ListedCase | LargeCase | TimedCase | FamilyCase
+CaseMet = ListedCase | TimedCase | FamilyCase
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMet]:
@@ -56,11 +55,10 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     surveyed = surveyed_cases(judge, seed, inputs.secret, (*known, *small))
     for case in surveyed:
         yield ListedCase(judge, case, None, inputs)
-    for case in ways:
-        if case not in small:
-            yield LargeCase(judge, case, inputs, is_whole=True)
-    for case in large_cases(task, inputs.rng, has_parts=has_parts(prepared, inputs)):
-        yield LargeCase(judge, case, inputs)
+    has_parts = prepared.plans[0].has_parts and not task.initials and inputs.dims != ()
+    large = large_cases(task, inputs.rng, has_parts=has_parts)
+    for case in (*(case for case in ways if case not in small), *large):
+        yield TimedCase(judge, case, inputs.fresh(case), inputs.rng)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
     secret = replace(first, seed=first.seed ^ inputs.secret)  # the task's own families have its own tight tolerance
