@@ -9,11 +9,11 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.derived_cases import plan_shapes
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import plan_way_cases, whole_cost
+from sandbox.candidate.plan_ways import plan_way_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
-from sandbox.lab.listed_case import ListedCase, has_few_items, launches_of
+from sandbox.lab.listed_case import ListedCase, has_few_items
 from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.surveyed_case import surveyed_cases
@@ -43,21 +43,20 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    swept, shapes = inputs.swept(prepared), plan_shapes(prepared, seed)
+    swept = inputs.swept(prepared)
+    shapes = {case.name: case for case in plan_shapes(prepared, seed)}.values()
     known = (*task.tests, *task.benchmarks, *shapes, *(each.case for each in swept))
     ways = plan_way_cases(prepared, seed, known)
-    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
-    derived = {case.name: case for case in (*shapes, *small)}
-    for case in (*task.tests, *derived.values()):
+    for case in (*task.tests, *shapes):
         yield ListedCase(judge, case, None, inputs)
     for each in swept:
         yield ListedCase(judge, each.case, each.family, inputs)
-    surveyed = surveyed_cases(judge, seed, inputs.secret, (*known, *small))
+    surveyed = surveyed_cases(judge, seed, inputs.secret, (*known, *ways))
     for case in surveyed:
         yield ListedCase(judge, case, None, inputs)
     has_parts = prepared.plans[0].has_parts and not task.initials and inputs.dims != ()
     large = large_cases(task, inputs.rng, has_parts=has_parts)
-    for case in (*(case for case in ways if case not in small), *large):
+    for case in (*ways, *large):
         yield TimedCase(judge, case, inputs.fresh(case), inputs.rng)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
@@ -67,7 +66,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
     yield from _on_long(judge, inputs)
-    yield from _tailed(judge, inputs, [*derived.values(), *(each.case for each in swept)])
+    yield from _tailed(judge, inputs, [*shapes, *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
     yield from _on_swept(judge, inputs, swept)
     for case in task.benchmarks:
