@@ -16,7 +16,7 @@ SHORT = 512  # steps above it below which some of the long lengths lie, drawn ev
 KINDS = (1 / 3, 1 / 2, 1 / 6)  # of the long lengths are short ones, drawn by their logarithm, and drawn evenly
 RELATED = 3 / 4  # of the shapes with two long dims have one that is a small multiple of the other, or nearly
 MULTIPLES = 8  # how many times it is at most
-ROUND, POWERS = 1 / 2, 12  # of the long lengths are multiples of a power of two of steps, up to this one
+ROUND, POWERS = 1 / 2, 12  # of the shapes have multiples of powers of two of steps in all long dims, up to this one
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 Numbers = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng
     short = low + step * rng.integers(SHORT + 1, size=size)
     kind = rng.choice(len(KINDS), size, p=KINDS)
     drawn = np.choose(kind, [np.minimum(short, high), by_size, evenly]).astype(np.int64)
-    unit = np.where(rng.random(size) < ROUND, step << rng.integers(POWERS + 1, size=size), step)
+    unit = np.where(rng.random((len(kind), 1)) < ROUND, step << rng.integers(POWERS + 1, size=size), step)
     rounded = drawn // unit * unit
     return np.where(rounded >= low, rounded, drawn)
 
