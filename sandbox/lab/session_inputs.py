@@ -23,7 +23,7 @@ from tasks.long_shapes import long_cases
 from tasks.sweep import SweptCase
 from tasks.task import Case, Task
 
-SWEPT = 32  # cases of a sweep
+SWEPT = 24  # cases of a sweep
 MOST_BYTES = 512 << 20  # of files that are kept
 
 
