@@ -31,7 +31,6 @@ from tasks.tolerance import Tolerance
 SHARES = (1 / 64, 1 / 4)  # of the values that are replaced, in one try or another
 AT_ENDS = 1 / 4  # of the lines begin with a number, and so many end with one
 SIDES = (1.0, -1.0, 2.0, 0.5)  # times it: where a sum or a difference of two is compared, and the other side
-WORD_BYTES = 4
 WORDS = (8, 16)  # lowest bits of a value, as hashes and packed fields are compared
 AROUND = (0.3, 10.0)  # times a number that values are made as large as
 BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's largest
@@ -162,8 +161,6 @@ def _some(names: list[str], how: Rng) -> list[str]:
 
 def _planted(x: Array, number: float, rng: Rng) -> Array:
     """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
-    if not is_float(x.dtype) and x.itemsize < WORD_BYTES and 1 << 8 * x.itemsize <= number < 1 << 8 * WORD_BYTES:
-        return _packed(x, int(number), rng)
     values = _fitting(number, x)
     has_words = is_float(x.dtype) and x.itemsize == 4 and number == int(number) and 0 < number < 1 << WORDS[-1]
     if not values.size and not has_words:
@@ -177,14 +174,6 @@ def _planted(x: Array, number: float, rng: Rng) -> Array:
         new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
     made[chosen] = new
     return made
-
-
-def _packed(x: Array, number: int, rng: Rng) -> Array:
-    """Some whole words of narrow numbers, as packed values are compared, are this one."""
-    each = WORD_BYTES // x.itemsize
-    words = np.array(x.ravel()[: x.size // each * each]).view(np.uint32)
-    words[rng.random(words.size) < rng.choice(SHARES)] = number
-    return np.concatenate([words.view(x.dtype), x.ravel()[words.size * each :]]).reshape(x.shape)
 
 
 def _fitting(number: float, x: Array) -> Array:

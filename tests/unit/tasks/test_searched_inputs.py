@@ -35,14 +35,6 @@ def test_a_whole_number_is_a_pattern_of_low_bits_and_of_whole_arrays_only_what_t
     assert (_planted(counts, 4000.0, np.random.default_rng(1)) == counts).all()
 
 
-def test_a_number_wider_than_packed_values_is_planted_over_several() -> None:
-    packed = np.random.default_rng(0).integers(0, 256, (3, 37)).astype(np.uint8)
-    made = _planted(packed, float(0x88888888), np.random.default_rng(3))
-    words = (made.ravel()[:108].view(np.uint32) == 0x88888888).mean()
-    assert 0 < words < 0.6 and (made != packed).mean() < 0.6
-    assert made.shape == packed.shape and made.dtype == packed.dtype
-
-
 @pytest.mark.parametrize("number", [3e-7, -12.0, 1e5])
 def test_values_become_as_large_as_a_number_or_as_its_root(number: float) -> None:
     for step, size in ((_as_large, abs(number)), (_as_root, np.sqrt(abs(number)))):
