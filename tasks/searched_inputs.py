@@ -37,7 +37,7 @@ from tasks.related_inputs import (
     shuffled_tiles,
     symmetric,
 )
-from tasks.scaled_inputs import FLUSHED
+from tasks.swept_values import FLUSHED
 from tasks.task import Array, Case, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 

@@ -34,6 +34,7 @@ SHORTENED = 3  # times at most that such a case is made smaller
 LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest: more of them
 VARIED = 64  # where the case is cheap even so
 MOST = 1 << 14  # cases of a sweep
+GOLDEN = 0.6180339887498949  # of a range, by which one turn is from the next: those of a few cases lie all over it
 
 Dims = dict[str, int]
 Numbers = npt.NDArray[np.int64]
@@ -126,7 +127,7 @@ class Sweep:
     def _seeds(self, family: npt.NDArray[np.str_], rng: np.random.Generator) -> Numbers:
         """Seeds of the cases; those with one binade have their turns in them, so that all exponents come soon."""
         seeds, is_one = rng.integers(2**32, size=MOST), family == ONE_BINADE
-        turns = (np.cumsum(is_one) + int(rng.integers(TURNS))) % TURNS
+        turns = ((np.cumsum(is_one) + int(rng.integers(TURNS))) * GOLDEN % 1.0 * TURNS).astype(np.int64)
         return np.where(is_one, seeds // TURNS * TURNS + turns, seeds)
 
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:

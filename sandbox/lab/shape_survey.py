@@ -157,7 +157,7 @@ def _answer(
         lab._note_cpu(done.cpu_s or done.seconds)
         try:
             if done.returncode:
-                raise NoResult(done.stderr.strip()[:300])
+                raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")
             return dict(json.loads(read_output(folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
