@@ -1,4 +1,4 @@
-"""The process that reads the TOML of launch plans, so that no text of a candidate can take this process with it.
+"""The process that reads TOML of strangers, plans and tasks, so that none of their texts can take this process with it.
 
 One for each user process, started when first needed and again when a text has ended it. It has limits on memory and
 open files, and CPU time for each text; the clock on the wall plays no part, so a busy machine only makes it slower. A
@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -21,13 +22,14 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from records.errors import MachineError, PlanError
+from records.errors import MachineError
 
 CPU_S = 2  # for one text; an honest one takes a millisecond
 MEMORY_BYTES = 256 << 20
 ANSWER_BYTES = 4 << 20
 _PROGRAM = Path(__file__).with_name("toml_child.py")
 _CONTROL = "a = 1\n"
+_LONG_KEY = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){16}")  # takes time and memory by the square of its parts
 
 
 class TomlProcess:
@@ -37,10 +39,13 @@ class TomlProcess:
         """`cpu_s` is for one text, `memory_bytes` of address space."""
         self._cpu_s, self._memory = cpu_s, memory_bytes
         self._child: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()  # a fork has a process of its own
         self._turn = threading.Lock()
 
     def read(self, text: str) -> dict[str, Any]:
-        """`table` with the contents, or `error` with what is wrong; PlanError for a text that ends the process."""
+        """`table` with the contents, or `error` with what is wrong, and sometimes its `line`."""
+        if found := _LONG_KEY.search(text):
+            return {"error": "a key of too many parts", "line": text.count("\n", 0, found.start()) + 1}
         with self._turn:
             try:
                 answer = self._ask(text)
@@ -48,13 +53,13 @@ class TomlProcess:
                     return answer
                 if self._ask(_CONTROL) is None:
                     raise MachineError(
-                        f"the process that reads launch plans does not run here: {sys.executable} {_PROGRAM}; "
+                        f"the process that reads TOML does not run here: {sys.executable} {_PROGRAM}; "
                         "see whether this Python starts and has 256 MiB of memory"
                     )
             except OSError as error:
                 said = error.strerror or str(error)
-                raise MachineError(f"the process that reads launch plans cannot be started: {said}") from None
-        raise PlanError("the launch plan takes too much time or memory to read; write it plainly", 1, "form")
+                raise MachineError(f"the process that reads TOML cannot be started: {said}") from None
+        return {"error": "it takes too much time or memory to read; write it plainly", "line": 1}
 
     def close(self) -> None:
         """End the process; the next text starts another one."""
@@ -82,6 +87,8 @@ class TomlProcess:
             return None
 
     def _started(self) -> subprocess.Popen[bytes]:
+        if self._owner != os.getpid():
+            self._child, self._owner = None, os.getpid()
         if self._child is None or self._child.poll() is not None:
             self._end()
             self._child = subprocess.Popen(

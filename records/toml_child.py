@@ -12,7 +12,7 @@ import tomllib
 from typing import Any
 
 DEPTH = 12  # tables and lists within each other; a struct in a body of a loop stands ten deep
-DIGITS = 40  # no integer of a plan has more
+DIGITS = 40  # no integer of a plan or a task has more
 
 
 def read(text: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def read(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         return {"error": str(error)}
     except (ValueError, OverflowError):
-        return {"error": "a number or a date has a form that no plan needs", "line": 1}
+        return {"error": "a number or a date has a form that nobody needs here", "line": 1}
     except RecursionError:
         return {"error": "nested too deeply", "line": 1}
     return {"table": table}
