@@ -67,9 +67,14 @@ def identity(toolchain: Toolchain) -> str:
     return digest.hexdigest()
 
 
+def executor_path(toolchain: Toolchain, cache: Path) -> Path:
+    """Give the path that the interpreter has in this cache once it is built."""
+    return cache / "machine" / f"interpreter-{identity(toolchain)[:24]}" / _PROGRAM
+
+
 def executor(toolchain: Toolchain, cache: Path, progress: Callable[[str], None] | None = None) -> Path:
     """Give the interpreter's path; build it first where the cache has none. LabError when it cannot be built."""
-    place = cache / "machine" / f"interpreter-{identity(toolchain)[:24]}" / _PROGRAM
+    place = executor_path(toolchain, cache)
     if not place.is_file():
         if progress:
             progress("building the interpreter of gfx942 code")

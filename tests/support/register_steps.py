@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sandbox.machine.decoded_program import decode_listing
 from sandbox.machine.executor import executor
-from tests.support.compiler_cache import FOLDER, toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 
 LANES = 64
 EXEC, VCC, SCC, M0 = 126, 106, 128, 124
@@ -47,7 +47,7 @@ class Stepped(Registers):
 
 @cache
 def _program() -> Path:
-    return executor(toolchain(), FOLDER)
+    return executor(toolchain(), COMPILED)
 
 
 def step(text: str, before: Registers, vectors: Sequence[int] = (), scalars: Sequence[int] = ()) -> Stepped:
