@@ -24,7 +24,7 @@ from sandbox.lab.surveyed_case import surveyed_cases
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
 from tasks.families import TOGETHER
-from tasks.family_measures import longest_line
+from tasks.family_measures import longest_line, small_cases
 from tasks.held_out import SMALL, cost
 from tasks.swept_values import ONE_BINADE, TURNS, seeds_of_ends
 from tasks.task import Case
@@ -33,7 +33,7 @@ ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of h
 TAILED = "outliers"  # of which many are their line's last value
 TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
 MOST_TAILED = 8
-BETWEEN_ENDS = 2  # exponents between the ends of their range on which the first test is executed
+BETWEEN_ENDS = 2  # exponents between the ends of their range on which a small test is executed
 ON_LONG = 5  # general families besides the orders that meet the shape with the longest lines
 
 
@@ -73,7 +73,7 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
-    yield from _in_binades(judge, inputs, first)
+    yield from _in_binades(judge, inputs, first if is_small else small_cases(task)[-1])
     yield from _on_long(judge, inputs)
     yield from _on_ways(judge, inputs)
     yield from _tailed(judge, inputs, [*derived.values()])
@@ -84,11 +84,11 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
         yield FamilyCase(judge, case, family, inputs)
 
 
-def _in_binades(judge: Judge, inputs: SessionInputs, first: Case) -> Iterator[ListedCase]:
-    """The first test with the values of one input as small and as large as the task bears, and of sizes between."""
+def _in_binades(judge: Judge, inputs: SessionInputs, small: Case) -> Iterator[ListedCase]:
+    """A small test with the values of one input as small and as large as the task bears, and of sizes between."""
     borne = len(inputs.listed.families.ranges.get(ONE_BINADE, ()))
     for seed in seeds_of_ends(borne, BETWEEN_ENDS, inputs.rng) if borne else ():
-        case = replace(first, name=f"{first.name} turn {seed % TURNS}", seed=seed)
+        case = replace(small, name=f"{small.name} turn {seed % TURNS}", seed=seed, role="held_out")
         yield ListedCase(judge, case, ONE_BINADE, inputs)
 
 

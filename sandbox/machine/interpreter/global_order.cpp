@@ -16,9 +16,9 @@ uint64_t words_of(const RegionShadow& shadow) { return shadow.bytes / 4 + 2 * kB
 void forget(RegionShadow& shadow) {
     if (!shadow.writer) return;
     Record* const arrays[] = {shadow.writer, shadow.reader, shadow.plain, shadow.beside};
-    for (Record* array : arrays) memset(array, 0, words_of(shadow) * sizeof(Record));
-    memset(shadow.writer_block, 0, words_of(shadow) / kBlock * sizeof(Record));
-    memset(shadow.reader_block, 0, words_of(shadow) / kBlock * sizeof(Record));
+    for (Record* array : arrays) forget_mapped(array, words_of(shadow) * sizeof(Record));
+    forget_mapped(shadow.writer_block, words_of(shadow) / kBlock * sizeof(Record));
+    forget_mapped(shadow.reader_block, words_of(shadow) / kBlock * sizeof(Record));
 }
 
 Release release_by(const ModelState& state, const Wave& wave) {

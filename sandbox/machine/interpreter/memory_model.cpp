@@ -14,6 +14,10 @@ void* map_zeros(uint64_t bytes) {
     return place;
 }
 
+void forget_mapped(void* place, uint64_t bytes) {
+    if (madvise(place, bytes, MADV_DONTNEED) != 0) abort();
+}
+
 void MemoryModel::prepare(const MemoryRules& how) {
     rules = how;
     if (!state) state = (ModelState*)map_zeros(sizeof(ModelState));

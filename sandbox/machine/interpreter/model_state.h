@@ -94,6 +94,8 @@ void suspect_unwritten(MemoryModel& model, const Conflict& conflict);
 bool stores_the_same(const WaveAccess& access, uint32_t lane, uint64_t offset, uint32_t skipped, uint32_t size);
 uint8_t byte_of(const WaveAccess& access, uint32_t lane, uint32_t index);
 void* map_zeros(uint64_t bytes);
+// Zeros again in what was mapped so, without the memory that zeros would take.
+void forget_mapped(void* place, uint64_t bytes);
 
 void begin_lds_again(ModelState& state);  // there are no more moments: all that was so far is forgotten
 void split_word(LdsShadow& lds, uint64_t word);
