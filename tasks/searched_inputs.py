@@ -27,6 +27,7 @@ from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
 from tasks.own_check import refusal, stored
 from tasks.patterned_inputs import Rng
+from tasks.planted_numbers import planted_number
 from tasks.related_inputs import (
     against,
     alike,
@@ -41,10 +42,6 @@ from tasks.swept_values import FLUSHED
 from tasks.task import Array, Case, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
-SHARES = (1 / 64, 1 / 4)  # of the values that are replaced, in one try or another
-AT_ENDS = 1 / 4  # of the lines begin with a number, and so many end with one
-SIDES = (1.0, -1.0, 2.0, 0.5)  # times it: where a sum or a difference of two is compared, and the other side
-WORDS = (8, 16)  # lowest bits of a value, as hashes and packed fields are compared
 AROUND = (0.3, 10.0)  # times a number that values are made as large as
 BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's largest
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
@@ -121,7 +118,7 @@ class SearchedInputs(InputFamilies):
         step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
         is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
         if (is_lost and not self.known.moves_values) or (step is _past and number not in self._unusual):
-            step = _planted
+            step = planted_number
         for name in _some(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
             made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
@@ -193,43 +190,6 @@ def _some(names: list[str], how: Rng) -> list[str]:
     return chosen or [names[int(how.integers(len(names)))]]
 
 
-def _planted(x: Array, number: float, rng: Rng) -> Array:
-    """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
-    values = _fitting(number, x)
-    has_words = is_float(x.dtype) and x.itemsize == 4 and number == int(number) and 0 < number < 1 << WORDS[-1]
-    if not values.size and not has_words:
-        return x
-    chosen = rng.random(x.shape) < rng.choice(SHARES)
-    for end in (0, -1) if x.ndim else ():
-        chosen[..., end] |= rng.random(x.shape[:-1]) < AT_ENDS
-    made, count = np.array(x), int(np.count_nonzero(chosen))
-    new = rng.choice(values, count) if values.size else made[chosen]
-    if has_words:
-        new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
-    made[chosen] = new
-    return made
-
-
-def _fitting(number: float, x: Array) -> Array:
-    """The number and its neighbours, as far as the array's type holds them; a whole number within what it holds."""
-    if not is_float(x.dtype):
-        near = {int(number) + by for by in (-1, 0, 1)} if number == int(number) and x.size else set()
-        return np.array(sorted(n for n in near if x.min() <= n <= x.max()), x.dtype)
-    each = np.array([side * number for side in SIDES]).astype(x.dtype)
-    single = each.astype(np.float32)
-    beside = [np.nextafter(single, np.float32(to)).astype(x.dtype) for to in (-np.inf, np.inf)]
-    found: Array = np.concatenate([each, *beside])
-    return np.asarray(found[np.isfinite(to_float64(found)) & (found != 0)])
-
-
-def _with_low_bits(x: Array, word: int, rng: Rng) -> Array:
-    """The values with their lowest bits replaced, eight of them where the word has no more."""
-    is_narrow = (rng.random(x.shape) < 0.5) & (word < 1 << WORDS[0])
-    mask = np.where(is_narrow, (1 << WORDS[0]) - 1, (1 << WORDS[1]) - 1).astype(np.uint32)
-    bits: Array = (x.view(np.uint32) & ~mask) | np.uint32(word)
-    return bits.view(x.dtype)
-
-
 def _largest(x: Array) -> float:
     size = np.abs(to_float64(x))
     return float(size[np.isfinite(size)].max(initial=0.0))
@@ -293,6 +253,16 @@ def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
     return steps[int(rng.integers(len(steps)))]
 
 
-STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread, _past)
+STEPS: tuple[Step, ...] = (
+    planted_number,
+    planted_number,
+    planted_number,
+    _as_large,
+    _as_root,
+    _as_root,
+    _moved,
+    _spread,
+    _past,
+)
 GENERAL = tuple(make for name, make in MAKERS.items() if name not in MOVED)
 RELATIONS = (*GENERAL, one_magnitude, ones_or_zeros, bit_neighbours, symmetric, shuffled_tiles)
