@@ -28,7 +28,7 @@ from sandbox.lab.executor_limits import device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.lab.lab_program import LabProgram
-from sandbox.machine.executor import executed_semantics, executor
+from sandbox.machine.executor import executor
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import pack
 from sandbox.machine.machine_program import machine_program
@@ -140,8 +140,7 @@ class MachineLab(Lab):
     def program(self, listing: str, symbols: Mapping[str, str], source_name: str) -> LabProgram | tuple[Finding, ...]:
         """Decode a listing of any language; `symbols` are of the kernels that a plan launches, by their names there."""
         try:
-            executed = executed_semantics(self._toolchain, self._cache)
-            program = machine_program(listing, self._cache / "machine" / "images", source_name, executed)
+            program = machine_program(listing, self._cache / "machine" / "images", source_name)
         except UnreadableListing as refused:
             return (_refusal(refused, source_name),)
         named = {name: symbol for name, symbol in symbols.items() if symbol}

@@ -38,7 +38,7 @@ LEVELS = (
 )
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _TIMEOUT_S = 600.0
-_PROGRAM, _NAMES = "executor", "semantics.txt"
+_PROGRAM = "executor"
 
 
 def sources() -> tuple[Path, ...]:
@@ -77,16 +77,6 @@ def executor(toolchain: Toolchain, cache: Path, progress: Callable[[str], None] 
     return place
 
 
-def executed_semantics(toolchain: Toolchain, cache: Path) -> frozenset[str]:
-    """Name the semantics that the interpreter has a function for; an instruction of another is refused."""
-    return _semantics(executor(toolchain, cache).parent / _NAMES)
-
-
-@functools.cache
-def _semantics(path: Path) -> frozenset[str]:
-    return frozenset(path.read_text(encoding="ascii").split())
-
-
 def _build(toolchain: Toolchain, place: Path) -> None:
     place.parent.parent.mkdir(parents=True, exist_ok=True)
     work = scratch_folder.make_in(place.parent.parent)
@@ -104,10 +94,8 @@ def _build(toolchain: Toolchain, place: Path) -> None:
         objects = [f"{unit.stem}.o" for unit in units]
         _run(toolchain, work, ("cc", "-target", target, *STATIC, *objects, "-o", _PROGRAM), "the link")
         (work / _PROGRAM).chmod(0o500)
-        said = run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS)
-        if said.returncode:
-            raise LabError(f"the interpreter that was built here does not start (status {said.returncode})")
-        (work / _NAMES).write_text(said.stdout, encoding="ascii")
+        if said := run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS).returncode:
+            raise LabError(f"the interpreter that was built here does not start (status {said})")
         for name in objects:
             (work / name).unlink()
         os.rename(work, place.parent)  # noqa: PTH104 - fails where another process was first, replace() would not

@@ -72,7 +72,7 @@ class InstructionDraft:
         else:
             offset += number(settings, "offset") + number(settings, "offset0")
         if "format" in row.semantics:
-            control = number(settings, "format") or number(settings, "dfmt") | number(settings, "nfmt") << 4
+            control = number(settings, "format") or number(settings, "dfmt", 1) | number(settings, "nfmt") << 4
         masks = number(settings, "row_mask", 15), number(settings, "bank_mask", 15)
         names = ("omod", "dst_sel", "cbsz", "abid", "blgp")
         return offset, number(settings, "offset1"), (control, *masks, *(number(settings, name) for name in names))

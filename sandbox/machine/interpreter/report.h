@@ -28,6 +28,8 @@ enum FindingKind : uint32_t {
     kFindingKinds
 };
 
+constexpr uint64_t kNotWrittenBack = 1ull << 32;  // detail of kMissingWait: a scalar store, else a register under way
+
 // `lanes`: which lanes are at fault; `detail`: what the kind's sentence needs; `origin`: another instruction that has
 // part in it, such as the load whose result was not waited for, or kNowhere.
 void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail = 0, uint32_t origin = kNowhere);

@@ -17,6 +17,12 @@ namespace machine {
 namespace {
 
 constexpr uint64_t kScalarCode = 1024, kMostRegisters = 640;
+// Memory that a state may bring along and read again: a buffer, the first bytes of LDS, all lanes' private memory.
+constexpr uint64_t kMemoryCode = 2048, kMemoryBytes = 4096, kMemories = 3, kStepBuffer = 1ull << 40;
+
+struct StepMemory {
+    uint8_t *bytes, *written;
+};
 
 struct Reader {
     const uint8_t* next;
@@ -45,9 +51,34 @@ Reader open_states(const char* path) {
     return {(const uint8_t*)place, (uint64_t)about.st_size};
 }
 
-bool is_register(uint64_t code) { return code < kVectors || code - kScalarCode < kScalars; }
+bool is_register(uint64_t code) {
+    return code < kVectors || code - kScalarCode < kScalars || code - kMemoryCode < kMemories;
+}
+
+StepMemory memory_of(const Wave& wave, uint64_t code) {
+    if (code == kMemoryCode) return {g_memory.region[0].host, g_memory.region[0].written};
+    if (code == kMemoryCode + 1) return {wave.group->lds, wave.group->lds_written};
+    return {wave.scratch, wave.scratch_written};
+}
+
+void map_buffer() {
+    Region& region = g_memory.region[0];
+    region.guest = kStepBuffer;
+    region.size = kMemoryBytes;
+    region.host = (uint8_t*)calloc(2, kMemoryBytes);
+    region.written = region.host + kMemoryBytes;
+    region.role = kWorkspace;
+    region.is_writable = region.is_watched = true;
+    g_memory.count = 1;
+}
 
 void put(Wave& wave, uint64_t code, Reader& states) {
+    if (code >= kMemoryCode) {
+        const StepMemory memory = memory_of(wave, code);
+        memcpy(memory.bytes, states.take(kMemoryBytes), kMemoryBytes);
+        memcpy(memory.written, states.take(kMemoryBytes), kMemoryBytes);
+        return;
+    }
     if (code >= kScalarCode) {
         memcpy(&wave.s[code - kScalarCode], states.take(4), 4);
         memcpy(&wave.scalar_defined[code - kScalarCode], states.take(4), 4);
@@ -61,6 +92,12 @@ void put(Wave& wave, uint64_t code, Reader& states) {
 }
 
 void get(const Wave& wave, uint64_t code, FILE* out) {
+    if (code >= kMemoryCode) {
+        const StepMemory memory = memory_of(wave, code);
+        fwrite(memory.bytes, kMemoryBytes, 1, out);
+        fwrite(memory.written, kMemoryBytes, 1, out);
+        return;
+    }
     if (code >= kScalarCode) {
         fwrite(&wave.s[code - kScalarCode], 4, 1, out);
         fwrite(&wave.scalar_defined[code - kScalarCode], 4, 1, out);
@@ -81,6 +118,7 @@ Workgroup* one_wave(Worker& worker, Request& request, Launch& launch, const Prog
     launch.block[1] = launch.block[2] = 1;
     kernel.mode = 0xf0 | 3 << 8;
     kernel.lds_bytes = kLdsBytes;
+    kernel.scratch_bytes = kMemoryBytes / kLanes;
     worker.request = &request;
     worker.program = &program;
     worker.free_groups = (Workgroup**)calloc(4, sizeof(Workgroup*));
@@ -98,6 +136,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
     Kernel kernel = {};
     Worker worker = {};
     read_program(path, program);
+    map_buffer();
     program.kernels = &kernel;
     program.head.kernels = 1;
     Workgroup* group = one_wave(worker, request, launch, program, kernel);

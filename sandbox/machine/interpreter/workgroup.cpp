@@ -101,7 +101,7 @@ void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
     wave.state = kRunning;
     wave.at = wave.next = (uint32_t)group.kernel->entry;
     wave.index_mode = wave.barrier = 0;
-    wave.watched = kNowhere;
+    wave.watched = wave.unwritten = kNowhere;
     wave.is_stuck = false;
     wave.mode = mode_of(group.kernel->mode);
     load_work_items(wave, group);
