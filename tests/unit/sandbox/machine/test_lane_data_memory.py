@@ -27,10 +27,10 @@ for name_, row_ in ROWS.items():
 
 @dataclass(frozen=True)
 class Case:
-    """Random states for one instruction: memory of all spaces in a row, and each lane's place in it."""
+    """Random states for one instruction: memory of its spaces in a row, and each lane's place in it."""
 
     rng: np.random.Generator
-    memory: Array  # (states, 3 * MEMORY_BYTES)
+    memory: Array  # (states, spaces * MEMORY_BYTES)
     known: Array  # the same, 1 where it is defined
     places: Array  # (states, 64)
     reach: Array  # (states, 64): bytes from there to the end of the buffer's range
@@ -67,17 +67,18 @@ def case_of(name: str, seed: int, states: int) -> Case:
     is_packed = "pk_add" in name
     is_float = bool(operation and operation.is_float) or is_packed
     kind = 2 if is_packed else size
-    memory = words(rng, (states, 3 * MEMORY_BYTES // 4), is_float, kind).view(np.uint8)
+    spaces = SPACE_OF[row.group]
+    memory = words(rng, (states, len(spaces) * MEMORY_BYTES // 4), is_float, kind).view(np.uint8)
     known = np.ones_like(memory)
     if not operation:
         known = (rng.random(memory.shape) < rng.choice([0.97, 1.0], (states, 1))).astype(np.uint8)
-    space = rng.choice(SPACE_OF[row.group], (states, 64))
+    space = rng.choice(spaces, (states, 64))
     wide = np.where(rng.random((states, 1)) < 0.7, MEMORY_BYTES, 256)  # few places: many lanes at one
     inside = rng.integers(0, (wide - size) // aligned + 1, (states, 64)) * aligned
     own = rng.integers(0, (SCRATCH - size) // aligned + 1, (states, 64)) * aligned + np.arange(64) * SCRATCH
     if (access := move(name)) and not access.is_load:  # lanes that store to one place are a race
         inside = own[:, rng.permutation(64)]
-    places = np.where(space == 2, own, inside) + space * MEMORY_BYTES
+    places = np.where(space == 2, own, inside) + (space - spaces[0]) * MEMORY_BYTES
     lanes = rng.random((states, 64)) < rng.choice([0.4, 1.0], (states, 1))
     data = words(rng, (states, 64, 8), is_float, kind)
     old = rng.integers(0, 1 << 32, (states, 64, 4), np.uint64).astype(np.uint32)
@@ -86,7 +87,7 @@ def case_of(name: str, seed: int, states: int) -> Case:
 
 def address_of(name: str, case: Case) -> Address:
     group, rng, states = ROWS[name].group, case.rng, len(case.memory)
-    space, low = case.places // MEMORY_BYTES, case.places % MEMORY_BYTES
+    space, low = case.places // MEMORY_BYTES + SPACE_OF[group][0], case.places % MEMORY_BYTES
     if group == "lds":
         offset = int(rng.integers(0, 1 << 16))
         return Address("v2", "", f" offset:{offset}", {2: low - offset}, {})
@@ -146,14 +147,16 @@ def execute(name: str, case: Case, address: Address, returns: bool) -> tuple[Arr
     vectors |= {i: x.astype(np.int64).astype(np.uint32) for i, x in address.vectors.items()}
     scalars = {EXEC: exec_[:, 0], EXEC + 1: exec_[:, 1]}
     scalars |= {i: x.astype(np.int64).astype(np.uint32) for i, x in address.scalars.items()}
-    memory = dict(zip(SPACES, np.split(case.memory, 3, axis=1), strict=True))
-    known = dict(zip(SPACES, np.split(case.known, 3, axis=1), strict=True))
+    spaces = [SPACES[space] for space in SPACE_OF[row.group]]
+    memory, known = (
+        dict(zip(spaces, np.split(x, len(spaces), axis=1), strict=True)) for x in (case.memory, case.known)
+    )
     first = 8 if is_buffer and sources else 16
     after = step(text, Registers(vectors, scalars, {}, {}, memory, known), range(first, first + 4))
     assert not after.reports.any(), text
     got = np.stack([after.vectors[first + i] for i in range(4)], axis=-1)
     defined = np.stack([expanded(after.vectors_defined[first + i]) for i in range(4)], axis=-1)
-    parts = [np.concatenate([x[space] for space in SPACES], axis=1) for x in (after.memory, after.memory_defined)]
+    parts = [np.concatenate([x[space] for space in spaces], axis=1) for x in (after.memory, after.memory_defined)]
     return got, defined, *parts
 
 
@@ -180,8 +183,8 @@ def check_move(name: str, access: Move, case: Case, address: Address) -> None:
             marks[each] |= taken.astype(np.uint8)
         assert (memory == wanted).all() and (known == marks).all()
         return
-    raw = np.where(is_inside, case.memory[rows, np.minimum(at, 3 * MEMORY_BYTES - 1)], 0).astype(np.uint8)
-    marked = np.where(is_inside, case.known[rows, np.minimum(at, 3 * MEMORY_BYTES - 1)] * 255, 255).astype(np.uint8)
+    raw = np.where(is_inside, case.memory[rows, at], 0).astype(np.uint8)
+    marked = np.where(is_inside, case.known[rows, at] * 255, 255).astype(np.uint8)
     old = case.old[..., 0].reshape(-1)
     loaded = access.loaded(raw.reshape(-1, size), old).reshape(count, 64, -1)
     bits = access.loaded(marked.reshape(-1, size), np.full_like(old, 0xFFFFFFFF)).reshape(count, 64, -1)
