@@ -33,9 +33,20 @@ _BROADCAST_DPP = {15: 0x142, 31: 0x143}
 _SELECTS = {name: i for i, name in enumerate(("DWORD", "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1"))}
 _UNUSED = {"UNUSED_PAD": 0, "UNUSED_SEXT": Flag.SIGN_EXTENDS_UNUSED, "UNUSED_PRESERVE": Flag.PRESERVES_UNUSED}
 _LISTS = ("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "neg")
-_DATA_FORMATS = "INVALID 8 16 8_8 32 16_16 10_11_11 11_11_10 10_10_10_2 2_10_10_10 8_8_8_8 32_32 16_16_16_16".split()
-_DATA_FORMATS += ["32_32_32", "32_32_32_32"]
-_NUMBER_FORMATS = "UNORM SNORM USCALED SSCALED UINT SINT RESERVED_6 FLOAT".split()
+_DATA_FORMATS: tuple[str, ...] = (
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+)
+_DATA_FORMATS += ("8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32")
+_NUMBER_FORMATS = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT")
 _FORMATS = {f"BUF_DATA_FORMAT_{name}": i for i, name in enumerate(_DATA_FORMATS)}
 _FORMATS |= {f"BUF_NUM_FORMAT_{name}": i << 4 for i, name in enumerate(_NUMBER_FORMATS)}
 _OUTPUT = {"mul:2": 1, "mul:4": 2, "div:2": 3}

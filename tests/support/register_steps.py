@@ -39,7 +39,7 @@ class Registers:
     scalars: Mapping[int, Words] = field(default_factory=dict)
     vectors_defined: Mapping[int, Masks] = field(default_factory=dict)
     scalars_defined: Mapping[int, Words] = field(default_factory=dict)
-    # By name: buffer, lds, scratch; (states, 4096) of uint8, and 1 where a byte is defined (missing: all of what is there).
+    # By name: buffer, lds, scratch; (states, 4096) of uint8, and 1 where a byte is defined (missing: all of it).
     memory: Mapping[str, Bytes] = field(default_factory=dict)
     memory_defined: Mapping[str, Bytes] = field(default_factory=dict)
 

@@ -1,4 +1,5 @@
 // Atomic changes of memory, by lanes in their order.
+#include "atomic_operations.h"
 #include "lane_registers.h"
 #include "memory_model.h"
 #include "places.h"
@@ -15,13 +16,6 @@ template <class T, class F> T update(uint8_t* place, F change) {
     return old;
 }
 
-template <class To, class From> To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From));
-    To to;
-    memcpy(&to, &from, sizeof to);
-    return to;
-}
-
 // As two registers, or one, hold it.
 template <class T> T register_value(const LaneData& data, int lane) {
     if constexpr (sizeof(T) == 8) return data.dword[0].lane[lane] | (T)data.dword[1].lane[lane] << 32;
@@ -32,9 +26,6 @@ template <class T> void keep(LaneData& data, int lane, T value) {
     data.dword[0].lane[lane] = (uint32_t)value;
     if constexpr (sizeof(T) == 8) data.dword[1].lane[lane] = (uint32_t)(value >> 32);
 }
-
-// Whether a change needs nothing of what was there, so that what it stores is defined.
-template <class F> constexpr bool kForgets = false;
 
 // What an atomic instruction does: `T` the bits in memory; change(old, data, compared).
 template <class T, class F> struct Change {
@@ -178,110 +169,7 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
         issue(wave, in, kCountsVector);
 }
 
-float sum(float a, float b) { return a + b; }
-double sum(double a, double b) { return a + b; }
-template <class F> F least(F a, F b) { return a < b || b != b ? a : b; }
-template <class F> F greatest(F a, F b) { return a > b || b != b ? a : b; }
-
-uint32_t packed_half(uint32_t a, uint32_t b) {
-    uint32_t both = 0;
-    for (int shift = 0; shift < 32; shift += 16) {
-        const _Float16 x = same_bits<_Float16>((uint16_t)(a >> shift)), y = same_bits<_Float16>((uint16_t)(b >> shift));
-        both |= (uint32_t)same_bits<uint16_t>((_Float16)(x + y)) << shift;
-    }
-    return both;
-}
-
-uint32_t packed_bfloat(uint32_t a, uint32_t b) {
-    uint32_t both = 0;
-    for (int shift = 0; shift < 32; shift += 16) {
-        const float x = same_bits<float>((a >> shift & 0xffff) << 16),
-                    y = same_bits<float>((b >> shift & 0xffff) << 16);
-        const uint32_t bits = same_bits<uint32_t>(x + y);
-        const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-        const uint32_t rounded = is_nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
-        both |= rounded >> 16 << shift;
-    }
-    return both;
-}
-
 }  // namespace
-
-#define CHANGE(NAME, T, EXPRESSION)                                                           \
-    struct NAME {                                                                             \
-        using Bits = T;                                                                       \
-        static constexpr bool kCompares = false, kIgnoresOld = false;                         \
-        T operator()(T old, T data, [[maybe_unused]] T compared) const { return EXPRESSION; } \
-    };
-#define SWAP(NAME, T)                                                \
-    struct NAME {                                                    \
-        using Bits = T;                                              \
-        static constexpr bool kCompares = false, kIgnoresOld = true; \
-        T operator()(T, T data, T) const { return data; }            \
-    };
-#define CHANGES(S, U, I)                                                                       \
-    CHANGE(Add##S, U, old + data)                                                              \
-    CHANGE(Sub##S, U, old - data)                                                              \
-    CHANGE(ReverseSub##S, U, data - old)                                                       \
-    CHANGE(Smin##S, U, (I)old < (I)data ? old : data)                                          \
-    CHANGE(Umin##S, U, old < data ? old : data)                                                \
-    CHANGE(Smax##S, U, (I)old > (I)data ? old : data)                                          \
-    CHANGE(Umax##S, U, old > data ? old : data)                                                \
-    CHANGE(And##S, U, old& data)                                                               \
-    CHANGE(Or##S, U, old | data)                                                               \
-    CHANGE(Xor##S, U, old ^ data)                                                              \
-    CHANGE(Inc##S, U, old >= data ? 0 : old + 1)                                               \
-    CHANGE(Dec##S, U, !old || old > data ? data : old - 1)                                     \
-    SWAP(Swap##S, U)                                                                           \
-    struct Compare##S {                                                                        \
-        using Bits = U;                                                                        \
-        static constexpr bool kCompares = true, kIgnoresOld = false;                           \
-        U operator()(U old, U data, U compared) const { return old == compared ? data : old; } \
-    };
-CHANGES(32, uint32_t, int32_t)
-CHANGES(64, uint64_t, int64_t)
-template <> constexpr bool kForgets<Swap32> = true;
-template <> constexpr bool kForgets<Swap64> = true;
-#define FLOATS(S, U, F)                                                                \
-    CHANGE(AddFloat##S, U, same_bits<U>(sum(same_bits<F>(old), same_bits<F>(data))))   \
-    CHANGE(MinFloat##S, U, same_bits<U>(least(same_bits<F>(old), same_bits<F>(data)))) \
-    CHANGE(MaxFloat##S, U, same_bits<U>(greatest(same_bits<F>(old), same_bits<F>(data))))
-FLOATS(32, uint32_t, float)
-FLOATS(64, uint64_t, double)
-struct CompareFloat32 {
-    using Bits = uint32_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    Bits operator()(Bits old, Bits data, Bits compared) const {
-        return same_bits<float>(old) == same_bits<float>(compared) ? data : old;
-    }
-};
-struct CompareFloat64 {
-    using Bits = uint64_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    Bits operator()(Bits old, Bits data, Bits compared) const {
-        return same_bits<double>(old) == same_bits<double>(compared) ? data : old;
-    }
-};
-CHANGE(AddHalves, uint32_t, packed_half(old, data))
-CHANGE(AddBfloats, uint32_t, packed_bfloat(old, data))
-CHANGE(Append, uint32_t, old + data)
-CHANGE(Consume, uint32_t, old - data)
-struct Wrap {
-    using Bits = uint32_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    Bits operator()(Bits old, Bits added, Bits limit) const { return old >= limit ? old - limit : old + added; }
-};
-// The mask is the first operand, the bits the second: ds_mskor.
-struct MaskOr32 {
-    using Bits = uint32_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    uint32_t operator()(uint32_t old, uint32_t bits, uint32_t mask) const { return (old & ~mask) | bits; }
-};
-struct MaskOr64 {
-    using Bits = uint64_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    uint64_t operator()(uint64_t old, uint64_t bits, uint64_t mask) const { return (old & ~mask) | bits; }
-};
 
 template <class F32, class F64> static void on(Wave& wave, const Instruction& in) {
     if (in.bytes == 8)
@@ -338,17 +226,19 @@ static void exchange_both(Wave& wave, const Instruction& in) {
         SIZED(PREFIX "_smax", Smax), SIZED(PREFIX "_umax", Umax), SIZED(PREFIX "_and", And), SIZED(PREFIX "_or", Or), \
         SIZED(PREFIX "_xor", Xor), SIZED(PREFIX "_inc", Inc), SIZED(PREFIX "_dec", Dec), SIZED(PREFIX "_swap", Swap), \
         SIZED(PREFIX "_cmpswap", Compare)
-#define CHANGED(PREFIX)                                                                                               \
-    INTEGERS_CHANGED(PREFIX), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat),                       \
-        SIZED(PREFIX "_fmax", MaxFloat), {PREFIX "_pk_add_f16", on<AddHalves, AddHalves>}, {                          \
-        PREFIX "_pk_add_bf16", on<AddBfloats, AddBfloats>                                                             \
+#define CHANGED(PREFIX)                                                                         \
+    INTEGERS_CHANGED(PREFIX), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat), \
+        SIZED(PREFIX "_fmax", MaxFloat), {                                                      \
+        PREFIX "_pk_add_f16", on<AddHalves, AddHalves>                                          \
     }
 
 MACHINE_SEMANTICS(kAtomics, CHANGED("global_atomic"), CHANGED("flat_atomic"), CHANGED("buffer_atomic"),
                   CHANGED("lds_atomic"), INTEGERS_CHANGED("s_atomic"), INTEGERS_CHANGED("s_buffer_atomic"),
                   SIZED("lds_atomic_rsub", ReverseSub), SIZED("lds_atomic_mskor", MaskOr),
                   SIZED("lds_atomic_fcmpswap", CompareFloat), {"lds_atomic_wrap", on<Wrap, Wrap>},
-                  {"lds_atomic_append", count_lanes<Append>}, {"lds_atomic_consume", count_lanes<Consume>},
-                  {"lds_atomic_exchange2", exchange_both})
+                  {"global_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>},
+                  {"flat_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>},
+                  {"lds_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>}, {"lds_atomic_append", count_lanes<Append>},
+                  {"lds_atomic_consume", count_lanes<Consume>}, {"lds_atomic_exchange2", exchange_both})
 
 }  // namespace machine

@@ -78,7 +78,8 @@ void write_two(Wave& wave, const Instruction& in) {
 MACHINE_SEMANTICS(kLds, {"lds_load", read<Form::zeros>}, {"lds_load_unsigned", read<Form::zeros>},
                   {"lds_load_signed", read<Form::sign>}, {"lds_load_low_unsigned", read<Form::low_half>},
                   {"lds_load_high_unsigned", read<Form::high_half>}, {"lds_load_low_signed", read<Form::low_half_sign>},
-                  {"lds_load_high_signed", read<Form::high_half_sign>}, {"lds_load2", read_two}, {"lds_load_addtid", read_by_m0},
-                  {"lds_store", write<false>}, {"lds_store_high", write<true>}, {"lds_store2", write_two}, {"lds_store_addtid", write_by_m0})
+                  {"lds_load_high_signed", read<Form::high_half_sign>}, {"lds_load2", read_two},
+                  {"lds_load_addtid", read_by_m0}, {"lds_store", write<false>}, {"lds_store_high", write<true>},
+                  {"lds_store2", write_two}, {"lds_store_addtid", write_by_m0})
 
 }  // namespace machine

@@ -118,7 +118,8 @@ ScalarAddress scalar_address(Wave& wave, const Instruction& in, int shift) {
         check_known(~base.defined, base.origin);
         return {base.value + inside, kNone64};
     }
-    for (uint32_t d = 0; d < 4; d++) check_known((uint32_t)~wave.scalar_defined[index + d], wave.scalar_origin[index + d]);
+    for (uint32_t d = 0; d < 4; d++)
+        check_known((uint32_t)~wave.scalar_defined[index + d], wave.scalar_origin[index + d]);
     const uint64_t base = wave.scalar64(index) & ((1ull << 48) - 1), stride = wave.s[index + 1] >> 16 & 0x3fff;
     const uint64_t size = (uint64_t)wave.s[index + 2] * (stride ? stride : 1);
     return {base + inside, inside < size ? size - inside : 0};
@@ -126,7 +127,6 @@ ScalarAddress scalar_address(Wave& wave, const Instruction& in, int shift) {
 
 MACHINE_SEMANTICS(kScalarLoads, {"s_load", load<0>}, {"s_buffer_load", load<0>}, {"s_scratch_load", load<6>},
                   {"s_store", store<0>}, {"s_buffer_store", store<0>}, {"s_scratch_store", store<6>},
-                  {"s_dcache_inv", nothing}, {"s_dcache_inv_vol", nothing}, {"s_dcache_wb", write_back},
-                  {"s_dcache_wb_vol", write_back}, {"s_atc_probe", nothing}, {"s_atc_probe_buffer", nothing})
+                  {"s_dcache_inv", nothing}, {"s_dcache_wb", write_back}, {"s_atc_probe", nothing})
 
 }  // namespace machine

@@ -54,9 +54,7 @@ struct Format {
 // it is 8, unorm.
 bool read_format(Wave& wave, const Instruction& in, bool is_typed, bool is_half, bool is_store, Format& to) {
     const uint32_t described = wave.s[in.source[kDescriptorSource].index + 3];
-    const uint32_t code = !is_typed    ? (described >> 15 & 15) | (described >> 12 & 7) << 4
-                          : in.control ? in.control
-                                       : 1;
+    const uint32_t code = !is_typed ? (described >> 15 & 15) | (described >> 12 & 7) << 4 : in.control ? in.control : 1;
     to.data = kFormats[code & 15];
     to.number = (Number)(code >> 4 & 7);
     to.selects = is_typed ? kIdentity : described & 0xfff;
@@ -65,7 +63,8 @@ bool read_format(Wave& wave, const Instruction& in, bool is_typed, bool is_half,
     bool is_good = to.data.bytes && to.number != Number::none && !(in.flags & kToLds);
     for (uint32_t c = 0; c < 4; c++) {
         const uint32_t bits = to.data.bits[c], select = to.selects >> 3 * c & 7;
-        const bool is_real = bits == 16 || bits == 32 || (!is_store && (bits == 10 || bits == 11) && to.data.bits[0] != 2);
+        const bool is_real =
+            bits == 16 || bits == 32 || (!is_store && (bits == 10 || bits == 11) && to.data.bits[0] != 2);
         is_good &= !bits || (to.number == Number::real ? is_real : bits != 32 || to.is_integer());
         if (is_store)  // every component is stored, as it stands
             is_good &= !bits || (c < to.components && select == kFirstComponent + c);
@@ -175,7 +174,8 @@ template <bool kTyped, bool kHalf, Form kForm = Form::zeros> void load(Wave& wav
     Format format;
     LaneAddresses from;
     LaneData raw, data;
-    if (!read_format(wave, in, kTyped, kHalf, false, format) || !buffer_addresses(wave, in, format.data.bytes, from)) return;
+    if (!read_format(wave, in, kTyped, kHalf, false, format) || !buffer_addresses(wave, in, format.data.bytes, from))
+        return;
     clear(raw, 16);
     clear(data, 16);
     const uint64_t inside = from.lanes, lanes = wave.exec();
@@ -208,7 +208,8 @@ template <bool kTyped, bool kHalf, bool kHigh = false> void store(Wave& wave, co
     Format format;
     LaneAddresses to;
     LaneData from, data;
-    if (!read_format(wave, in, kTyped, kHalf, true, format) || !buffer_addresses(wave, in, format.data.bytes, to)) return;
+    if (!read_format(wave, in, kTyped, kHalf, true, format) || !buffer_addresses(wave, in, format.data.bytes, to))
+        return;
     clear(from, 16);
     clear(data, 16);
     take(wave, in.source[kDataSource], kHigh, from);
@@ -230,9 +231,11 @@ template <bool kTyped, bool kHalf, bool kHigh = false> void store(Wave& wave, co
 
 }  // namespace
 
-#define FORMATTED(PREFIX, TYPED)                                                                            \
-    {PREFIX "_load_format", load<TYPED, false>}, {PREFIX "_load_format_d16", load<TYPED, true>},            \
-        {PREFIX "_store_format", store<TYPED, false>}, {PREFIX "_store_format_d16", store<TYPED, true>}
+#define FORMATTED(PREFIX, TYPED)                                                                 \
+    {PREFIX "_load_format", load<TYPED, false>}, {PREFIX "_load_format_d16", load<TYPED, true>}, \
+        {PREFIX "_store_format", store<TYPED, false>}, {                                         \
+        PREFIX "_store_format_d16", store<TYPED, true>                                           \
+    }
 
 MACHINE_SEMANTICS(kTypedBuffers, FORMATTED("buffer", false), FORMATTED("tbuffer", true),
                   {"buffer_load_format_d16_high", load<false, true, Form::high_half>},

@@ -71,7 +71,7 @@ struct Wave {
     uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
     WaveState state;
     Pending pending;
-    uint32_t barrier;  // the instruction at which it waits
+    uint32_t barrier;    // the instruction at which it waits
     uint32_t unwritten;  // the last scalar store that the scalar cache has not written back, or kNowhere
     // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
     uint32_t watched;           // the instruction at which its state was noted, or kNowhere

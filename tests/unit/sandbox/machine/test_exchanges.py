@@ -57,20 +57,17 @@ def permuted(text: str) -> Array:
     """The lane that each lane takes, by the swizzle's own words."""
     name, *numbers = text.removesuffix(")").replace("swizzle(", "").split(",")
     if name == "QUAD_PERM":
-        return LANES & ~3 | np.array([int(n) for n in numbers])[LANES & 3]
+        return np.asarray(LANES & ~3 | np.array([int(n) for n in numbers])[LANES & 3])
     if name == "BITMASK_PERM":
         source = np.zeros(64, int)
         for bit, letter in enumerate(reversed(numbers[0].strip('"'))):
             own = LANES >> bit & 1
             source |= {"0": own * 0, "1": own * 0 + 1, "p": own, "i": 1 - own}[letter] << bit
-        return source | LANES & 32
+        return np.asarray(source | LANES & 32)
     size = int(numbers[0])
     block = LANES & ~(size - 1)
-    return {
-        "BROADCAST": lambda: block + int(numbers[1]),
-        "SWAP": lambda: LANES ^ size,
-        "REVERSE": lambda: block + size - 1 - LANES % size,
-    }[name]()
+    sources = {"SWAP": LANES ^ size, "REVERSE": block + size - 1 - LANES % size}
+    return block + int(numbers[1]) if name == "BROADCAST" else sources[name]
 
 
 @pytest.mark.parametrize("text", [

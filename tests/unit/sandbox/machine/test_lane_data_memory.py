@@ -16,12 +16,10 @@ SPACES, SPACE_OF = ("buffer", "lds", "scratch"), {"lds": (1,), "scratch": (2,), 
 STATES, LONG_STATES, CHUNK = 12, 15_625, 3_125  # of 64 lanes: a million accesses in the long tests
 SCRATCH = MEMORY_BYTES // 64
 ROWS = {
-    name: row
-    for name, row in instruction_table().items()
-    if row.group in SPACE_OF and (move(name) or atomic(name))
+    name: row for name, row in instruction_table().items() if row.group in SPACE_OF and (move(name) or atomic(name))
 }
 FAMILIES: dict[str, list[str]] = {}
-for name_, row_ in ROWS.items():
+for name_ in ROWS:
     FAMILIES.setdefault(name_.partition("_")[0] + (" atomics" if atomic(name_) else ""), []).append(name_)
 
 
@@ -135,7 +133,9 @@ def register(first: int, count: int) -> str:
 def execute(name: str, case: Case, address: Address, returns: bool) -> tuple[Array, Array, Array, Array]:
     """Result registers (states, 64, 4), their defined bits, memory and what of it is defined, after the instruction."""
     row = ROWS[name]
-    dwords = {s.role: s.type.dwords for s in row.operands if s.is_result or (s.is_source and set(s.files) == {"v", "a"})}
+    dwords = {
+        s.role: s.type.dwords for s in row.operands if s.is_result or (s.is_source and set(s.files) == {"v", "a"})
+    }
     is_buffer = name.startswith("buffer")
     sources = [register(8 + 4 * i, dwords[f"s{i + 1}"]) for i in range(2) if f"s{i + 1}" in dwords]
     result = [register(16, dwords["d0"])] if "d0" in dwords and (returns or row.group == "lds" or not sources) else []
@@ -157,7 +157,7 @@ def execute(name: str, case: Case, address: Address, returns: bool) -> tuple[Arr
     got = np.stack([after.vectors[first + i] for i in range(4)], axis=-1)
     defined = np.stack([expanded(after.vectors_defined[first + i]) for i in range(4)], axis=-1)
     parts = [np.concatenate([x[space] for space in spaces], axis=1) for x in (after.memory, after.memory_defined)]
-    return got, defined, *parts
+    return got, defined, parts[0], parts[1]
 
 
 def inside(case: Case, size: int) -> Array:
@@ -213,7 +213,7 @@ def check_atomic(name: str, operation: Atomic, case: Case, address: Address, ret
         for i in (0, second if row.group == "lds" else first)
     ]
     before = np.zeros((count, 64), operation.type)
-    rows, is_inside = np.arange(count), inside(case, size).all(axis=-1)
+    rows, is_inside = np.arange(count), np.asarray(inside(case, size).all(axis=-1))
     with np.errstate(over="ignore", invalid="ignore"):
         for lane in range(64):
             at = np.where(is_inside[:, lane], case.places[:, lane] // size, 0)

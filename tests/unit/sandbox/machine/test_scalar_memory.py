@@ -55,7 +55,9 @@ def check(name: str, count: int, seed: int) -> None:
     ending = "s_dcache_wb\n" if access and not access.is_load else ""
     text = f"{name} {first}, {tail}{' glc' if returns else ''}\n{ending}s_waitcnt lgkmcnt(0)"
     scalars |= {DATA + i: data[:, i] for i in range(16)}
-    before = Registers({}, {i: x.astype(np.int64).astype(np.uint32) for i, x in scalars.items()}, memory={"buffer": memory})
+    before = Registers(
+        {}, {i: x.astype(np.int64).astype(np.uint32) for i, x in scalars.items()}, memory={"buffer": memory}
+    )
     after = step(text, before, [], range(DATA, DATA + 16))
     assert not after.reports.any(), text
     got = np.stack([after.scalars[DATA + i] for i in range(16)], axis=1)
@@ -96,7 +98,9 @@ def test_scalar_memory_instructions_on_a_million_operands(family: str) -> None:
 
 def test_a_scalar_store_that_is_not_written_back_is_lost() -> None:
     zeros = np.zeros((1, MEMORY_BYTES), np.uint8)
-    before = Registers({}, {4: np.zeros(1, np.uint32), 5: np.full(1, BUFFER >> 32, np.uint32)}, memory={"buffer": zeros})
+    before = Registers(
+        {}, {4: np.zeros(1, np.uint32), 5: np.full(1, BUFFER >> 32, np.uint32)}, memory={"buffer": zeros}
+    )
     text = "s_mov_b32 s8, 7\ns_store_dword s8, s[4:5], 0\n{}s_waitcnt lgkmcnt(0)\ns_endpgm"
     assert not step(text.format("s_dcache_wb\n"), before).reports.any()
     assert step(text.format(""), before).reports.all()
@@ -112,6 +116,10 @@ def test_an_undefined_value_or_address_is_reported() -> None:
 
 @pytest.mark.parametrize("name", ["s_store_dword s8", "s_load_dword s8", "s_atomic_add s8"])
 def test_what_is_outside_is_reported(name: str) -> None:
-    scalars = {4: np.full(1, MEMORY_BYTES, np.uint32), 5: np.full(1, BUFFER >> 32, np.uint32), 8: np.zeros(1, np.uint32)}
+    scalars = {
+        4: np.full(1, MEMORY_BYTES, np.uint32),
+        5: np.full(1, BUFFER >> 32, np.uint32),
+        8: np.zeros(1, np.uint32),
+    }
     before = Registers({}, scalars, memory={"buffer": np.zeros((1, MEMORY_BYTES), np.uint8)})
     assert step(re.sub("$", ", s[4:5], 0", name), before).reports.all()

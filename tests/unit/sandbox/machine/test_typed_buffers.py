@@ -59,14 +59,15 @@ def component(raw: Array, bits: int, number: str) -> Array:
         if bits == 32:
             return raw.astype(np.uint32).view(np.float32)
         return (raw << (0 if bits == 16 else 15 - bits)).astype(np.uint16).view(np.float16).astype(np.float32)
-    return {
-        "UNORM": lambda: unsigned.astype(np.float32) / np.float32(2**bits - 1),
-        "SNORM": lambda: np.maximum(signed.astype(np.float32) / np.float32(2 ** (bits - 1) - 1), np.float32(-1)),
-        "USCALED": lambda: unsigned.astype(np.float32),
-        "SSCALED": lambda: signed.astype(np.float32),
-        "UINT": lambda: unsigned,
-        "SINT": lambda: signed,
-    }[number]()
+    values: dict[str, Array] = {
+        "UNORM": unsigned.astype(np.float32) / np.float32(2**bits - 1),
+        "SNORM": np.maximum(signed.astype(np.float32) / np.float32(max(1, 2 ** (bits - 1) - 1)), np.float32(-1)),
+        "USCALED": unsigned.astype(np.float32),
+        "SSCALED": signed.astype(np.float32),
+        "UINT": unsigned,
+        "SINT": signed,
+    }
+    return values[number]
 
 
 def in_register(value: Array, is_half: bool) -> Array:
@@ -165,7 +166,8 @@ def raw_of(value: Array, bits: int, number: str, is_half: bool) -> Array:
         if number == "FLOAT":
             return (real.astype(np.float16).view(np.uint16) if bits == 16 else real.view(np.uint32)).astype(np.int64)
         low, scale = (-1, most >> 1) if number == "SNORM" else (0, most)
-        return np.rint(np.nan_to_num(np.clip(real, low, 1)) * np.float32(scale)).astype(np.int64) & most
+        scaled = np.rint(np.nan_to_num(np.clip(real, low, 1)) * np.float32(scale))
+        return np.asarray(scaled.astype(np.int64) & most)
 
 
 def check_store(name: str, format_: Format, states: int, seed: int) -> None:
@@ -179,14 +181,14 @@ def check_store(name: str, format_: Format, states: int, seed: int) -> None:
         return
     place, first = index[..., None] * 16 + np.arange(16), 0
     rows = np.arange(states)[:, None, None]
-    whole = [0, 0]
+    whole = [np.zeros(states * 64, np.uint64), np.zeros(states * 64, np.uint64)]
     for i, bits in enumerate(format_.bits):
         value = before.vectors[16 + i // 2] >> 16 * (i % 2) & 0xFFFF if is_half else before.vectors[16 + i]
         value = before.vectors[16] >> 16 if "d16_hi" in name else value
         raw = raw_of(np.ascontiguousarray(value.ravel()).astype(np.uint32), bits, format_.number, is_half)
         whole[first // 64] = whole[first // 64] | raw.astype(np.uint64) << np.uint64(first % 64)
         first += bits
-    words = np.stack([np.broadcast_to(np.asarray(w, np.uint64), (states * 64,)) for w in whole], axis=1)
+    words = np.stack(whole, axis=1)
     new = np.ascontiguousarray(words).view(np.uint8).reshape(states, 64, 16)
     keep = (index[..., None] >= 56) | (np.arange(16) >= format_.size)
     wanted = memory.copy()
