@@ -15,7 +15,7 @@ LDS_BASE = 1 << 48
 PRIVATE_BASE = 2 << 48
 
 OPERAND = struct.Struct("<BBBBIQ")
-HEAD = struct.Struct("<IBBBB")  # semantics, results, sources, bytes, wait
+HEAD = struct.Struct("<IBBBB")  # semantics, results, sources, bytes, unit
 TAIL = struct.Struct("<qIIIHBBBBBBBBBB")  # from offset on; see tail()
 KERNEL = struct.Struct("<15Q")
 SECTION = struct.Struct("<3Q")
@@ -33,6 +33,24 @@ class OperandKind(IntEnum):
     VECTOR = 1
     SCALAR = 2
     CONSTANT = 3
+
+
+class Unit(IntEnum):
+    """What executes an instruction; see program.h."""
+
+    OTHER_UNIT = 0
+    NO_UNIT = 1
+    PAUSE = 2
+    SALU = 3
+    VALU = 4
+    TRANS = 5
+    DOT = 6
+    XDL = 7
+    SGEMM = 8
+    DGEMM = 9
+    VMEM = 10
+    FLAT_UNIT = 11
+    LDS_UNIT = 12
 
 
 class Modifier(IntFlag):

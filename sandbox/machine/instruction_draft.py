@@ -59,8 +59,7 @@ class InstructionDraft:
             offset, offset1, rest = self._settled()
         elif self.control:
             rest = (self.control, *_PLAIN_TAIL[1:])
-        wait = 0 if self.counts is _NO_WAIT else sum(1 << i for i, n in enumerate(self.counts) if n != fields.UNWAITED)
-        head = HEAD.pack(0, result_count, source_count, row.memory_bytes, wait)
+        head = HEAD.pack(0, result_count, source_count, row.memory_bytes, row.unit)
         tail = TAIL.pack(offset, offset1, NOWHERE, self.flags, *rest, *self.counts)
         return head[4:] + b"".join(results + sources) + tail
 

@@ -18,6 +18,7 @@
 #include "steps.h"
 #include "survey.h"
 #include "variables.h"
+#include "wait_states.h"
 
 namespace machine {
 
@@ -68,6 +69,7 @@ int execute(const char* program, const char* folder, const char* inputs) {
     read_request(folder, inputs, g_request);
     for (uint64_t i = 0; i < g_request.head.launches; i++)
         if (g_request.launches[i].kernel >= g_program.head.kernels) die("the request names a kernel that is not there");
+    if (g_request.head.checks) find_close_pairs(g_program);
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request, g_program);
     g_matrix_settings.is_exact = g_request.head.exact;
@@ -103,6 +105,12 @@ int main(int count, char** words) {
     using namespace machine;
     if (count == 2 && !strcmp(words[1], "semantics")) {
         print_semantics();
+        return 0;
+    }
+    if (count == 3 && !strcmp(words[1], "pairs")) {
+        read_program(words[2], g_program);
+        find_close_pairs(g_program);
+        print_close_pairs(g_program);
         return 0;
     }
     if (count == 5 && !strcmp(words[1], "step")) return run_steps(words[2], words[3], words[4]);

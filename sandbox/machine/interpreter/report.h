@@ -24,6 +24,7 @@ enum FindingKind : uint32_t {
     kShift,
     kMissingWait,
     kDeadlock,
+    kHazard,  // two instructions too close together: wait states needed, << 8: that are there, << 16: Rule
     kProbe,  // of an instrumented program: sandbox/machine/instrumented says what it means
     kFindingKinds
 };

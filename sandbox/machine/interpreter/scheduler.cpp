@@ -6,6 +6,7 @@
 #include "noted_state.h"
 #include "operands.h"
 #include "report.h"
+#include "wait_states.h"
 #include "workgroup.h"
 
 namespace machine {
@@ -110,8 +111,10 @@ void watch(Wave& wave) {
     wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
 }
 
+enum class Watching { nothing, coverage, distance };
+
 // How many instructions it executed.
-template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
+template <Watching kWatched> uint64_t run_wave(Wave& wave, uint64_t budget) {
     const Program& program = *wave.program;
     Worker& worker = *wave.group->worker;
     uint64_t* const executed = worker.executed;
@@ -129,11 +132,13 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
         if (__builtin_expect(wave.pending.groups.meet(program.touched[wave.at]), 0) &&
             !wave.group->model.check_pending(wave, in))
             break;
+        if constexpr (kWatched == Watching::distance)
+            if (!keep_distance(wave, in)) break;
         executed[wave.at]++;
         execute(wave, program.run[wave.at], in);
-        if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
+        if constexpr (kWatched == Watching::coverage) note_met(wave, in, worker.watches[wave.at], *worker.covered);
     }
-    if constexpr (kSurveys) worker.covered_steps += done;
+    if constexpr (kWatched == Watching::coverage) worker.covered_steps += done;
     return done;
 }
 
@@ -178,7 +183,10 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
+            const auto run = group.worker->covered       ? run_wave<Watching::coverage>
+                             : wave->program->close_pairs ? run_wave<Watching::distance>
+                                                          : run_wave<Watching::nothing>;
+            spent += kTurn / 64 + run(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);

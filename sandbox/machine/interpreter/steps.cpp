@@ -10,6 +10,7 @@
 #include "findings.h"
 #include "indexed.h"
 #include "memory_map.h"
+#include "wait_states.h"
 #include "workgroup.h"
 
 namespace machine {
@@ -137,6 +138,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
     Worker worker = {};
     read_program(path, program);
     map_buffer();
+    find_close_pairs(program);
     program.kernels = &kernel;
     program.head.kernels = 1;
     Workgroup* group = one_wave(worker, request, launch, program, kernel);
@@ -152,10 +154,12 @@ int run_steps(const char* path, const char* states_path, const char* results) {
     for (uint64_t n = 0; n < count; n++) {
         wave.state = kRunning;
         group->failed = group->uses_undefined = false;
+        memset(wave.passed, 0, sizeof wave.passed);
         for (uint64_t i = 0; i < inputs; i++) put(wave, code[i], states);
         for (wave.next = 0; wave.state == kRunning && wave.next < program.head.instructions;) {
             wave.at = wave.next++;
             wave.write_mask = wave.exec();
+            if (program.close_pairs && !keep_distance(wave, program.code[wave.at])) break;
             execute(wave, program.run[wave.at], program.code[wave.at]);
         }
         for (uint64_t i = 0; i < outputs; i++) get(wave, code[inputs + i], out);

@@ -15,6 +15,7 @@ constexpr int kVectors = 512;  // v0 to v255, then a0 to a255
 constexpr int kRegisters = kVectors + 32;
 constexpr uint32_t kFirstAccumulator = 256;
 constexpr uint64_t kAll = ~0ull;
+constexpr uint32_t kMostPairs = 64;  // of instructions that are too close together, see wait_states.h
 
 struct alignas(64) Vector {
     uint32_t lane[kLanes];
@@ -81,6 +82,9 @@ struct Wave {
     bool knows_scratch;         // whether `digest` is that of its private memory then
     uint64_t digest;
     bool is_stuck;
+    // Of a program that has instructions too close together: wait states so far, and how many there were behind the last
+    // execution of each pair's first one; 0: none.
+    uint32_t wait_states, passed[kMostPairs];
     uint8_t* scratch;          // private memory, lane after lane
     uint8_t* scratch_written;  // one byte a byte
     uint64_t scratch_room;     // bytes that there are of either

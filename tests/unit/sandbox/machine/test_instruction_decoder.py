@@ -138,7 +138,7 @@ def test_typed_buffer_accesses_hold_their_format() -> None:
 
 def test_control_instructions() -> None:
     wait = fields("s_waitcnt vmcnt(3) lgkmcnt(0)")
-    assert (wait.vmcnt, wait.lgkmcnt, wait.expcnt, wait.wait) == (3, 0, NOTHING, 3)
+    assert (wait.vmcnt, wait.lgkmcnt, wait.expcnt) == (3, 0, NOTHING)
     assert decode_instruction("s_cbranch_execz .LBB0_2").label == ".LBB0_2"
     assert fields("s_nop 3").offset == 3
     assert fields("s_endpgm").semantics == "s_endpgm"
