@@ -79,10 +79,10 @@ enum Unit : uint8_t {
     kValu,
     kTrans,
     kDot,
-    kXdl,    // matrix instructions: of narrow types,
-    kSgemm,  // of f32,
-    kDgemm,  // of f64
-    kVmem,   // by a descriptor
+    kXdl,       // matrix instructions: of narrow types,
+    kSgemm,     // of f32,
+    kDgemm,     // of f64
+    kVmem,      // by a descriptor
     kFlatUnit,  // global, flat, private memory
     kLdsUnit,
 };

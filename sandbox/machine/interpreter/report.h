@@ -25,7 +25,7 @@ enum FindingKind : uint32_t {
     kMissingWait,
     kDeadlock,
     kHazard,  // two instructions too close together: wait states needed, << 8: that are there, << 16: Rule
-    kProbe,  // of an instrumented program: sandbox/machine/instrumented says what it means
+    kProbe,   // of an instrumented program: sandbox/machine/instrumented says what it means
     kFindingKinds
 };
 

@@ -183,7 +183,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            const auto run = group.worker->covered       ? run_wave<Watching::coverage>
+            const auto run = group.worker->covered        ? run_wave<Watching::coverage>
                              : wave->program->close_pairs ? run_wave<Watching::distance>
                                                           : run_wave<Watching::nothing>;
             spent += kTurn / 64 + run(*wave, kTurn);

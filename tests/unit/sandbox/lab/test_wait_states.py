@@ -26,7 +26,6 @@ __global__ void k(const float* x, float* y) {{
 }}"""
 
 
-
 @pytest.mark.parametrize("states", [0, 1])
 def test_inline_assembly_that_comes_too_soon_is_a_hazard(states: int) -> None:
     source = RECIPROCAL.format(pause="s_nop 0\\n" if states else "")
