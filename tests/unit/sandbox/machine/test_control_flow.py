@@ -197,6 +197,6 @@ def test_an_index_outside_of_the_vector_registers_is_reported() -> None:
 
 
 def test_mode_is_written_by_fields() -> None:
-    text = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 1\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 0, 8)"
+    text = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 1\ns_nop 1\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 0, 8)"
     text += "\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3"
     assert step(text, Registers({}, {4: words(0)}), [], [4]).scalars[4].tolist() == [0xD0]
