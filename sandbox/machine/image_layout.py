@@ -36,7 +36,7 @@ class OperandKind(IntEnum):
 
 
 class Unit(IntEnum):
-    """What executes an instruction; see program.h."""
+    """The part of the hardware that executes an instruction; see program.h."""
 
     OTHER_UNIT = 0
     NO_UNIT = 1

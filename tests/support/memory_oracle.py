@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 _MOVE = re.compile(
-    r"(?P<space>global|flat|scratch|buffer|ds|s|s_buffer)_(?P<verb>load|store|read|write)_"
+    r"(?P<space>global|flat|scratch|buffer|ds|s|s_buffer|s_scratch)_(?P<verb>load|store|read|write)_"
     r"(?P<size>[usb]?(?:byte|short)|dword(?:x(?P<count>\d+))?|[biu](?P<bits>\d+))(?P<half>_d16(?:_hi)?)?"
 )
 _ATOMIC = re.compile(

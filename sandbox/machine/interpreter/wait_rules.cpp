@@ -146,7 +146,7 @@ Special special_of(const char* name) {
 
 Need need_between(const One& first, const One& second, uint32_t waited, uint32_t& met) {
     Need need = {};
-    if (waited >= reach_of(first)) return need;
+    if (waited >= reach_of(first) && !first.is_matrix()) return need;  // a matrix instruction counts in `met`
     for (int k = 0; k < 4; k++) {
         if (!writes(first.in, second.in.source[k])) continue;
         read_by(first, second, k, !(met >> k & 1), need);

@@ -147,8 +147,9 @@ def test_what_is_outstanding_can_be_read() -> None:
         assert after.scalars[4].tolist() == [left]
 
 
-def test_the_clock_goes_on() -> None:
-    after = step("s_memtime s[4:5]", Registers({}, {4: words(0)}), [], [4, 5])
+@pytest.mark.parametrize("name", ["s_memtime", "s_memrealtime"])
+def test_the_clock_goes_on(name: str) -> None:
+    after = step(f"{name} s[4:5]", Registers({}, {4: words(0)}), [], [4, 5])
     assert after.scalars[4].tolist() > [0]
     assert (after.scalars_defined[5] == 0xFFFFFFFF).all()
 

@@ -23,7 +23,7 @@ for name_ in ROWS:
 def address_of(name: str, places: Array, rng: np.random.Generator) -> tuple[str, dict[int, Array], Array]:
     """Operands behind the data, their registers, and how many bytes are inside of the buffer from each place on."""
     count = len(places)
-    shift = 6 if "scratch" in name else 0
+    shift = 6 if name.startswith("s_scratch") else 0
     way = int(rng.integers(0, 3))
     immediate = int(rng.integers(0, 1 << 12)) if way != 1 else 0
     register = rng.integers(0, 1 << 8, count) if way else np.zeros(count, np.int64)

@@ -114,6 +114,12 @@ def test_too_few_wait_states_are_reported_and_enough_are_not(first: str, second:
         assert reported(f"{first}\n{pauses(needed - 1)}{second}\ns_waitcnt vmcnt(0) lgkmcnt(0)")
 
 
+def test_the_last_matrix_instruction_that_writes_a_register_counts() -> None:
+    text = f"{XDL16}\nv_mfma_f32_16x16x16_f16 v[30:33], v[8:9], v[10:11], 0\n{{}}v_add_u32 v1, v33, v2"
+    assert not reported(text.format(pauses(7)))
+    assert reported(text.format(pauses(6)))
+
+
 def test_any_instruction_is_a_wait_state() -> None:
     text = "v_cmp_lt_u32 vcc, v8, v9\n{}v_cndmask_b32 v1, v2, v3, vcc"
     assert reported(text.format("s_mov_b32 s6, 0\n; wave barrier\n"))
