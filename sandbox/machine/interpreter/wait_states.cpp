@@ -11,7 +11,7 @@ namespace machine {
 
 namespace {
 
-constexpr uint32_t kMostStates = 19, kUsualStates = 5, kMostSteps = 512;
+constexpr uint32_t kMostStates = 19, kUsualStates = 5, kMostSteps = 128;
 
 // Looks back from one instruction over all that may be executed before it.
 struct Search {
