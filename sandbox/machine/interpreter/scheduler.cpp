@@ -111,10 +111,8 @@ void watch(Wave& wave) {
     wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
 }
 
-enum class Watching { nothing, coverage, distance };
-
-// How many instructions it executed.
-template <Watching kWatched> uint64_t run_wave(Wave& wave, uint64_t budget) {
+// How many instructions it executed. `kDistances`: of a program in which some stand too close together.
+template <bool kSurveys, bool kDistances> uint64_t run_wave(Wave& wave, uint64_t budget) {
     const Program& program = *wave.program;
     Worker& worker = *wave.group->worker;
     uint64_t* const executed = worker.executed;
@@ -132,13 +130,13 @@ template <Watching kWatched> uint64_t run_wave(Wave& wave, uint64_t budget) {
         if (__builtin_expect(wave.pending.groups.meet(program.touched[wave.at]), 0) &&
             !wave.group->model.check_pending(wave, in))
             break;
-        if constexpr (kWatched == Watching::distance)
+        if constexpr (kDistances)
             if (!keep_distance(wave, in)) break;
         executed[wave.at]++;
         execute(wave, program.run[wave.at], in);
-        if constexpr (kWatched == Watching::coverage) note_met(wave, in, worker.watches[wave.at], *worker.covered);
+        if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
     }
-    if constexpr (kWatched == Watching::coverage) worker.covered_steps += done;
+    if constexpr (kSurveys) worker.covered_steps += done;
     return done;
 }
 
@@ -183,9 +181,10 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            const auto run = group.worker->covered        ? run_wave<Watching::coverage>
-                             : wave->program->close_pairs ? run_wave<Watching::distance>
-                                                          : run_wave<Watching::nothing>;
+            const bool surveys = group.worker->covered, distances = wave->program->close_pairs;
+            const auto run = surveys     ? distances ? run_wave<true, true> : run_wave<true, false>
+                             : distances ? run_wave<false, true>
+                                         : run_wave<false, false>;
             spent += kTurn / 64 + run(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
