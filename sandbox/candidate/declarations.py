@@ -154,8 +154,10 @@ def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> 
             if words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words):
                 start = at + 1
             else:
-                is_whole = is_function = _is_body(words)
-                has_braces, end = not is_whole, closing[at]
+                is_body, end = _is_body(words), closing[at]
+                if not (is_body and _is_initialised(words)):
+                    is_whole = is_function = is_body
+                    has_braces = not is_body
         else:
             end = closing.get(at, at)
             is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
@@ -176,6 +178,11 @@ def _is_body(words: Sequence[str]) -> bool:
     if "(" not in words or words[0] == "typedef" or ("=" in _outside_parentheses(words) and "operator" not in words):
         return False
     return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
+
+
+def _is_initialised(words: Sequence[str]) -> bool:
+    """True where the brace behind these words holds the value of a member, in a constructor's list."""
+    return ":" in _outside_parentheses(words) and (words[-1].isidentifier() or words[-1] in (">", ">>"))
 
 
 def without_attributes(words: Sequence[str]) -> list[str]:
@@ -225,12 +232,12 @@ def _outside_parentheses(words: Sequence[str]) -> list[str]:
 
 
 def _without_template(words: Sequence[str]) -> list[str]:
-    """The words behind `template <...>`, in which `class` declares a type's name."""
+    """The words behind each `template <...>`, in which `class` declares a type's name."""
     if words[:1] != ["template"]:
         return list(words)
     depth = 0
     for index, word in enumerate(words):
         depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
         if index > 1 and depth <= 0:
-            return list(words[index + 1 :])
+            return _without_template(words[index + 1 :])
     return []
