@@ -6,8 +6,8 @@ kept here; `sources.py` finds a repository in a folder of clones, or fetches it.
 
 A candidate is the plan, then the file as it stands, with the repository's own headers in the place of their includes.
 Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header), where it
-links device code of other files, `also` names them, and where a library has headers alone, `after` is our kernel. Of a Python file, as competitions ask for, the texts that
-hold a kernel are the candidate.
+links device code of other files, `also` names them, and where a library has headers alone, `after` is our kernel. Of
+a Python file, as competitions ask for, the texts that hold a kernel are the candidate; a file for Triton is one itself.
 """
 
 from __future__ import annotations
@@ -57,7 +57,14 @@ class Row:
     folders: tuple[str, ...] = ()  # where the build looks for headers, besides the file's own folder
     also: tuple[str, ...] = ()  # files that the build links, with device code that the kernel calls
     fault: Fault | None = None
+    language: str = "hip"
     refused: str = ""  # why the lab does not accept it, in one sentence
+
+    @property
+    def head(self) -> str:
+        """The comment with the plan, as the language has it."""
+        plan = f"/*+++\n{self.plan.strip()}\n+++*/"
+        return f'"""{plan}"""' if self.language == "triton" else plan
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ def assemble(row: Row, mirror: Mirror) -> RealKernel | None:
     seen: set[str] = set()
     body = "\n".join(_with_includes(row, mirror, path, seen) for path in (*row.also, row.path))
     after = f"\n{row.after.strip()}\n" if row.after else ""
-    return RealKernel(row, normalise(f"/*+++\n{row.plan.strip()}\n+++*/\n{before}{body}{after}"))
+    return RealKernel(row, normalise(f"{row.head}\n{before}{body}{after}"))
 
 
 def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
@@ -109,6 +116,8 @@ def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
     seen.add(path)
     text = mirror.text(row.repository, row.commit, path)
     assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"
+    if row.language == "triton":
+        return text
     text = _device_texts(text) if path.endswith(".py") else text
     conditions = list(_CONDITION.finditer(text))
     guards = 1 if conditions and _GUARD.match(text, conditions[0].start()) else 0
@@ -145,7 +154,7 @@ def _once(own: str, path: str, text: str) -> str:
 
 def _read(path: Path) -> list[Row]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    common = {key: table[key] for key in ("repository", "commit", "licence")}
+    common = {key: value for key, value in table.items() if key != "kernel"}
     assert _COMMIT.fullmatch(common["commit"]), f"{path.name}: a commit has 40 digits"
     found = []
     for row in table["kernel"]:
