@@ -153,6 +153,7 @@ class MachineLab(Lab):
             program.lines,
             max(program.lds_bytes.values(), default=0),
             program.comparisons,
+            lanes_meet=source_name == SOURCE,  # of the source: Triton's blocks and assembly have no lanes of their own
         )
 
     @property

@@ -83,12 +83,13 @@ def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
     """The operands, and what stands behind the last of them."""
     if not row.operands or not rest:
         return [], read_modifiers(rest) if rest else NO_SETTINGS
-    words = _COMMAS.split(rest.strip()) if "(" in rest or "[" in rest or "  " in rest else rest.split(", ")
-    behind = []
-    for i, word in enumerate(words):  # modifiers may be set off by commas, too
+    set_off = _COMMAS.split(rest.strip()) if "(" in rest or "[" in rest or "  " in rest else rest.split(", ")
+    words, behind = [], []
+    for word in set_off:  # operands may stand without commas, modifiers with them
         parts = _SPACES.split(word) if " " in word else [word]
-        words[i] = parts[0]
-        behind += parts[1:]
+        count = next((i for i, part in enumerate(parts[1:], 1) if not register(part)), len(parts))
+        words += parts[:count]
+        behind += parts[count:]
     while len(words) > 1 and ":" in words[-1] and "[" not in words[-1].partition(":")[0]:
         behind.insert(0, words.pop())
     return words, read_modifiers(" ".join(behind)) if behind else NO_SETTINGS

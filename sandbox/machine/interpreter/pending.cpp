@@ -52,7 +52,7 @@ void complete_memory(ModelState& state, Wave& wave) {
 void complete_local(ModelState& state, Wave& wave, uint32_t i) {
     OperationQueue& queue = wave.pending.local;
     const Operation operation = queue.oldest(i);
-    for (; i; i--) queue.operation[(queue.first + i) % kMostOutstanding] = queue.oldest(i - 1);
+    for (; i; i--) queue.operation[(queue.first + i) % kQueue] = queue.oldest(i - 1);
     queue.pop();
     leave(state, wave, operation, wave.pending.memory);
 }
