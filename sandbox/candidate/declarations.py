@@ -31,7 +31,8 @@ class Declaration:
         if not self.is_function and not self.is_prototype:
             words = without_attributes(_without_template(words))
             at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
-            return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
+            named = zip(words[at + 1 :], [*words[at + 2 :], ""], strict=False)
+            return next((a for a, b in named if a.isidentifier() and a not in _CLASSES and b != "::"), "")
         words = without_attributes(_without_template(words))
         at = words.index("(") if "(" in words else 0
         return words[at - 1] if at else ""

@@ -31,23 +31,31 @@ class InstructionLines:
     file: str
     grid_waits: frozenset[int] = frozenset()  # places in which the barrier of our headers waits for the whole grid
 
+    def _chain(self, place: int) -> tuple[Place, ...]:
+        return self.chains[place - 1] if 0 < place <= len(self.chains) else ()
+
+    def _lines(self, chain: Sequence[Place]) -> list[int]:
+        return [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
+
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
-        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
-        return next((line for name, line in chain if line and name.rpartition("/")[2] == self.file), None)
+        return next(iter(self._lines(self._chain(place))), None)
 
     def caller_line(self, place: int) -> int | None:
         """Give the line of the candidate's file from which the instruction's innermost function there was called."""
-        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
-        lines = [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
+        lines = self._lines(self._chain(place))
         return lines[1] if len(lines) > 1 else None
 
     def line_before(self, place: int, reach: int = 64) -> int | None:
-        """Give the last line at or before the instruction, at most `reach` instructions back."""
-        for number in range(place, max(0, place - reach), -1):
-            if line := self.line(number):
-                return line
-        return None
+        """Give the last line of its function at or before the instruction, at most `reach` back; else any line there.
+
+        What the compiler merges from two lines has none.
+        """
+        depth, numbers = max(1, len(self._chain(place))), range(place, max(0, place - reach), -1)
+        outer = self._chain(place)[1:]
+        chains = [self._chain(number)[-depth:] for number in numbers]
+        of_function = [line for chain in chains if chain[1:] == outer for line in self._lines(chain[:1])]
+        return next(iter(of_function), None) or next((line for n in numbers if (line := self.line(n))), None)
 
     def mnemonic(self, place: int) -> str:
         """Give the instruction's mnemonic."""
