@@ -185,16 +185,19 @@ void MemoryModel::issue(Wave& wave, uint8_t counters, uint8_t kind, const Operan
             return;
         }
     }
-    if (counters & kCountsVector) {
-        if (pending.memory.count == kMostOutstanding) complete_memory(*state, wave);
-        pending.memory.push(operation);
-    }
-    if (counters & kCountsScalar) {
-        if (pending.local.count >= kMostScalarOutstanding) wait_local(*state, wave, kMostScalarOutstanding - 1);
+    const uint32_t before = pending.memory.count + pending.local.count;
+    if (counters & kCountsVector && pending.memory.count == kMostOutstanding) complete_memory(*state, wave);
+    if (counters & kCountsScalar && pending.local.count >= kMostScalarOutstanding) {
+        wait_local(*state, wave, kMostScalarOutstanding - 1);
         if (pending.local.count == kMostOutstanding) complete_local(*state, wave, 0);
-        pending.local.push(operation);
     }
-    mark(pending, operation);
+    const bool is_full = pending.memory.count + pending.local.count != before;
+    if (counters & kCountsVector) pending.memory.push(operation);
+    if (counters & kCountsScalar) pending.local.push(operation);
+    if (is_full && pending.any)
+        mark_all(pending);
+    else
+        mark(pending, operation);
 }
 
 void MemoryModel::wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt) {

@@ -28,15 +28,14 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In float32."""
-    return _computed(
-        {name: x.astype(np.float32) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
-    )
+    """In float32, with the probabilities and their gradients rounded to float16, as operands of the second products."""
+    return _computed({name: x.astype(np.float32) for name, x in inputs.items()}, case, np.float16)
 
 
-def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
-    q, k, v, o, g, l = (inputs[name] for name in ("q", "k", "v", "o", "g", "l"))
-    power = np.exp2(q @ k.transpose(0, 2, 1) - l[..., None]) * np.tri(q.shape[1], dtype=q.dtype)
+def _computed(inputs: Tensors, case: Case, operand: type = np.float64) -> dict[str, Array]:
+    q, k, v, o, g, total = (inputs[name] for name in ("q", "k", "v", "o", "g", "l"))
+    power = np.exp2(q @ k.transpose(0, 2, 1) - total[..., None]) * np.tri(q.shape[1], dtype=q.dtype)
     step = power * (g @ v.transpose(0, 2, 1) - (o * g).sum(axis=2, keepdims=True))
+    power, step = (x.astype(operand).astype(q.dtype) for x in (power, step))
     dk = step.transpose(0, 2, 1) @ q * q.dtype.type(0.125)
     return {"dq": step @ k * q.dtype.type(np.log(2)), "dk": dk, "dv": power.transpose(0, 2, 1) @ g}
