@@ -13,10 +13,13 @@ template <class T> struct ks_triple {
         d[0] op a.d[0], d[1] op a.d[1], d[2] op a.d[2];              \
         return *this;                                                \
     }
-    KS_TRIPLE(+=) KS_TRIPLE(-=) KS_TRIPLE(*=) KS_TRIPLE(/=) KS_TRIPLE(%=)
-    KS_TRIPLE(&=) KS_TRIPLE(|=) KS_TRIPLE(^=) KS_TRIPLE(<<=) KS_TRIPLE(>>=)
+    KS_TRIPLE(+=)
+    KS_TRIPLE(-=) KS_TRIPLE(*=) KS_TRIPLE(/=) KS_TRIPLE(%=) KS_TRIPLE(&=) KS_TRIPLE(|=) KS_TRIPLE(^=) KS_TRIPLE(<<=)
+        KS_TRIPLE(>>=)
 #undef KS_TRIPLE
-    KS_MEMBER constexpr ks_triple operator-() const { return {T(-d[0]), T(-d[1]), T(-d[2])}; }
+            KS_MEMBER constexpr ks_triple operator-() const {
+        return {T(-d[0]), T(-d[1]), T(-d[2])};
+    }
     KS_MEMBER constexpr ks_triple operator~() const { return {T(~d[0]), T(~d[1]), T(~d[2])}; }
 };
 
@@ -63,14 +66,13 @@ template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
     KS_MEMBER constexpr HIP_vector_type(T a, ks_places<unsigned, I...>) : HIP_vector_base<T, N>{(I, a)...} {}
 
   public:
-#define KS_VECTOR_COMPOUND(op)                                                   \
-    KS_MEMBER constexpr HIP_vector_type& operator op(const HIP_vector_type& a) { \
-        data op a.data;                                                          \
-        return *this;                                                            \
-    }                                                                            \
-    template <class S, class = ks_if<ks_is_arithmetic<S>>>                       \
-    KS_MEMBER constexpr HIP_vector_type& operator op(S a) {                      \
-        return *this op HIP_vector_type(static_cast<T>(a));                      \
+#define KS_VECTOR_COMPOUND(op)                                                                                     \
+    KS_MEMBER constexpr HIP_vector_type& operator op(const HIP_vector_type& a) {                                   \
+        data op a.data;                                                                                            \
+        return *this;                                                                                              \
+    }                                                                                                              \
+    template <class S, class = ks_if<ks_is_arithmetic<S>>> KS_MEMBER constexpr HIP_vector_type& operator op(S a) { \
+        return *this op HIP_vector_type(static_cast<T>(a));                                                        \
     }
     KS_VECTOR_COMPOUND(+=)
     KS_VECTOR_COMPOUND(-=)
@@ -83,12 +85,12 @@ template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
     KS_VECTOR_COMPOUND(<<=)
     KS_VECTOR_COMPOUND(>>=)
 #undef KS_VECTOR_COMPOUND
-#define KS_VECTOR_STEP(step, op)                                                                 \
+#define KS_VECTOR_STEP(step, op)                                                                   \
     KS_MEMBER HIP_vector_type& operator step() noexcept { return *this op HIP_vector_type(T(1)); } \
-    KS_MEMBER HIP_vector_type operator step(int) noexcept {                                   \
-        const HIP_vector_type before = *this;                                                    \
-        step *this;                                                                             \
-        return before;                                                                           \
+    KS_MEMBER HIP_vector_type operator step(int) noexcept {                                        \
+        const HIP_vector_type before = *this;                                                      \
+        step* this;                                                                                \
+        return before;                                                                             \
     }
     KS_VECTOR_STEP(++, +=)
     KS_VECTOR_STEP(--, -=)
@@ -109,11 +111,11 @@ template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
 #define KS_VECTOR_OPERATOR(op)                                                                                \
     template <class T, unsigned N>                                                                            \
     KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, HIP_vector_type<T, N> b) { \
-        return a op##= b;                                                                                    \
+        return a op## = b;                                                                                    \
     }                                                                                                         \
     template <class T, unsigned N, class S, class = ks_if<ks_is_arithmetic<S>>>                               \
     KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, S b) {                     \
-        return a op##= b;                                                                                    \
+        return a op## = b;                                                                                    \
     }                                                                                                         \
     template <class T, unsigned N, class S, class = ks_if<ks_is_arithmetic<S>>>                               \
     KS_MEMBER constexpr HIP_vector_type<T, N> operator op(S a, HIP_vector_type<T, N> b) {                     \

@@ -73,8 +73,7 @@ struct Follower {
         const Operand& data = swap.source[kData];
         const bool is_lds = memory == Memory::lds;
         if (load.bytes == swap.bytes && is_held(is_lds ? data.index : data.index + swap.bytes / 4u)) return true;
-        return is_address_kept && load.offset >= swap.offset &&
-               load.offset + load.bytes <= swap.offset + swap.bytes &&
+        return is_address_kept && load.offset >= swap.offset && load.offset + load.bytes <= swap.offset + swap.bytes &&
                is_same(load.source[kAddress], swap.source[kAddress]) &&
                (is_lds || is_same(load.source[kBase], swap.source[kBase]));
     }

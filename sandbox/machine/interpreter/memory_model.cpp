@@ -71,7 +71,10 @@ void MemoryModel::meet(Wave& wave, uint64_t lanes) {
     pass_moment(state->global);
 }
 
+// The compiler may have left out the wait that belongs to it (with probes, of a loop's end at its beginning); whether the
+// other listing has it is found there.
 void MemoryModel::note_fence(Wave& wave) {
+    wait(wave, kMostOutstanding, 0);
     wave.pending.fence = state->global.tick;
     pass_moment(state->global);
 }

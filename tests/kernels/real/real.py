@@ -112,7 +112,7 @@ def assemble(row: Row, mirror: Mirror) -> RealKernel | None:
 
 
 def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
-    """The file with the repository's own headers in their places, each once, and again where a condition included it."""
+    """The file with its own headers in their places, each once, and again where a condition included it."""
     seen.add(path)
     text = mirror.text(row.repository, row.commit, path)
     assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"

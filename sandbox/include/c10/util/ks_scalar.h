@@ -28,7 +28,7 @@
 
 // The numbers of a type: bits of the smallest normal one, the largest, the distance of 1 and the next, infinity and NaN.
 #define KS_C10_LIMITS(type, kept, smallest, largest, step, infinite, nan)                        \
-    template <> struct std::numeric_limits<type> : std::ks_no_limits<type> {                         \
+    template <> struct std::numeric_limits<type> : std::ks_no_limits<type> {                     \
         static constexpr bool is_specialized = true, is_signed = true, is_bounded = true;        \
         static constexpr int radix = 2, digits = kept;                                           \
         KS_MEMBER static constexpr type min() { return type(smallest, type::from_bits()); }      \
