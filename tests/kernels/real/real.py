@@ -18,6 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+from typing import Any
 
 from sandbox.candidate.host_headers import is_host_library
 from sandbox.candidate.parse import normalise
@@ -160,5 +161,6 @@ def _read(path: Path) -> list[Row]:
     for row in table["kernel"]:
         fault = Fault(**row.pop("fault")) if "fault" in row else None
         lists = {key: tuple(row.pop(key, ())) for key in ("folders", "also")}
-        found.append(Row(**{**common, **row}, **lists, fault=fault))
+        values: dict[str, Any] = {**common, **row, **lists}
+        found.append(Row(**values, fault=fault))
     return found
