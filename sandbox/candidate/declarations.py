@@ -54,7 +54,7 @@ class Declaration:
         if words[0] == "using":
             return words[1] if words[2:3] == ["="] else ""
         if words[0] == "typedef":
-            words = outside_braces(words)
+            words = outside_braces(without_attributes(words))
             pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
             return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
         head = words[: words.index("{")] if "{" in words else ["("]

@@ -67,6 +67,7 @@ def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
         "namespace g { using R = float; }\nusing g::R;\n",
         "constexpr int of(int x) { return x; }\n#define f(x) (of(1) * (x))\n",
         "enum class N { set, map };\n",
+        "typedef int N __attribute__((ext_vector_type(2)));\n",
         "struct N { int x[2]; };\ntemplate <> struct std::tuple_size<N> { static constexpr int value = 2; };\n",
         "struct Sum { __device__ float of(float x) { return x; } };\n"
         "template <class T> struct N { T x; __device__ N(T); __device__ N& operator+=(T a); };\n"
