@@ -14,10 +14,10 @@ template <class T> struct ks_triple {
         return *this;                                                \
     }
     KS_TRIPLE(+=)
-    KS_TRIPLE(-=) KS_TRIPLE(*=) KS_TRIPLE(/=) KS_TRIPLE(%=) KS_TRIPLE(&=) KS_TRIPLE(|=) KS_TRIPLE(^=) KS_TRIPLE(<<=)
-        KS_TRIPLE(>>=)
+    KS_TRIPLE(-=)
+    KS_TRIPLE(*=) KS_TRIPLE(/=) KS_TRIPLE(%=) KS_TRIPLE(&=) KS_TRIPLE(|=) KS_TRIPLE(^=) KS_TRIPLE(<<=) KS_TRIPLE(>>=)
 #undef KS_TRIPLE
-            KS_MEMBER constexpr ks_triple operator-() const {
+        KS_MEMBER constexpr ks_triple operator-() const {
         return {T(-d[0]), T(-d[1]), T(-d[2])};
     }
     KS_MEMBER constexpr ks_triple operator~() const { return {T(~d[0]), T(~d[1]), T(~d[2])}; }
