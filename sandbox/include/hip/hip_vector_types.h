@@ -15,11 +15,16 @@ template <class T> struct ks_triple {
     }
     KS_TRIPLE(+=)
     KS_TRIPLE(-=)
-    KS_TRIPLE(*=) KS_TRIPLE(/=) KS_TRIPLE(%=) KS_TRIPLE(&=) KS_TRIPLE(|=) KS_TRIPLE(^=) KS_TRIPLE(<<=) KS_TRIPLE(>>=)
+    KS_TRIPLE(*=)
+    KS_TRIPLE(/=)
+    KS_TRIPLE(%=)
+    KS_TRIPLE(&=)
+    KS_TRIPLE(|=)
+    KS_TRIPLE(^=)
+    KS_TRIPLE(<<=)
+    KS_TRIPLE(>>=)
 #undef KS_TRIPLE
-        KS_MEMBER constexpr ks_triple operator-() const {
-        return {T(-d[0]), T(-d[1]), T(-d[2])};
-    }
+    KS_MEMBER constexpr ks_triple operator-() const { return {T(-d[0]), T(-d[1]), T(-d[2])}; }
     KS_MEMBER constexpr ks_triple operator~() const { return {T(~d[0]), T(~d[1]), T(~d[2])}; }
 };
 
