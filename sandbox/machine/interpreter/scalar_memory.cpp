@@ -50,7 +50,7 @@ void load_within(Wave& wave, const Region& region, uint32_t index, uint64_t addr
     const uint8_t* const written = region.is_watched ? region.written : nullptr;
     for (uint32_t d = 0; d < dwords; d++) {
         uint32_t value, mask = 0x01010101;
-        memcpy(&value, region.host + offset + 4 * d, 4);
+        memcpy(&value, region.host + ((offset + 4 * d) & ~region.folded), 4);
         if (written) memcpy(&mask, written + offset + 4 * d, 4);
         put(wave, index + d, value, mask * 255);
     }

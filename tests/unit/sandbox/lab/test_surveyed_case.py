@@ -61,3 +61,8 @@ def test_the_same_secret_gives_the_same_cases(lab: MachineLab) -> None:
     asked = judge(lab, "if (__popc(cols) == 10) return;")
     one, again, other = (surveyed_cases(asked, 7, secret, LISTED) for secret in (1, 1, 2))
     assert one == again != other
+
+
+def test_a_scalar_load_from_the_end_of_a_large_buffer_is_looked_at(lab: MachineLab) -> None:
+    asked = judge(lab, "if (x[rows * cols - 1] > 1e30f) return;")
+    assert len(surveyed_cases(asked, 7, 1, LISTED)) <= COUNT
