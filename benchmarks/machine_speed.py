@@ -52,7 +52,8 @@ def whole(prepared):
     for case in task.benchmarks if sampled else ():
         plan, inputs = prepared.plan(case), evaluator._inputs_of(task).of(case)
         buffers = (*inputs.buffers, *written_buffers(task, case, plan))
-        done = evaluator._lab.execute(ExecutionRequest(built.program, plan, buffers, 600.0, blocks=sampled, masks=False))
+        request = ExecutionRequest(built.program, plan, buffers, 600.0, blocks=sampled, masks=False)
+        done = evaluator._lab.execute(request)
         assert not done.findings, done.findings
         seconds += sum(done.launch_cpu_s) / done.executed
     return seconds
@@ -62,8 +63,8 @@ Path(cache).mkdir(exist_ok=True)
 evaluator = LabEvaluator(find_toolchain(Path(compiler)), Path(cache), load_target("mi300x"), seed=3)
 evaluator.warm(lambda _: None)
 task, rows = load_task(name, "mi300x"), {}
-other = task.seeds[0].read_text(encoding="utf-8").rstrip() + '\\nextern "C" __global__ void unused(int* p) { *p = 1; }\\n'
-before = evaluator.prepare(other, task)
+unused = '\\nextern "C" __global__ void unused(int* p) { *p = 1; }\\n'
+before = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8").rstrip() + unused, task)
 assert evaluator.verify(before).verdict.accepted and evaluator.estimate(before).verdict.accepted
 for seed in task.seeds:
     if part not in seed.name:

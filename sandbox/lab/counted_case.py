@@ -120,7 +120,7 @@ class CountedCase:
         """Workgroups of a grid of so many that stand for a fixed amount of the task: what they cost is bounded."""
         each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
         fewer = ROUGH if self.is_rough else 1
-        return min(OTHERS[1] // fewer, max(OTHERS[0], int(WIDE / fewer / len(self._totals) / each)))
+        return min(OTHERS[1] // fewer, max(OTHERS[0] // fewer, int(WIDE / fewer / len(self._totals) / each)))
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)

@@ -116,12 +116,13 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     rooms = [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
-    places, arena = _places(rooms, unit := _RANDOM.choice((PAGE, EVEN)))
-    base = LOWEST + unit * _RANDOM.randrange((HIGHEST - LOWEST - arena) // unit)
+    rng = random.Random(_RANDOM.getrandbits(256))
+    places, arena = _places(rooms, unit := rng.choice((PAGE, EVEN)), rng)
+    base = LOWEST + unit * rng.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at, room in zip(buffers, places, rooms, strict=True):
         masked = masks and buffer.role in WRITTEN and not count
-        poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
+        poison = bytes(8) if sparse else poison_of(buffer.data.dtype, rng)
         if isinstance(buffer.data, Stored):
             regions.append(Region(buffer, base + at, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:
@@ -133,25 +134,25 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
 
 
-def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
+def _places(rooms: Sequence[int], unit: int, rng: random.Random) -> tuple[list[int], int]:
     """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
-    places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
-    for index in _RANDOM.sample(range(len(rooms)), len(rooms)):
+    places, at, before = [0] * len(rooms), GRANULE * rng.randrange(1 << 12), MIN_RED_ZONE
+    for index in rng.sample(range(len(rooms)), len(rooms)):
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
-        at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
-        at = _round_up(at, _RANDOM.choice((1, unit)))
+        at += max(before, zone) + GRANULE * rng.randrange(zone // GRANULE)
+        at = _round_up(at, rng.choice((1, unit)))
         places[index] = at
         at, before = at + rooms[index], zone
     return places, at + before
 
 
-def poison_of(dtype: np.dtype[Any]) -> bytes:
+def poison_of(dtype: np.dtype[Any], rng: random.Random = _RANDOM) -> bytes:
     """Eight bytes of poison: in a floating type NaN with random bits, else random; bytes of fp8 have one NaN only."""
     count = 8 // dtype.itemsize if dtype.itemsize in (1, 2, 4, 8) else 0
     if dtype.name in _NANS:
         nan, free = _NANS[dtype.name]
-        return (nan | _RANDOM.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
-    return _RANDOM.randbytes(dtype.itemsize) * count if count else _RANDOM.randbytes(8)
+        return (nan | rng.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
+    return rng.randbytes(dtype.itemsize) * count if count else rng.randbytes(8)
 
 
 def inputs_file(buffers: Sequence[Buffer]) -> Path | None:

@@ -190,7 +190,7 @@ class MachineLab(Lab):
         seen = work.seen + bytes(-len(work.seen) % 8)
         words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
         words += _launches(program, plan, layout, work)
-        (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
+        (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *[w & NONE for w in words]))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the interpreter in its cage: it sees itself, the image, its folder and the stored inputs."""

@@ -47,9 +47,46 @@ static inline void add_part(Lines& lines, uint32_t& count, Reach& span, uint64_t
     lines.parts[count++] = 1u << part;
 }
 
+// Lanes of which each stays within a line behind those of the lanes before it: nothing is shared. False where it is not
+// so.
+static bool count_apart(const Instance& instance, const RequestHeader& device, SiteCounts& counts, Lines& lines,
+                        uint32_t& line_count) {
+    const uint64_t last = instance.size - 1;
+    const Divisor unit(device.segment_bytes), line(device.line_bytes), fill(device.fill_bytes);
+    if (unit.shift < 0 || line.shift < 0 || fill.shift < 0 || !instance.size || instance.size > 128) return false;
+    uint64_t next = 0, segments = 0;
+    line_count = 0;
+    for (uint64_t rest = instance.mask; rest; rest &= rest - 1) {
+        const uint64_t low = instance.address[__builtin_ctzll(rest)], high = low + last, own = low >> line.shift;
+        if (own < next || high >> line.shift != own) return false;
+        next = own + 1;
+        segments += (high >> unit.shift) - (low >> unit.shift) + 1;
+        const uint64_t first = own << line.shift >> fill.shift;
+        const uint32_t low_part = (uint32_t)((low >> fill.shift) - first),
+                       high_part = (uint32_t)((high >> fill.shift) - first);
+        lines.line[line_count] = own;
+        lines.parts[line_count++] = (2u << high_part) - (1u << low_part);
+    }
+    const uint64_t clock = device.l1_bytes_per_clock;
+    for (uint32_t first = 0; first < 64; first += (uint32_t)device.address_lanes) {
+        const uint64_t group = instance.mask >> first & (~0ull >> (64 - device.address_lanes));
+        const uint64_t here = (uint64_t)__builtin_popcountll(group), bytes = here * instance.size;
+        const uint64_t data = (bytes + clock - 1) / clock;
+        counts.unit_cycles += here > data ? here : data;
+        counts.bytes += bytes;
+    }
+    counts.accesses += segments;
+    counts.lines += line_count;
+    counts.segments += segments;
+    return true;
+}
+
 uint32_t count_global(const Instance& instance, const RequestHeader& device, SiteCounts& counts, Lines& lines) {
     uint64_t segments[kMaxLines], before = 0;
-    uint32_t line_count = 0, segment_count = 0, group = (uint32_t)device.address_lanes;
+    uint32_t line_count = 0;
+    if (count_apart(instance, device, counts, lines, line_count)) return line_count;
+    line_count = 0;
+    uint32_t segment_count = 0, group = (uint32_t)device.address_lanes;
     uint64_t size = instance.size > 128 ? 128 : instance.size;
     const Divisor unit(device.segment_bytes), line(device.line_bytes), fill(device.fill_bytes);
     Reach line_span, segment_span;

@@ -33,7 +33,7 @@ template <class S, class F> KM_HOT void transcend(Wave& w, const Instruction& in
         const typename S::Bits bits = S::bits(y);
         result.lane[l] = flushes_out ? flushed<S>(bits) : bits;
     }
-    if (__builtin_expect(met != 0, 0)) settle_nans<S, 1, FirstNan<S, 1>>(w.mode, s, result.lane);
+    if (__builtin_expect(met != 0, 0)) settle_nans<S, 1, FirstNan<S, 1>>(w, s, result.lane);
     write_lanes<S>(w, in, result, s.defined, s.origin);
 }
 
