@@ -32,6 +32,14 @@ WaveAccess described(const Instruction& in, const Place& place, Access access, c
     return told;
 }
 
+// Of neighbours that read one place the first two and the last: what is told of it by more of them is the same.
+uint64_t distinct_readers(uint64_t lanes, const uint32_t* offset) {
+    uint8_t is_repeated[kLanes] = {};
+    for (int l = 1; l < kLanes; l++) is_repeated[l] = offset[l] == offset[l - 1];
+    const uint64_t repeated = mask_of(is_repeated) & lanes & lanes << 1;
+    return lanes & ~(repeated & repeated << 1 & repeated >> 1);
+}
+
 void play_role(WaveAccess& told, uint8_t role) {
     if (role == kFirstLook) told.flags |= kAtomicAccess;
     if (role == kPoll) told.flags |= kPolls;
@@ -58,6 +66,7 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
         play_role(told, role);
         alignas(64) uint32_t offset[kLanes];
         for (int l = 0; l < kLanes; l++) offset[l] = (uint32_t)place.offset[l];
+        if (!(told.flags & (kWritesMemory | kAtomicAccess | kPolls))) told.lanes = distinct_readers(told.lanes, offset);
         group.model.note_lds(wave, told, offset);
         return;
     }
