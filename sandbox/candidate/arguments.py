@@ -209,7 +209,7 @@ def _text(node: ast.expr) -> str:
 
 @lru_cache(maxsize=1024)
 def _numbers_of(node: ast.expr) -> tuple[bool, frozenset[str]]:
-    """Whether the expression itself asks for floating point, and the names in it."""
+    """True where the expression itself asks for floating point, and the names in it."""
     names, has_point = set[str](), False
     for each in ast.walk(node):
         match each:

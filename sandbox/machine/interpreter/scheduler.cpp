@@ -178,7 +178,8 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
+            const bool surveys = group.worker->request->head.shapes;
+            spent += kTurn / 64 + (surveys ? run_wave<true> : run_wave<false>)(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);

@@ -47,8 +47,8 @@ struct Worker {
     Workgroup** free_groups;
     uint32_t free_count, number;
     uint64_t random;         // state of the generator that chooses turns
-    Coverage* covered;       // of a survey: what its workgroups meet, else null
-    const Watch* watches;    // of each instruction, where there is a survey
+    Coverage* covered;       // what a survey's workgroups meet, or what becomes of marked instructions; else null
+    const Watch* watches;    // of each instruction, where there is such
     uint64_t covered_steps;  // instructions of surveys
     uint64_t* executed;      // of each instruction: by how many waves it was executed
     uint64_t* atomics;       // by region: atomic changes
