@@ -68,7 +68,7 @@ template <class T, class F> struct Change {
             is_whole &= data.defined[b / 4].byte[b % 4] >> l & 1;
             was_whole &= !written || written[b];
         }
-        if (!was_whole && !F::kIgnoresOld) report_undefined(wave, 1ull << l, wave.at);
+        if (!was_whole && !F::kIgnoresOld) report_unwritten(wave, l, place.region, place.offset[l], sizeof(T));
         for (uint32_t b = 0; b < sizeof(T) && was_whole; b++) old.defined[b / 4].byte[b % 4] |= 1ull << l;
         for (uint32_t b = 0; b < sizeof(T) && written; b++) written[b] = (was_whole || kForgets<F>) && is_whole;
     }
@@ -108,7 +108,6 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     const auto move = [&](Place& place) {
         if (!place.host) return;
         note_access(wave, in, segment, place, Access::atomic, nullptr, sizeof(T));
-        if (place.region) count_changes(*place.region, place.lanes);
         if (wave.state != kEnded) work.at(place);
     };
     LaneAddresses to = {}, lds = {}, scratch = {};

@@ -56,13 +56,8 @@ struct Share {  // a worker's part of one launch
         failed += group->failed;
         busy += group->accesses > 0;
         if (group->accesses > most) most = group->accesses;
-        if (worker.request->head.checks && !group->failed) {
-            const Conflict* late = group->model.end_workgroup();
-            if (late)
-                report_conflict(*group, *late);
-            else if (group->uses_undefined && !worker.uses_undefined)
-                worker.uses_undefined = true, worker.undefined = group->undefined;
-        }
+        if (group->uses_undefined && !group->failed && !worker.uses_undefined)
+            worker.uses_undefined = true, worker.undefined = group->undefined;
         close_workgroup(worker, group);
         grid.progress.add(1);
     }
@@ -195,7 +190,7 @@ void note_memory_use(Outcome& outcome) {
         Region& region = g_memory.region[i];
         if (!region.is_writable) continue;
         outcome.read_intermediate |= was_read(i);
-        outcome.atomic |= was_changed_atomically(i) || region.changes > region.changes_before;
+        outcome.atomic |= region.changes > region.changes_before;
         region.changes_before = region.changes;
     }
 }

@@ -22,8 +22,8 @@ constexpr uint32_t kScalarResult = 1u << 31;  // in `result`: the registers are 
 
 // An instruction that was issued.
 struct Operation {
-    uint32_t lds_tick, global_tick;  // its moments in its workgroup, see memory_model.h
-    uint32_t serial;                 // its number in its wave
+    uint32_t tick;    // its moment in its workgroup, see memory_model.h
+    uint32_t serial;  // its number in its wave
     uint32_t instruction;
     uint32_t result;  // the first register that it writes, or kNowhere
     uint8_t results;  // how many

@@ -36,10 +36,9 @@ void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail = 0, u
 // often a race, which is told instead.
 void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin);
 
-struct Workgroup;
-struct Conflict;
-// What the memory model says when a workgroup or a launch has ended.
-void report_conflict(Workgroup& group, const Conflict& conflict);
+struct Region;
+// In the same way: an atomic operation needs what is there, and nobody has written that; no region: in LDS.
+void report_unwritten(Wave& wave, int lane, const Region* region, uint64_t offset, uint32_t bytes);
 // `waiting`: work-items that wait for the wave at a barrier; `going_ms`: how long its workgroup has gone on for.
 void report_timeout_of(Wave& wave, uint64_t waiting, uint64_t going_ms);
 

@@ -118,7 +118,6 @@ Workgroup* new_group(Worker& worker) {
     MemoryRules rules = {};
     rules.lanes_meet = worker.request->head.source_rules & kLanesMeet;
     rules.global_needs_fence = worker.request->head.source_rules & kNeedsFence;
-    rules.whole = worker.request->head.checks == kAllChecks;
     if (worker.request->head.checks) group->model.prepare(rules);
     return group;
 }
@@ -169,7 +168,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     prepare_scratch(*group);
     for (uint32_t i = 0; i < group->waves; i++) begin_wave(*group, i, *worker.program);
     if (worker.request->head.checks) {
-        group->model.begin_workgroup(linear, group->waves, group->lds_bytes);
+        group->model.begin_workgroup(linear, group->waves);
         for (uint32_t i = 0; i < group->waves; i++) group->model.begin_wave(*group->wave[i]);
     }
     return group;

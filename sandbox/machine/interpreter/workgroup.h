@@ -9,7 +9,6 @@
 
 namespace machine {
 
-constexpr uint32_t kLdsBytes = 65536;
 constexpr uint64_t kMostScratch = 256 << 10;  // of a lane
 
 struct Worker;

@@ -13,10 +13,7 @@ from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
 
 FOLDER = Path(__file__).parents[4] / "sandbox" / "machine" / "interpreter"
 DRIVER = Path(__file__).with_name("memory_script.cpp")
-UNITS = (
-    *("memory_model", "pending", "lds_order", "lds_shadow", "lds_stretch", "global_order", "global_words"),
-    *("global_stretch", "global_collisions", "releases"),
-)
+UNITS = ("conflicts", "memory_model", "memory_orders", "pending", "releases", "shadow", "shadow_runs", "touches")
 _LIMITS = ProcessLimits(cpu_s=120, file_bytes=1 << 30)
 
 
