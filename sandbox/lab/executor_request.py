@@ -95,7 +95,7 @@ class Work:
     checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see interpreter/request.h
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
-    backwards: bool = False  # the last workgroup begins
+    order: int = 0  # of workgroups, see ORDERS in lab.py
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # see executor_limits.device_words
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all

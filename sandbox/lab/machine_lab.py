@@ -39,6 +39,8 @@ from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
 _RANDOM = random.SystemRandom()
+# Whether lanes wait for each other is decided by the machine code that a GPU gets.
+_OF_THE_ORDER = ("deadlock", "timeout")
 _LANES_MEET, _NEEDS_FENCE = 1, 2  # SourceRule of the interpreter; fences are marked in an instrumented listing
 _TOLD_APART = "this compiles for the GPU, but not with the probes of the lab, so it asks how it is compiled"
 PROGRAMS = 64  # instrumented ones that are kept
@@ -92,7 +94,7 @@ class MachineLab(Lab):
             return Execution({}, {}, probed, 0.0, (), False, (), 0.0)
         if probed is not None:
             seen = super().execute(replace(request, program=probed, probes=False))
-            if seen.findings:
+            if any(finding.kind not in _OF_THE_ORDER for finding in seen.findings):
                 return seen
             request = replace(request, program=replace(request.program, lanes_meet=False))
         return super().execute(request)
@@ -236,7 +238,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         work.checks,
         int(work.exact),
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
-        int(work.backwards),
+        work.order,
         (_LANES_MEET if program.lanes_meet else 0) | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,

@@ -4,6 +4,7 @@
 #include "counters.h"
 #include "memory_model.h"
 #include "report.h"
+#include "scheduler.h"
 #include "variables.h"
 
 namespace machine {
@@ -50,10 +51,15 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
     group.accesses += (uint64_t)__builtin_popcountll(place.lanes);
     if (access == Access::store) group.changes++;  // an atomic operation tells by itself
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
-    if (access == Access::atomic && place.region) count_changes(*place.region, place.lanes);
+    if (access == Access::atomic) {
+        may_switch(wave);
+        group.worker->changes_lds |= !place.region;
+        if (place.region) count_changes(*place.region, place.lanes);
+    }
     if (!group.worker->request->head.checks || (place.region && !place.region->is_writable)) return;
     if (place.region) touch_variable(wave, place, bytes, access != Access::store);
     const WaveAccess told = described(wave, in, segment, place, access, data, bytes);
+    if (access != Access::atomic && (told.flags & kAtomicAccess)) may_switch(wave);
     if (access == Access::store && (told.flags & kAtomicAccess)) count_changes(*place.region, place.lanes);
     group.model.note(wave, told, place.offset);
 }

@@ -18,6 +18,10 @@ enum SourceRule : uint64_t {
         2,  // a raw barrier publishes global memory up to the last fence only: the listing has markers of those
 };
 
+// Of workgroups: the first begins, or the last; or some are there at once, and they and their waves take turns at
+// atomic operations, barriers and cache control, as the seed has it.
+enum GridOrder : uint64_t { kForwards = 0, kBackwards = 1, kExploring = 2 };
+
 struct RequestHeader {
     uint64_t magic, recording, workers, deadline_us, regions, launches, recorded_blocks;
     uint64_t memory_bytes, mask_bytes, address_space_bytes;
@@ -25,7 +29,7 @@ struct RequestHeader {
     uint64_t checks;        // Checks
     uint64_t exact;         // 1: matrix instructions round as the hardware does
     uint64_t seed;          // of the order in which waves and workgroups take turns
-    uint64_t backwards;     // 1: the last workgroup begins
+    uint64_t order;         // GridOrder
     uint64_t source_rules;  // SourceRule
     // A survey, see survey.h: how many shapes (0: none is asked for), how many of them are known, instructions in all and
     // of a workgroup.

@@ -12,18 +12,14 @@ namespace machine {
 
 namespace {
 
-constexpr uint64_t kTurn = 1 << 14;  // instructions after which another wave has its turn
+constexpr uint64_t kTurn = 1 << 14;       // instructions after which another wave has its turn
+constexpr uint32_t kMostSwitches = 4096;  // in an execution that explores
 
 // Present lanes do not reach a barrier with the others of their wave: they went another way or have returned.
 constexpr uint64_t kOfOneWave = 1ull << 32;
 
 void report_divergent_barrier(Wave& wave, uint64_t missing) {
     report(wave, kDivergentBarrier, wave.exec(), kOfOneWave | (uint64_t)__builtin_popcountll(missing));
-}
-
-uint64_t next_random(Worker& worker) {
-    worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
-    return worker.random >> 33;
 }
 
 Wave* wave_in_turn(Workgroup& group) {
@@ -93,6 +89,10 @@ bool pass_barrier(Workgroup& group) {
 // True where the wave is as it was when its state was noted, here.
 bool has_come_back(Wave& wave) {
     if (!wave.visits++) return false;  // it goes on from there
+    if (wave.group->changes != wave.changes_then) {
+        wave.watched = kNowhere;
+        return false;
+    }
     if (is_as_noted(wave)) {
         wave.is_stuck = true;
         wave.state = kAsleep;
@@ -105,6 +105,7 @@ bool has_come_back(Wave& wave) {
 void watch(Wave& wave) {
     if (wave.watched != kNowhere || wave.is_stuck) return;
     wave.watched = wave.next;
+    wave.changes_then = wave.group->changes;
     note_state(wave);
     wave.visits = 0;
     wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
@@ -139,12 +140,29 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
 
 }  // namespace
 
+uint64_t next_random(Worker& worker) {
+    worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
+    return worker.random >> 33;
+}
+
 void end_wave(Wave& wave) {
     wave.state = kEnded;
     wave.group->model.end_wave(wave);
 }
 
 void sleep_wave(Wave& wave) { wave.state = kAsleep; }
+
+// How often that is so differs by the seed: at each such operation, or at every second, fourth or eighth of them.
+void may_switch(Wave& wave) {
+    Worker& worker = *wave.group->worker;
+    const RequestHeader& asked = worker.request->head;
+    if (asked.order != kExploring || worker.switches >= kMostSwitches) return;
+    const uint64_t drawn = next_random(worker);
+    if (drawn >> 1 & ((1u << asked.seed % 4) - 1)) return;
+    worker.switches++;
+    wave.group->pauses = true;
+    if ((drawn & 1) && wave.state == kRunning) wave.state = kAsleep;
+}
 
 void wait_at_barrier(Wave& wave) {
     const uint64_t missing = wave.present & ~wave.exec();
@@ -183,6 +201,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);
             group.turn++;
+            if (group.pauses) break;
             continue;
         }
         const States states = states_of(group);
@@ -196,6 +215,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             return Progress::ended;
         }
     }
+    group.pauses = false;
     return Progress::running;
 }
 

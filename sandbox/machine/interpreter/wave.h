@@ -75,6 +75,7 @@ struct Wave {
     // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
     uint32_t watched;           // the instruction at which its state was noted, or kNowhere
     uint32_t visits, patience;  // how often it has come by since; after how many a new state is noted
+    uint64_t changes_then;      // what its workgroup had written so far
     uint8_t* noted;             // what its registers held then; noted_state.cpp
     uint32_t differing;         // the register in which it differed last
     bool knows_scratch;         // whether `digest` is that of its private memory then

@@ -159,7 +159,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     group->waves = (uint32_t)((lanes + 63) / 64);
     const uint64_t lds = group->kernel->lds_bytes + launch.lds_bytes;
     group->lds_bytes = (uint32_t)(lds < kLdsBytes ? lds : kLdsBytes);
-    group->failed = group->mixed_barriers = group->uses_undefined = false;
+    group->failed = group->pauses = group->mixed_barriers = group->uses_undefined = false;
     group->accesses = group->changes = group->barriers = 0;
     group->turn = worker.request->head.seed ? (uint32_t)(worker.random >> 33) % group->waves : 0;
     memset(group->lds_written, 0, group->lds_bytes);
