@@ -44,8 +44,8 @@ from tasks.task import Task
 __all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 
 Checks = Literal["all", "bounds"]
-# The first workgroup begins, or the last one does: none may rest on what those before it have done. Or several are there
-# at once, which take turns at atomic operations and barriers, as do their waves.
+# The first workgroup begins, or the last one does: none may rest on what those before it have done. Or several are
+# there at once, which take turns at atomic operations and barriers, as do their waves.
 Order = Literal["forwards", "backwards", "exploring"]
 ORDERS: tuple[Order, ...] = ("forwards", "backwards", "exploring")  # as in interpreter/request.h
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting

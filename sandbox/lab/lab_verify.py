@@ -25,7 +25,9 @@ from tasks.own_check import own_check
 from tasks.task import Array, Case, Task, TensorSpec
 
 ORDERED_S = 3.0  # for an execution that may come to no end
-EXPLORED = 4  # orders of waves and workgroups in which a test case with atomic operations is executed again
+# A test case with atomic operations is executed again in so many orders of waves and workgroups, or for so long: after
+# that many seconds of processor time no further one begins.
+EXPLORED, EXPLORED_S = 8, 0.2
 EXPLORING: Order = "exploring"
 Rows = tuple[CaseResult, tuple[Finding, ...]]
 
@@ -121,7 +123,10 @@ class Judge:
         orders: tuple[Order, ...] = (EXPLORING,) * EXPLORED if not is_drawn and execution.is_atomic else ()
         if case.role != "test" and not is_alone and self.built.program.path not in self.waiting:
             orders = ("backwards",)
+        begun_s = self.lab.cpu_here_s
         for order in orders if not findings else ():
+            if order == EXPLORING and self.lab.cpu_here_s > begun_s + EXPLORED_S:
+                break
             other = self._ordered(order, plan, buffers, values, replace(case, name=name))
             if other and other[1]:
                 return other

@@ -140,21 +140,43 @@ void run_alone(Share& share) {
     }
 }
 
-// Several workgroups at once, in turns, or as it is drawn: they may wait for each other. Where none of them comes any
-// further, it may be for one that has not begun.
+// Who runs next of the workgroups that are there at once: the highest rank. Who has had a turn comes behind all others,
+// or gets a rank that is drawn.
+struct Ranks {
+    int64_t of[kMostTogether];
+    int64_t lowest;
+
+    uint32_t highest(uint32_t count) const {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < count; i++)
+            if (of[i] > of[best]) best = i;
+        return best;
+    }
+};
+
+// Several workgroups at once: they may wait for each other. Where none of them comes any further, it may be for one that
+// has not begun.
 void run_resident(Share& share, uint32_t most, bool is_drawn) {
     if (share.worker.number) return;
     static Workgroup* group[kMostTogether];
+    static Ranks ranks;
+    ranks.lowest = 0;
+    const bool is_redrawn = is_drawn && next_random(share.worker) & 1;
     uint64_t begun = 0;
     uint32_t left = 0, idle = 0;
-    for (uint32_t turn = 0; !share.is_stopped(); turn++) {
-        for (; left < most && begun < share.launch.blocks; begun++) group[left++] = share.open(begun);
+    while (!share.is_stopped()) {
+        for (; left < most && begun < share.launch.blocks; begun++) {
+            ranks.of[left] = is_drawn ? (int64_t)next_random(share.worker) : --ranks.lowest;
+            group[left++] = share.open(begun);
+        }
         if (!left) return;
-        const uint32_t i = (uint32_t)((is_drawn && !idle ? next_random(share.worker) : turn) % left);
+        const uint32_t i = ranks.highest(left);
         const uint64_t seen = share.grid.progress.get();
         const Progress progress = go_on(share, *group[i], kSlice / 64);
-        idle = progress == Progress::stuck && share.grid.progress.get() == seen ? idle + 1 : 0;
-        if (progress == Progress::stuck && idle <= left) rouse(*group[i]);
+        const bool is_stuck = progress == Progress::stuck;
+        idle = is_stuck && share.grid.progress.get() == seen ? idle + 1 : 0;
+        ranks.of[i] = is_redrawn && !is_stuck ? (int64_t)next_random(share.worker) : --ranks.lowest;
+        if (is_stuck && idle <= left) rouse(*group[i]);
         if (idle > 2 * left && begun < share.launch.blocks && most < kMostTogether)
             most++, idle = 0;
         else if (idle > 2 * left)
@@ -162,6 +184,7 @@ void run_resident(Share& share, uint32_t most, bool is_drawn) {
         if (progress != Progress::ended && !group[i]->failed) continue;
         share.close(group[i]);
         group[i] = group[--left];
+        ranks.of[i] = ranks.of[left];
     }
     for (uint32_t i = 0; i < left; i++) {
         if (share.grid.is_over.get() && !i) report_late(*group[i], share.worker);
