@@ -7,6 +7,10 @@ import pytest
 
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, ExecutionRequest
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import HEAD, build, lab, launch
 
 GROUPS = 8
@@ -102,6 +106,24 @@ KERNEL(waves_right) {
     if (threadIdx.x == 0) for (int i = 0; i < 8; i++) ADD(y, part[i]);
 }
 """
+SUM = """/*+++
+[[launch]]
+kernel = "k"
+grid = ["ceil_div(n, 64)"]
+block = [64]
+args = ["x", "y", "n"]
+fill = {y = 0}
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void k(const float* x, float* y, int n) {
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    float v = i < n ? x[i] : 0;
+    for (int d = 32; d; d /= 2) v += __shfl_xor(v, d);
+    if (threadIdx.x) return;
+    const float old = __hip_atomic_load(y, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    __hip_atomic_store(y, old + v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+"""
 EXPECTED = {"sum": 8, "most": 7, "bounded": 4, "ticket": 8, "once": 8, "lock": 8, "reset": 2, "waves": 32}
 NAMES = tuple(f"{name}_{way}" for name in EXPECTED for way in ("wrong", "right"))
 ALL = tuple(launch(name, ["y", "w"]) for name in ("clear", *NAMES))
@@ -127,3 +149,9 @@ def is_right(name: str, times: int) -> bool:
 def test_lost_updates_show(name: str) -> None:
     assert not is_right(f"{name}_wrong", times=60)
     assert is_right(f"{name}_right", times=4)
+
+
+def test_the_judge_tries_drawn_orders() -> None:
+    alone = LabEvaluator(toolchain(), COMPILED, load_target("mi300x"), seed=3, cores=1)  # threads lose updates, too
+    verdict = alone.verify(alone.prepare(SUM, load_task("reduction", "mi300x"))).verdict
+    assert not verdict.accepted and {each.kind for each in verdict.findings} == {"wrong_result"}
