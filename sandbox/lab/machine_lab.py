@@ -211,7 +211,7 @@ def _refusal(refused: UnreadableListing, source_name: str) -> Finding:
 
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, marks: int) -> list[int]:
-    shadow = 24 * sum(region.size for region in layout.regions)
+    shadow = 64 * sum(region.size for region in layout.regions)  # records of words and of bytes, see shadow.h
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
     space = layout.arena + shadow + 2 * layout.masks + (together + work.workers) * waves * 64 * _WAVE_BYTES
