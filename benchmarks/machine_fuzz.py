@@ -3,7 +3,8 @@
 A mutant is refused by the decoder, or it runs to a result within its deadline, whatever it computes. Seeds of crashes
 are printed; `--seconds` of processor time bounds a run, `--seed` chooses where it begins.
 
-    python -m benchmarks.machine_fuzz --seconds 600
+    python -m benchmarks.machine_fuzz --seconds 600                  mutates one listing of its own
+    python -m benchmarks.machine_fuzz --seconds 600 --listings *.s   and these, of any kernels
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -20,11 +22,12 @@ from pathlib import Path
 import numpy as np
 
 from app.settings import load_settings
-from records.errors import LabError, NoAnswer
+from records.errors import LabError, NoAnswer, PlanError
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.plan import Candidate, Launch, Plan
-from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.lab import Buffer, ExecutionRequest
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
@@ -36,6 +39,7 @@ OPERANDS = ("v255", "s[100:101]", "exec", "vcc", "m0", "0x80000000", "-1", "a[25
 DEADLINE_S = 0.3
 LATE_S = 5.0  # that decoding one mutant may take
 MOST_CHANGES = 6
+_SYMBOL = re.compile(r"^\s*\.amdhsa_kernel\s+(\S+)", re.M)
 
 
 @dataclass(frozen=True)
@@ -68,35 +72,57 @@ def mutated(lines: Sequence[str], names: Sequence[str], seed: int) -> Mutant:
             case 5:
                 text[place] = "".join(str(rng.randrange(300)) if c.isdigit() else c for c in text[place])
             case _:
-                operand = rng.choice(
-                    ["v255", "s[100:101]", "exec", "vcc", "m0", "0x80000000", "-1", "a[252:255]", "scc"]
-                )
-                text[place] = "\t" + " ".join([*words[:-1], operand])
+                text[place] = "\t" + " ".join([*words[:-1], rng.choice(OPERANDS)])
     return Mutant(seed, "\n".join(text))
 
 
-def base(compiler: Compiler) -> tuple[str, str]:
-    """Give the listing that is mutated, with the symbol of its kernel."""
+@dataclass(frozen=True)
+class Base:
+    """A listing that is mutated: its lines, and the symbol of its first kernel."""
+
+    lines: tuple[str, ...]
+    symbol: str
+
+    @staticmethod
+    def of(listing: str) -> Base:
+        """Find the kernel in a listing; LabError where there is none."""
+        named = _SYMBOL.search(listing)
+        if not named:
+            raise LabError("a listing to mutate needs a kernel with .amdhsa_kernel")
+        return Base(tuple(listing.split("\n")), named[1])
+
+
+def own_listing(compiler: Compiler) -> str:
+    """Compile the kernel of these benchmarks."""
     source = KERNEL.read_text(encoding="utf-8")
     plan = Plan((Launch("fuzzed", ("1",), ("1",), "0", ("a",) * 3, 1),))
-    made = compiler.compile(Candidate("fuzz", source, plan), {}, is_assembled=False)
-    return made.listing, made.kernels[0].symbol
+    return compiler.compile(Candidate("fuzz", source, plan), {}, is_assembled=False).listing
+
+
+def arguments(program: LabProgram) -> tuple[ResolvedArg, ...]:
+    """Give pointers the buffers in turn, and numbers the small value that fills their bytes."""
+    given, names = list[ResolvedArg](), iter("xyw" * 400)
+    for each in program.layouts["fuzzed"].explicit:
+        dtype = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(each.size)
+        scalar = ScalarArg(dtype, 64) if dtype else StructArg((), each.size)
+        given.append(BufferArg(next(names)) if each.buffer else scalar)
+    return tuple(given)
 
 
 def outcome(lab: MachineLab, mutant: Mutant, symbol: str) -> str:
     """Name what became of a mutant: refused, executed, found at fault, or a failure of ours."""
-    begun = time.monotonic()
+    begun = time.process_time()
     program = lab.program(mutant.text, {"fuzzed": symbol}, "candidate.hip")
-    if time.monotonic() - begun > LATE_S:
+    if time.process_time() - begun > LATE_S:
         return "slow to decode"
     if not isinstance(program, LabProgram):
         return "refused"
-    values = np.arange(256, dtype=np.float32)
+    values = np.arange(65536, dtype=np.float32)
     buffers = [Buffer("x", values, "input"), Buffer("y", values * 0, "output"), Buffer("w", values * 0, "workspace")]
-    launch = ResolvedLaunch("fuzzed", (2, 1, 1), (128, 1, 1), 0, tuple(BufferArg(name) for name in "xyw"))
+    launch = ResolvedLaunch("fuzzed", (2, 1, 1), (128, 1, 1), 1024, arguments(program))
     try:
         done = lab.execute(ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S))
-    except LabError:
+    except (LabError, PlanError):
         return "refused by the interpreter"
     except NoAnswer:
         return "crashed"
@@ -108,19 +134,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--listings", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
     cache = load_settings().cache_folder
     toolchain, target = find_toolchain(cache / "toolchain"), load_target("mi300x")
     lab = MachineLab(toolchain, cache / "kernels", target, 1)
-    listing, symbol = base(Compiler(toolchain, cache / "kernels", target))
-    names, lines = list(instruction_table()), listing.split("\n")
-    seen, bad, number = Counter[str](), list[int](), asked.seed
-    while time.process_time() + lab.cpu_s < asked.seconds:
-        found = outcome(lab, mutated(lines, names, number), symbol)
+    texts = [own_listing(Compiler(toolchain, cache / "kernels", target))]
+    texts += [path.read_text(encoding="utf-8") for path in asked.listings]
+    print(json.dumps(fuzz(lab, [Base.of(text) for text in texts], asked.seconds, asked.seed)))
+
+
+def fuzz(lab: MachineLab, bases: Sequence[Base], seconds: float, first: int) -> dict[str, object]:
+    """Mutate the bases in turn for these seconds of processor time; figures, and the seeds of what went wrong."""
+    names, seen, bad, number = list(instruction_table()), Counter[str](), list[int](), first
+    while time.process_time() + lab.cpu_s < seconds:
+        base = bases[number % len(bases)]
+        found = outcome(lab, mutated(base.lines, names, number), base.symbol)
         seen[found] += 1
         bad += [number] if found in ("crashed", "slow to decode") else []
         number += 1
-    print(json.dumps({"mutants": number - asked.seed, **seen, "bad_seeds": bad}))
+    return {"mutants": number - first, **seen, "bad_seeds": bad}
 
 
 if __name__ == "__main__":

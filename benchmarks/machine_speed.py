@@ -1,9 +1,13 @@
-"""Processor time of verdicts and estimates of all tasks' seeds, beside another checkout of this project, in turns.
+"""Processor time of verdicts, estimates and whole executions of tasks' seeds, beside another checkout, in turns.
 
-`python -m benchmarks.machine_speed --base DIR [--tasks NAME ...] [--seeds PART]`. DIR is a checkout of the commit to
-compare with, whose packages this interpreter can import. Both compile each seed again; what they build once for all
-kernels is built before. Times are of the asking process and all that it starts. Estimates are of the same source moved
-down by a line. A task's ratio is that of the sums over its seeds; the last figures are geometric means over the tasks.
+`python -m benchmarks.machine_speed --base DIR [--tasks NAME ...] [--seeds PART] [--store FILE]`. DIR is a checkout of
+the commit to compare with, whose packages this interpreter can import. Times are of the asking process and all that it
+starts. What either keeps between candidates (the interpreter, precompiled headers, inputs, references) is there: a
+kernel that differs from the task's first seed by an unused function is judged before. Estimates are of the same source
+moved down by a line. A task's ratio is that of the sums over its seeds; the last figures are geometric means and the
+worst. Of the matrix products, workgroups of each benchmark case are executed without checks as well, evenly spread,
+and their time times the grid is that of the whole case. Rows are kept in FILE, and tasks that it has are not measured
+again.
 """
 
 from __future__ import annotations
@@ -20,17 +24,21 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
-from tasks.loader import task_names
+from tasks.loader import load_task, task_names
 
 ROOT = Path(__file__).parents[1]
-GOAL_OF_ALL, GOAL_OF_ESTIMATE_S = "<= 0.7", "<= 0.25"
+GOAL_OF_ALL, GOAL_OF_EACH, GOAL_OF_ESTIMATE_S, GOAL_OF_WHOLE = "<= 0.7", "<= 1", "<= 0.25", "<= 0.5"
 ANCHOR = "the other checkout"
-# Runs in either checkout: task, part of the seeds' names, cache, folder of the compiler.
+PRODUCTS = ("bf16_gemm", "fp8_block_gemm", "int4_gemm")
+SAMPLED = 192  # workgroups of a benchmark case, in each of which a product does the same
+# Runs in either checkout: task, part of the seeds' names, cache, folder of the compiler, workgroups.
 CHILD = """
-import json, resource, sys
+import itertools, json, resource, sys
 from pathlib import Path
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab import ExecutionRequest
 from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import written_buffers
 from sandbox.target import load_target
 from tasks.loader import load_task
 
@@ -38,11 +46,29 @@ def spent():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
-name, part, cache, compiler = sys.argv[1:]
+def whole(prepared):
+    built = evaluator._plain(evaluator._build(prepared)[1])
+    seconds = 0.0
+    for case in task.benchmarks if sampled else ():
+        plan, inputs = prepared.plan(case), evaluator._inputs_of(task).of(case)
+        buffers = (*inputs.buffers, *written_buffers(task, case, plan))
+        request = ExecutionRequest(built.program, plan, buffers, 600.0, blocks=sampled, masks=False)
+        done = evaluator._lab.execute(request)
+        assert not done.findings, done.findings
+        seconds += sum(done.launch_cpu_s) / done.executed
+    return seconds
+
+name, part, cache, compiler, sampled = *sys.argv[1:5], int(sys.argv[5])
 Path(cache).mkdir(exist_ok=True)
 evaluator = LabEvaluator(find_toolchain(Path(compiler)), Path(cache), load_target("mi300x"), seed=3)
 evaluator.warm(lambda _: None)
 task, rows = load_task(name, "mi300x"), {}
+unused = '\\nextern "C" __global__ void unused(int* p) { *p = 1; }\\n'
+before = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8").rstrip() + unused, task)
+assert evaluator.verify(before).verdict.accepted and evaluator.estimate(before).verdict.accepted
+families = evaluator._inputs_of(task).listed.families
+for family, spec in itertools.product(families.names, task.outputs):
+    families.tolerance(spec, family)  # what it rests on is measured once and kept
 for seed in task.seeds:
     if part not in seed.name:
         continue
@@ -51,25 +77,28 @@ for seed in task.seeds:
     start = spent()
     accepted = evaluator.verify(judged).verdict.accepted
     verdict = spent()
-    evaluator.estimate(guessed)
-    rows[seed.name] = [verdict - start, spent() - verdict, accepted]
+    accepted = evaluator.estimate(guessed).verdict.accepted and accepted
+    estimate = spent()
+    rows[seed.name] = [verdict - start, estimate - verdict, whole(judged), accepted]
 print(json.dumps(rows))
 """
 
 
 @dataclass(frozen=True)
 class Times:
-    """Processor seconds of one seed's verdict and estimate."""
+    """Processor seconds of one seed's verdict, its estimate and all of its benchmark cases."""
 
     verdict: float
     estimate: float
+    whole: float
     is_accepted: bool
 
 
 def times(checkout: Path, task: str, part: str, cache: Path) -> dict[str, Times]:
     """Judge and estimate the task's seeds in a process of the checkout: times by seed."""
     compiler = load_settings().cache_folder / "toolchain"
-    argv = [sys.executable, "-c", CHILD, task, part, str(cache), str(compiler)]
+    sampled = SAMPLED if task in PRODUCTS else 0
+    argv = [sys.executable, "-c", CHILD, task, part, str(cache), str(compiler), str(sampled)]
     done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{task} cannot be judged in {checkout}: {done.stderr.strip()[-300:]}")
@@ -81,18 +110,30 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) -> tuple[Figure, Figure]:
-    """A task's figures: seconds of all its seeds' verdicts, and of an estimate on average, in both checkouts."""
-    verdicts, estimates = (
-        [(here[seed].verdict, there[seed].verdict) for seed in here],
-        [(here[seed].estimate, there[seed].estimate) for seed in here],
-    )
-    judged = [sum(pair[k] for pair in verdicts) for k in (0, 1)]
-    guessed = [sum(pair[k] for pair in estimates) / len(estimates) for k in (0, 1)]
-    return (
-        Figure(f"machine_speed.verdict.{name}", judged[0], "s", ANCHOR, judged[1], f"<= {judged[1]:.6g}"),
-        Figure(f"machine_speed.estimate.{name}", guessed[0], "s", ANCHOR, guessed[1], GOAL_OF_ESTIMATE_S),
-    )
+def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) -> list[Figure]:
+    """A task's figures: seconds of all its seeds' verdicts, of an estimate on average, of whole executions if any."""
+
+    def figure(what: str, goal: str, share: float = 1.0) -> Figure:
+        value, other = (share * sum(getattr(rows[seed], what) for seed in here) for rows in (here, there))
+        kind, bound = goal.split()
+        wanted = goal if what == "estimate" else f"{kind} {float(bound) * other:.6g}"
+        return Figure(f"machine_speed.{what}.{name}", value, "s", ANCHOR, other, wanted)
+
+    rows = [figure("verdict", GOAL_OF_EACH), figure("estimate", GOAL_OF_ESTIMATE_S, 1 / len(here))]
+    return [*rows, figure("whole", GOAL_OF_WHOLE)] if any(each.whole for each in here.values()) else rows
+
+
+def means(rows: Sequence[Figure]) -> list[Figure]:
+    """Geometric mean and worst of the ratios of each kind of figure."""
+    found = list[Figure]()
+    for what, goal in (("verdict", GOAL_OF_ALL), ("estimate", GOAL_OF_ALL), ("whole", GOAL_OF_WHOLE)):
+        ratios = [row.ratio for row in rows if row.figure.split(".")[1] == what]
+        if ratios:
+            found += [
+                Figure(f"machine_speed.{what}", geometric_mean(ratios), "of it", ANCHOR, 1.0, goal),
+                Figure(f"machine_speed.{what}.worst", max(ratios), "of it", ANCHOR, 1.0, GOAL_OF_EACH),
+            ]
+    return found
 
 
 def main(words: Sequence[str]) -> int:
@@ -101,22 +142,24 @@ def main(words: Sequence[str]) -> int:
     options.add_argument("--base", type=Path, required=True, metavar="DIR")
     options.add_argument("--tasks", nargs="+", default=task_names(), metavar="NAME")
     options.add_argument("--seeds", default="", metavar="PART", help="seeds with this in their names only")
+    options.add_argument("--store", type=Path, metavar="FILE", help="rows that were measured, and are kept")
     wanted = options.parse_args(words)
-    rows: list[tuple[Figure, Figure]] = []
+    stored = json.loads(wanted.store.read_text()) if wanted.store and wanted.store.is_file() else {}
+    rows = list[Figure]()
     with tempfile.TemporaryDirectory() as folder:
         for name in wanted.tasks:
-            there = times(wanted.base, name, wanted.seeds, Path(folder) / "base")
-            here = times(ROOT, name, wanted.seeds, Path(folder) / "here")
-            print(name, {seed: (here[seed], there[seed]) for seed in here}, file=sys.stderr, flush=True)
-            if here:
-                rows.append(figures(name, here, there))
-    means = [
-        Figure(
-            f"machine_speed.{what}", geometric_mean([row[k].ratio for row in rows]), "of it", ANCHOR, 1.0, GOAL_OF_ALL
-        )
-        for k, what in enumerate(("verdict", "estimate"))
-    ]
-    return report("Processor time of verdicts and estimates", [*(each for row in rows for each in row), *means])
+            if not any(wanted.seeds in seed.name for seed in load_task(name, "mi300x").seeds):
+                continue
+            if name not in stored:
+                pair = [times(wanted.base, name, wanted.seeds, Path(folder) / "base")]
+                pair.append(times(ROOT, name, wanted.seeds, Path(folder) / "here"))
+                stored[name] = [{seed: list(vars(each).values()) for seed, each in one.items()} for one in pair]
+                print(name, stored[name], file=sys.stderr, flush=True)
+                if wanted.store:
+                    wanted.store.write_text(json.dumps(stored))
+            there, here = ({seed: Times(*row) for seed, row in one.items()} for one in stored[name])
+            rows += figures(name, here, there)
+    return report("Processor time of verdicts, estimates and whole executions", [*rows, *means(rows)])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ FindingKind = Literal[
     "divergent_collective",
     "undrained_barrier",
     "missing_wait",
+    "hazard",
     "deadlock",
     "misaligned",
     "wave_mask",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 ReaderRole = Literal["planner", "writer", "repairer", "critic", "search"]
-READER_ROLES: tuple[ReaderRole, ...] = get_args(ReaderRole)
 BYTES_A_TOKEN = 4  # of English prose and code, roughly
 
 

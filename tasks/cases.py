@@ -10,7 +10,6 @@ from records.evaluation import CaseRole
 from tasks.table import NAME, Table
 from tasks.task import DTYPES, Case, ScalarSpec, TensorSpec
 
-BYTES = "u8"  # packed values: each byte is one
 INTEGERS = ("i64", "i32", "i16", "i8", "u8", "bool")
 INT32 = 2**31 - 1  # dims reach kernels as 32-bit ints
 MOST_SEEDS = 16

@@ -10,9 +10,11 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import NoReturn
 
 from records.errors import PlanError
 
+Reader = Callable[[Mapping[str, int]], int]
 LIMIT = 2**63
 MAX_LENGTH = 500  # characters: keeps the nesting far below the interpreter's own limit
 _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -45,11 +47,11 @@ def evaluate(text: str, names: Mapping[str, int]) -> int:
     if len(text) > MAX_LENGTH:
         raise PlanError(f"the expression {text[:40]!r}... is longer than {MAX_LENGTH} characters")
     try:
-        tree = tree_of(text)
+        read = _compiled(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PlanError(f"the expression {text!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
-        value = _value(tree, names)
+        value = read(names)
     except ZeroDivisionError:
         raise PlanError(f"the expression {text!r} divides by zero") from None
     except TypeError:
@@ -78,45 +80,68 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name)) - frozenset(_CALLS)
 
 
-def _value(node: ast.expr, names: Mapping[str, int]) -> int:
+@lru_cache(maxsize=1024)
+def _compiled(text: str) -> Reader:
+    return _reader(tree_of(text))
+
+
+def _reader(node: ast.expr) -> Reader:
+    """The node as a function of the names' values; what is not allowed is told by who comes to it."""
+    made = _unbounded(node)
+
+    def bounded(names: Mapping[str, int]) -> int:
+        value = made(names)
+        if not -LIMIT < value < LIMIT:
+            raise PlanError("a value does not fit into 63 bits")
+        return value
+
+    return bounded
+
+
+def _unbounded(node: ast.expr) -> Reader:
     match node:
         case ast.Constant(value=int() as number) if not isinstance(number, bool):
-            value = number
+            return lambda _: number
         case ast.Name(id=name):
-            if name not in names:
-                raise PlanError(f"{name!r} is not known here; known are {', '.join(sorted(names)) or 'no names'}")
-            value = names[name]
+            return lambda names: names[name] if name in names else _unknown(name, names)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            value = _BINARY[type(op)](_value(left, names), _value(right, names))
+            binary, a, b = _BINARY[type(op)], _reader(left), _reader(right)
+            return lambda names: binary(a(names), b(names))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            value = -_value(operand, names)
+            a = _reader(operand)
+            return lambda names: -a(names)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
-            value = int(_COMPARE[type(op)](_value(left, names), _value(right, names)))
-        case ast.BoolOp(op=op, values=parts):
-            value = int(all(_value(p, names) for p in parts) if isinstance(op, ast.And) else _any(parts, names))
+            compared, a, b = _COMPARE[type(op)], _reader(left), _reader(right)
+            return lambda names: int(compared(a(names), b(names)))
+        case ast.BoolOp(op=op, values=values):
+            parts, settled = [_reader(each) for each in values], all if isinstance(op, ast.And) else any
+            return lambda names: int(settled(part(names) for part in parts))
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = int(not _value(operand, names))
+            a = _reader(operand)
+            return lambda names: int(not a(names))
         case ast.IfExp(test=test, body=body, orelse=other):
-            value = _value(body if _value(test, names) else other, names)
+            asked, a, b = _reader(test), _reader(body), _reader(other)
+            return lambda names: (a if asked(names) else b)(names)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
-            value = _CALLS[name](*(_value(a, names) for a in args))
-        case _:
-            raise PlanError(
-                f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // % << >>, "
-                "comparisons, and, or, not, A if C else B, min, max, ceil_div and log2"
-            )
-    if not -LIMIT < value < LIMIT:
-        raise PlanError("a value does not fit into 63 bits")
-    return value
+            called, parts = _CALLS[name], [_reader(each) for each in args]
+            return lambda names: called(*[part(names) for part in parts])
+    return lambda _: _refuse(node)
 
 
-def _any(parts: list[ast.expr], names: Mapping[str, int]) -> bool:
-    return any(_value(part, names) for part in parts)
+def _unknown(name: str, names: Mapping[str, int]) -> NoReturn:
+    raise PlanError(f"{name!r} is not known here; known are {', '.join(sorted(names)) or 'no names'}")
 
 
-def _no_shift() -> int:
+def _refuse(node: ast.expr) -> NoReturn:
+    raise PlanError(
+        f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // % << >>, "
+        "comparisons, and, or, not, A if C else B, min, max, ceil_div and log2"
+    )
+
+
+def _no_shift() -> NoReturn:
     raise PlanError("a shift is by 0 to 63 bits")
 
 
-def _no_logarithm() -> int:
+def _no_logarithm() -> NoReturn:
     raise PlanError("log2 needs a number above 0")

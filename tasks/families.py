@@ -22,8 +22,7 @@ from tasks.family_measures import ONE_WAY, FamilyMeasures, small_cases
 from tasks.independence import independent_dims
 from tasks.kept_facts import KeptFacts
 from tasks.patterned_inputs import Rng
-from tasks.scaled_inputs import FLUSHED, Scaling
-from tasks.swept_values import AS_DRAWN, ONE_SIZE, VALUES, Ranges, drawn_swept
+from tasks.swept_values import AS_DRAWN, FLUSHED, ONE_SIZE, VALUES, Ranges, drawn_swept
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
@@ -58,7 +57,7 @@ class InputFamilies:
     @computed_once
     def names(self) -> tuple[str, ...]:
         """All families: the task's own first."""
-        return (*self.task.variant_names, *self._changes)
+        return (*self.task.variant_names, *self._changes, *self.ranges)
 
     @computed_once
     def together(self) -> Mapping[str, str]:
@@ -104,8 +103,6 @@ class InputFamilies:
         if family in self.task.variant_names:
             exact = ONE_WAY if family in self._alike else EXACT_UNITS
             return replace(own, least=max(own.least, FLUSHED), units=max(own.units, exact))
-        if family in self.scalings:
-            return self.scalings[family].tolerance(output.name, own)
         # A variance in one pass loses the square of what one in two passes does where values hardly differ.
         cancels = 1 / NEAR if family.removesuffix(TOGETHER) in (EXCEPT, HARDLY) else 1.0
         wider = _wider(own)
@@ -146,16 +143,7 @@ class InputFamilies:
         found = self._facts.get("changed", self._measures.changes)
         some = {name: InputChange(MAKERS[name], tuple(inputs)) for name, inputs in found.items() if inputs}
         several = {name + TOGETHER: replace(one, is_together=True) for name, one in some.items() if len(one.inputs) > 1}
-        scaled = {name: InputChange(one.scale, one.inputs, True) for name, one in self.scalings.items()}
-        return {**some, **several, **scaled}
-
-    @computed_once
-    def scalings(self) -> Mapping[str, Scaling]:
-        """By name the families that scale inputs by a power of two, where something is computed with these."""
-        if self.moves_values:
-            return {}
-        found = self._facts.get("scalings", self._measures.scalings)
-        return {name: Scaling(exponent, tuple(inputs), degrees) for name, (exponent, inputs, degrees) in found.items()}
+        return {**some, **several}
 
     @computed_once
     def ranges(self) -> Ranges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from tasks.held_lines import has_alike_lines
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
 from tasks.patterned_inputs import Rng
-from tasks.scaled_inputs import scalings_of
 from tasks.swept_values import Range, binades_of
 from tasks.task import Array, Case, Task, Tensors
 
@@ -90,11 +89,6 @@ class FamilyMeasures:
             borne = set(self.borne_out(peaked(most))).intersection(self.borne_out(peaked(-most)))
             found[family] = tuple(name for name in found[family] if name in borne)
         return found
-
-    def scalings(self) -> dict[str, tuple[int, tuple[str, ...], Mapping[str, int]]]:
-        """By family the power of two, the inputs, and the power of the factor that each output gets."""
-        found = scalings_of(self.task, small_cases(self.task))
-        return {name: (one.exponent, one.inputs, one.degrees) for name, one in found.items()}
 
     def binades(self, moves_values: bool) -> dict[str, dict[str, Range]]:
         """By family and input the exponents that values may have."""

@@ -53,6 +53,7 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     process may do. TaskError says in one sentence what is wrong.
     """
     folder = _find(name_or_path)
+    _keep_within(folder)
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
     manifest_bytes, code = _read(manifest_path), _read(code_path)
     manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
@@ -92,6 +93,13 @@ def _find(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, Path) or len(path.parts) > 1:
         raise TaskError(f"there is no task folder {str(path)!r}; {known}")
     raise TaskError(f"there is no task {str(name_or_path)!r}; {known}")
+
+
+def _keep_within(folder: Path) -> None:
+    """TaskError where a file of the task is a link out of its folder: a stranger's task could show what is there."""
+    for path in (*folder.glob("*.toml"), *folder.glob("*.py"), *folder.glob("*.npz"), *folder.glob("*.hip")):
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            raise TaskError(f"{path} is a link out of the task's folder: put the file itself there")
 
 
 def _read(path: Path) -> bytes:

@@ -1,23 +1,20 @@
-"""Shapes drawn in secret in which one dim is long, two are equal, or one is next to its least; the others are little.
+"""Shapes drawn in secret that are long in one dim and little in all others, or as large as a benchmark.
 
 Families of inputs are met on small shapes, so a shortcut on data that begins at some length would pass: each dim is
-long once. What is wrong where two dims are equal shows on no shape of which all differ. And kernels that read several
-elements at once, or turn an index over at a row's end once, are wrong on rows of two or three, and right on one.
+long once. And a path for large shapes is met by benchmarks alone, whose lengths are round or the author's: what it
+leaves over shows on none of them.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
-from math import ceil, lcm
 
 import numpy as np
 
 from tasks.domain import admits
-from tasks.gaps import COST as NARROW_COST
-from tasks.gaps import little
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
@@ -25,83 +22,89 @@ from tasks.task import Case, Task
 COST = 2.0**20  # operations plus bytes of a case with a long dim
 NEARLY = 0.98  # of the length that is affordable, at least
 LONGER = 2  # times the first test's length
+LITTLE = 16  # steps that a dim lies above the least listed length where its length is not meant, at least half of them
 TRIES = 4
+LARGE, FEWEST = 4, 1  # cases as large as a benchmark, and those of which no part can be executed alone
+LARGE_COST = 4.0  # times the cheapest benchmark's operations plus bytes
+TIMES = 2.0  # so much shorter or longer than a benchmark's a length is at most
+ROUND, POWERS = 1 / 2, 10  # of its lengths are odd multiples of a power of two of steps, up to this one
+DRAWS = 32
 
-Names = tuple[str, ...]
+Dims = Mapping[str, int]
+Rng = np.random.Generator
 
 
-def long_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
+def long_cases(task: Task, rng: Rng) -> tuple[Case, ...]:
     """For each dim a case in which it is nearly as long as listed, or as is affordable."""
     first = task.tests[0].dims
-    cases = ((name, _stretched(task, (name,), COST, rng)) for name in first)
+    cases = ((name, _stretched(task, name, rng)) for name in first)
     return tuple(case for name, case in cases if case and case.dims[name] > LONGER * first[name])
 
 
-def equal_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
-    """For each pair of dims a case in which both are equal, as long as is affordable; all share one amount."""
-    pairs = [pair for pair in combinations(task.tests[0].dims, 2) if any(_counts(task, pair))]
-    cases = (_stretched(task, pair, SMALL / len(pairs), rng) for pair in pairs)
-    return tuple({case.name: case for case in cases if case}.values())
+def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
+    """Cases about as large as a benchmark, each dim of any length from half to twice its own.
 
-
-def narrow_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
-    """For each dim a case in which it is one step above the least listed length, and one with all of them two above."""
-    lengths = {name: [case.dims[name] for case in (*task.tests, *task.benchmarks)] for name in task.tests[0].dims}
-    steps = {name: task.multiples.get(name, 1) for name in lengths}
-    free = [name for name in lengths if max(lengths[name]) - min(lengths[name]) >= 2 * steps[name]]
-    limit = max(NARROW_COST, min(cost(task, case.dims) for case in task.tests))
-    known = {case.name for case in (*task.tests, *task.benchmarks)}
+    Fewer and small ones where no part of one can be executed alone.
+    """
+    limit = LARGE_COST * min(cost(task, case.dims) for case in task.benchmarks)
+    limit = limit if has_parts else max(SMALL, min(cost(task, case.dims) for case in task.tests))
     found = dict[str, Case]()
-    for count, names in [*((1, [name]) for name in free), (2, free)]:
-        short = {name: (min(lengths[name]) // steps[name] + count) * steps[name] for name in names}
-        for _ in range(TRIES):
-            dims = {name: short.get(name) or little(task, name, rng) for name in lengths}
-            name = case_name(dims)
-            if name not in known and cost(task, dims) <= limit and admits(task, dims):
-                seed = int(rng.integers(2**32))
-                found[name] = replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out")
-                break
+    for _ in range(DRAWS):
+        base = task.benchmarks[int(rng.integers(len(task.benchmarks)))].dims
+        case = _new(task, {name: _near(task, name, length, rng) for name, length in base.items()}, limit, rng)
+        if case and len(found) < (LARGE if has_parts else FEWEST):
+            found[case.name] = case
     return tuple(found.values())
 
 
-def _stretched(task: Task, names: Names, limit: float, rng: np.random.Generator) -> Case | None:
-    """A new case in which these dims have one length, odd where it can be; None where none is found."""
-    counts, step = _counts(task, names), _step(task, names)
-    known = {case.name for case in (*task.tests, *task.benchmarks)}
-    for dims in _others(task, rng):
-        fitting = counts[: bisect_right(counts, limit, key=lambda n: cost(task, {**dims, **_same(names, n * step)}))]
+def _near(task: Task, name: str, length: int, rng: Rng) -> int:
+    """A length like this within the dim's range."""
+    low, high, step = *_ends(task, name), task.multiples.get(name, 1)
+    drawn = math.exp(rng.uniform(math.log(max(low, length / TIMES)), math.log(min(high, length * TIMES) + 1)))
+    unit = step << int(rng.integers(POWERS + 1)) if rng.random() < ROUND else step
+    for each in (unit, step):
+        made = each * ((int(drawn) // each - 1) | 1)
+        if low <= made <= high:
+            return made
+    return length
+
+
+def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
+    """A new case in which this dim is long, odd where it can be; None where none is found."""
+    (low, high), step = _ends(task, name), task.multiples.get(name, 1)
+    counts = range(-(-low // step), high // step + 1)
+    for dims in _others(task, rng) if low < high else ():
+
+        def spent(count: int, dims: Dims = dims) -> float:
+            return cost(task, {**dims, name: count * step})
+
+        fitting = counts[: bisect_right(counts, COST, key=spent)]
         for _ in range(TRIES if fitting else 0):
-            count = int(rng.integers(max(fitting[0], ceil(NEARLY * fitting[-1])), fitting[-1] + 1))
+            count = int(rng.integers(max(fitting[0], math.ceil(NEARLY * fitting[-1])), fitting[-1] + 1))
             length = step * (count - 1 if count % 2 == 0 and count > fitting[0] else count)
-            made = {**dims, **_same(names, length)}
-            name = case_name(made)
-            if name not in known and admits(task, made):
-                seed = int(rng.integers(2**32))
-                return replace(task.tests[0], name=name, dims=made, seed=seed, weight=1.0, role="held_out")
+            if case := _new(task, {**dims, name: length}, COST, rng):
+                return case
     return None
 
 
-def _others(task: Task, rng: np.random.Generator) -> Iterator[dict[str, int]]:
+def _others(task: Task, rng: Rng) -> Iterator[Dims]:
     """Dims a little above the least listed ones, and those, where the former are too much."""
-    for _ in range(TRIES):
-        yield {name: little(task, name, rng) for name in task.tests[0].dims}
-    yield {name: min(_listed(task, name)) for name in task.tests[0].dims}
+    ends = {name: (*_ends(task, name), task.multiples.get(name, 1)) for name in task.tests[0].dims}
+    for least in (*[LITTLE // 2] * TRIES, 0):
+        steps = {name: int(rng.integers(least, LITTLE)) if least else 0 for name in ends}
+        yield {name: min(high, low + step * steps[name]) for name, (low, high, step) in ends.items()}
 
 
-def _counts(task: Task, names: Names) -> range:
-    """The steps of a length that lies within the listed ranges of all these dims; none where one length is all."""
-    step, lengths = _step(task, names), [_listed(task, name) for name in names]
-    least, most = max(min(each) for each in lengths), min(max(each) for each in lengths)
-    return range(ceil(least / step), most // step + 1) if any(min(each) < max(each) for each in lengths) else range(0)
+def _new(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
+    """A case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
+    name = case_name(dims)
+    is_known = name in {case.name for case in (*task.tests, *task.benchmarks)}
+    if is_known or cost(task, dims) > limit or not admits(task, dims):
+        return None
+    seed = int(rng.integers(2**32))
+    return replace(task.tests[0], name=name, dims=dict(dims), seed=seed, weight=1.0, role="held_out")
 
 
-def _same(names: Names, length: int) -> dict[str, int]:
-    return dict.fromkeys(names, length)
-
-
-def _step(task: Task, names: Names) -> int:
-    return lcm(*(task.multiples.get(name, 1) for name in names))
-
-
-def _listed(task: Task, name: str) -> set[int]:
-    return {case.dims[name] for case in (*task.tests, *task.benchmarks)}
+def _ends(task: Task, name: str) -> tuple[int, int]:
+    lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    return min(lengths), max(lengths)

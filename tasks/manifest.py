@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from records.errors import PlanError, TaskError
+from records.toml_process import toml_process
 from tasks.cases import INT32 as INT32
 from tasks.cases import INTEGERS, read_cases, read_scalars
 from tasks.cases import case_name as case_name
@@ -74,10 +74,10 @@ class Manifest:
 
 def read_manifest(path: Path, text: str) -> Manifest:
     """Parse and check the text of a task.toml; `path` is for messages only."""
-    try:
-        root = Table(path, "", tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{path}: is not valid TOML: {error}") from None
+    read = toml_process().read(text)
+    if error := read.get("error"):
+        raise TaskError(f"{path}: is not valid TOML: {error}")
+    root = Table(path, "", read["table"])
     work = root.table("work", True)
     inputs, scalars = read_inputs(root.tables("input")), read_scalars(root.table("scalars", False))
     outputs = read_outputs(root.tables("output"), inputs)

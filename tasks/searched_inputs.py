@@ -2,9 +2,8 @@
 
 A clamp, a cut-off, a sentinel or the start of a running maximum is a number in the candidate's code. Each try changes
 some inputs around one of these: it puts the number among them, makes them as large as it, or as its root, spreads a
-line by it or moves it there. Others put relations into inputs (related_inputs.py) that hold at most places, as a kernel
-that compares values with each other may look at few. A try counts where reference and baseline bear it out, and is
-judged by the size of its own outputs.
+line by it or moves it there. A try counts where reference and baseline bear it out, and is judged by the size of its
+own outputs.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import MAKERS, MOVED, Make
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.error_measures import measures_of
@@ -27,29 +24,16 @@ from tasks.held_lines import HELD, has_alike_lines, with_held_lines
 from tasks.loader import TASK_FAULTS
 from tasks.own_check import refusal, stored
 from tasks.patterned_inputs import Rng
-from tasks.related_inputs import (
-    against,
-    alike,
-    bit_neighbours,
-    one_magnitude,
-    ones_or_zeros,
-    relaxed,
-    shuffled_tiles,
-    symmetric,
-)
-from tasks.scaled_inputs import FLUSHED
+from tasks.planted_numbers import planted_number
+from tasks.swept_values import FLUSHED
 from tasks.task import Array, Case, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
-SHARES = (1 / 64, 1 / 4)  # of the values that are replaced, in one try or another
-AT_ENDS = 1 / 4  # of the lines begin with a number, and so many end with one
-SIDES = (1.0, -1.0, 2.0, 0.5)  # times it: where a sum or a difference of two is compared, and the other side
-WORDS = (8, 16)  # lowest bits of a value, as hashes and packed fields are compared
 AROUND = (0.3, 10.0)  # times a number that values are made as large as
 BEYOND = (0.9, 1.2)  # times it that values of a line lie below the line's largest
 LOW, NEARLY = (1 / 64, 1 / 2, 63 / 64), 0.5  # shares of a line that lie below, and how far the others lie apart
 MOVED_BY = 64.0  # times the largest value that a line is moved at most: sums of squares in one pass lose the square
-RELATED, RELAXED, ONE_SIGN, ACROSS = 1 / 2, 3 / 4, 1 / 2, 1 / 4  # of the tries
+ONE_SIGN = 1 / 2  # of the tries
 FOREIGN = 1 / 8  # of the size of an output: a baseline that is off by more says nothing of what is right
 SINGLE = 4  # bytes of a type whose values float32 holds
 SWAYED = 8.0  # times what the last bits of the inputs sway an output that the baseline has exactly
@@ -81,7 +65,7 @@ class SearchedInputs(InputFamilies):
 
     def _made(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]
-        if family is None or not mine:
+        if family is None or not mine or not self._numbers:
             return inputs
         number = int(family.rpartition(" ")[2])
         how = np.random.default_rng((self._secret, number))
@@ -91,40 +75,19 @@ class SearchedInputs(InputFamilies):
             for name in _some(mine, how):
                 made[name] = _sized(made[name], 0.0, _past, self._unusual[number], rng)
             return made
-        if not self._numbers or how.random() < RELATED:
-            self._relate(made, mine, how, rng)
-            if how.random() < RELATED:
-                return made
-        if self._numbers:
-            self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
+        self._size(made, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
         return made
-
-    def _relate(self, made: dict[str, Array], mine: list[str], how: Rng, rng: Rng) -> None:
-        """Put a relation into some inputs, and in most tries take it back at some places."""
-        drawn, is_relaxed = dict(made), how.random() < RELAXED
-        if how.random() < ACROSS and (found := alike(made, mine, rng)):
-            made.update(found)
-        else:
-            one = _pick(RELATIONS, how) if how.integers(2) else None
-            for name in _some(mine, how):
-                made[name] = (one or _pick(RELATIONS, how))(made[name], rng)
-        for name in mine if is_relaxed else ():
-            if made[name] is not drawn[name]:
-                made[name] = relaxed(made[name], drawn[name], rng)
 
     def _size(self, made: dict[str, Array], mine: list[str], number: float, how: Rng, rng: Rng) -> None:
         """Bring some inputs to the size of a number, or the number among them."""
-        specs = [spec for spec in self.task.inputs if spec.name in mine]
-        if how.random() < ACROSS and (found := against(made, specs, number, rng)):
-            made.update(found)
-            return
-        step, has_one_sign = _pick(STEPS, how), how.random() < ONE_SIGN
+        step, has_one_sign = STEPS[int(how.integers(len(STEPS)))], how.random() < ONE_SIGN
         is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
         if (is_lost and not self.known.moves_values) or (step is _past and number not in self._unusual):
-            step = _planted
+            step = planted_number
         for name in _some(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
-            made[name] = _sized(made[name], sign if has_one_sign else 0.0, step, number, rng)
+            own = step if is_float(made[name].dtype) else planted_number
+            made[name] = _sized(made[name], sign if has_one_sign else 0.0, own, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
         """True where both know an answer on these inputs, and agree on it, and so must any kernel; notes their size."""
@@ -193,43 +156,6 @@ def _some(names: list[str], how: Rng) -> list[str]:
     return chosen or [names[int(how.integers(len(names)))]]
 
 
-def _planted(x: Array, number: float, rng: Rng) -> Array:
-    """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
-    values = _fitting(number, x)
-    has_words = is_float(x.dtype) and x.itemsize == 4 and number == int(number) and 0 < number < 1 << WORDS[-1]
-    if not values.size and not has_words:
-        return x
-    chosen = rng.random(x.shape) < rng.choice(SHARES)
-    for end in (0, -1) if x.ndim else ():
-        chosen[..., end] |= rng.random(x.shape[:-1]) < AT_ENDS
-    made, count = np.array(x), int(np.count_nonzero(chosen))
-    new = rng.choice(values, count) if values.size else made[chosen]
-    if has_words:
-        new = np.where(rng.random(count) < 0.5, _with_low_bits(made[chosen], int(number), rng), new)
-    made[chosen] = new
-    return made
-
-
-def _fitting(number: float, x: Array) -> Array:
-    """The number and its neighbours, as far as the array's type holds them; a whole number within what it holds."""
-    if not is_float(x.dtype):
-        near = {int(number) + by for by in (-1, 0, 1)} if number == int(number) and x.size else set()
-        return np.array(sorted(n for n in near if x.min() <= n <= x.max()), x.dtype)
-    each = np.array([side * number for side in SIDES]).astype(x.dtype)
-    single = each.astype(np.float32)
-    beside = [np.nextafter(single, np.float32(to)).astype(x.dtype) for to in (-np.inf, np.inf)]
-    found: Array = np.concatenate([each, *beside])
-    return np.asarray(found[np.isfinite(to_float64(found)) & (found != 0)])
-
-
-def _with_low_bits(x: Array, word: int, rng: Rng) -> Array:
-    """The values with their lowest bits replaced, eight of them where the word has no more."""
-    is_narrow = (rng.random(x.shape) < 0.5) & (word < 1 << WORDS[0])
-    mask = np.where(is_narrow, (1 << WORDS[0]) - 1, (1 << WORDS[1]) - 1).astype(np.uint32)
-    bits: Array = (x.view(np.uint32) & ~mask) | np.uint32(word)
-    return bits.view(x.dtype)
-
-
 def _largest(x: Array) -> float:
     size = np.abs(to_float64(x))
     return float(size[np.isfinite(size)].max(initial=0.0))
@@ -289,10 +215,14 @@ def _spread(x: Array, number: float, rng: Rng) -> Array:
     return np.asarray((to_float64(top) - below).astype(x.dtype))
 
 
-def _pick(steps: Sequence[Make] | Sequence[Step], rng: Rng) -> Any:
-    return steps[int(rng.integers(len(steps)))]
-
-
-STEPS: tuple[Step, ...] = (_planted, _planted, _planted, _as_large, _as_root, _as_root, _moved, _spread, _past)
-GENERAL = tuple(make for name, make in MAKERS.items() if name not in MOVED)
-RELATIONS = (*GENERAL, one_magnitude, ones_or_zeros, bit_neighbours, symmetric, shuffled_tiles)
+STEPS: tuple[Step, ...] = (
+    planted_number,
+    planted_number,
+    planted_number,
+    _as_large,
+    _as_root,
+    _as_root,
+    _moved,
+    _spread,
+    _past,
+)

@@ -20,6 +20,7 @@ from records.errors import PlanError
 from tasks.domain import admits
 from tasks.held_out import cost, unlisted_scalars
 from tasks.manifest import case_name
+from tasks.paired_remainders import LEVELS, RUNS, paired_remainders
 from tasks.swept_lengths import CHEAP, swept_lengths
 from tasks.swept_values import ALL_BINADES, AS_DRAWN, ONE_BINADE, ONE_SIZE, TURNS
 from tasks.task import Case, Task
@@ -28,12 +29,17 @@ COST = 2.0**21  # operations plus bytes of a case at most, or a few times as muc
 CHEAPEST = 4.0  # times as much
 SHARES = {ONE_SIZE: 4.0, AS_DRAWN: 1.5, ONE_BINADE: 1.5, ALL_BINADES: 1.0}  # of the cases, by family
 SLIGHT = 1 / 3  # of the cases that other dims have
-JOINT = 8  # one case in so many has all dims drawn, the others one
+TURN = 8  # cases after which their kinds are the same again
+JOINT = frozenset({7})  # of them have all dims drawn, the others one
+PAIRED = frozenset({1, 4, 6})  # have short lengths of all dims, by every pair of remainders of two dims
 JOINT_COST = 2.0**15
+OF_ALL, OF_PAIRS = -1, -2  # in place of the number of the dim that a case is about
+LONGER = 3  # times 32 steps that a length by its remainder is longer, at most
 SHORTENED = 3  # times at most that such a case is made smaller
 LITTLE = 8  # steps above the least length below which the other dims lie, the least ones likeliest: more of them
 VARIED = 64  # where the case is cheap even so
 MOST = 1 << 14  # cases of a sweep
+GOLDEN = 0.6180339887498949  # of a range, by which one turn is from the next: those of a few cases lie all over it
 
 Dims = dict[str, int]
 Numbers = npt.NDArray[np.int64]
@@ -53,9 +59,10 @@ class _Draws:
     """All that is drawn for the cases of a sweep, before any is made; by dim where it is the dim's."""
 
     order: Mapping[str, list[int]]  # lengths in the order in which they are taken
-    focus: Numbers  # number of the dim that a case is about, -1 for all
+    focus: Numbers  # number of the dim that a case is about
     place: Mapping[str, Numbers]  # in the dim's order
     little: Mapping[str, Fractions]  # how far above its least length, where a case is about another dim
+    remainders: Mapping[str, Numbers]  # by LEVELS, of the steps of each length, where a case is about pairs
     like: Numbers  # number of the test whose scalars and missing inputs it has
     seed: Numbers
     family: npt.NDArray[np.str_]
@@ -103,9 +110,10 @@ class Sweep:
         order = self._orders(rng)
         names = list(order)
         turns = np.array([(math.log2(len(order[n])) + 1) * (SLIGHT if n in self.slight else 1.0) for n in names])
-        is_joint = np.arange(MOST) % JOINT == JOINT - 1
-        one = rng.choice(max(1, len(names)), MOST, p=turns / turns.sum() if names else None)
-        focus = np.where(is_joint & (len(names) > 1), -1, one)
+        focus = rng.choice(max(1, len(names)), MOST, p=turns / turns.sum() if names else None)
+        for number, kinds in ((OF_ALL, JOINT), (OF_PAIRS, PAIRED)) if len(names) > 1 else ():
+            focus[np.isin(np.arange(MOST) % TURN, [*kinds])] = number
+        paired = paired_remainders(len(names), rng)[(np.cumsum(focus == OF_PAIRS) - 1) % RUNS]
         place = {}
         for at, name in enumerate(names):
             own = np.cumsum(focus == at) - 1
@@ -118,6 +126,7 @@ class Sweep:
             focus,
             place,
             {name: rng.random(MOST) for name in self._listed},
+            {name: paired[:, at] for at, name in enumerate(names)},
             rng.integers(len(self.task.tests), size=MOST),
             self._seeds(family, rng),
             family,
@@ -126,7 +135,7 @@ class Sweep:
     def _seeds(self, family: npt.NDArray[np.str_], rng: np.random.Generator) -> Numbers:
         """Seeds of the cases; those with one binade have their turns in them, so that all exponents come soon."""
         seeds, is_one = rng.integers(2**32, size=MOST), family == ONE_BINADE
-        turns = (np.cumsum(is_one) + int(rng.integers(TURNS))) % TURNS
+        turns = ((np.cumsum(is_one) + int(rng.integers(TURNS))) * GOLDEN % 1.0 * TURNS).astype(np.int64)
         return np.where(is_one, seeds // TURNS * TURNS + turns, seeds)
 
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:
@@ -146,7 +155,9 @@ class Sweep:
         """The lengths of a case; where they would cost too much the other dims have their least, or all are shorter."""
         draws, names = self._draws, list(self._draws.order)
         focus = int(draws.focus[number])
-        if focus < 0:
+        if focus == OF_PAIRS:
+            return self._by_remainders(number)
+        if focus == OF_ALL:
             drawn = {name: draws.order[name][int(draws.place[name][number])] for name in names}
             return self._shortened({**self._least, **drawn})
         name = names[focus]
@@ -155,6 +166,20 @@ class Sweep:
         steps = min(VARIED, max(LITTLE, spare ** (1 / max(1, len(names) - 1))))
         others = {each: self._little(each, steps, number) for each in self._listed if each != name}
         return {**chosen, **others} if cost(self.task, {**chosen, **others}) <= self.limit else chosen
+
+    def _by_remainders(self, number: int) -> Dims:
+        """Each dim as short as its remainder lets it be, or a little longer where the case is cheap even so."""
+        for longest in (LONGER, 1):
+            dims = dict(self._least)
+            for name in self._draws.order:
+                step = self.task.multiples.get(name, 1)
+                least, most = -(-self._least[name] // step), max(self._listed[name]) // step
+                count = least + (int(self._draws.remainders[name][number]) - least) % LEVELS
+                count += LEVELS * int(longest * float(self._draws.little[name][number]))
+                dims[name] = step * (count if count <= most else min(most, count % LEVELS + least))
+            if cost(self.task, dims) <= JOINT_COST:
+                break
+        return dims
 
     def _little(self, name: str, steps: float, number: int) -> int:
         """A length up to so many steps above the least, no octave of the steps likelier than another."""

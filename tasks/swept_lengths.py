@@ -2,15 +2,16 @@
 
 Short lengths cost little and most of what a kernel decides by a length it decides for them as well, so they come
 soonest: of two lengths the shorter one is the likelier to come first, down to `FLAT`, below which all are alike. What a
-draw could leave out by chance comes before all others: both ends of the range, a length between any two listed ones,
-every remainder by small numbers and by powers of two up to a wave, and the numbers that a file holds.
+draw could leave out by chance comes before all others: both ends of the range, and then in turns the numbers that a
+file holds, and lengths between any two listed ones and of every remainder by small numbers and by powers of two up to a
+wave.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -46,9 +47,9 @@ def swept_lengths(
     spent = np.interp(counts, knots, [cost(int(count) * step) for count in knots])
     weight = np.minimum(1.0, CHEAP / np.maximum(spent, 1.0)) / np.maximum(counts, FLAT)
     drawn = counts[np.argsort(rng.exponential(size=counts.size) / weight)][:KEPT]
-    first = [low, high, low + 1, high - 1, *_beside(marked, step, low, high, rng)]
-    order = chain(first, drawn[_unmet(drawn * step, listed)].tolist(), drawn.tolist())
-    return [int(count) * step for count in dict.fromkeys(order) if low <= count <= high]
+    telling = zip_longest(_beside(marked, step, low, high, rng), drawn[_unmet(drawn * step, listed)].tolist())
+    order = chain((low, high, low + 1, high - 1), chain.from_iterable(telling), drawn.tolist())
+    return [int(count) * step for count in dict.fromkeys(order) if count is not None and low <= count <= high]
 
 
 def _counts(low: int, high: int, rng: np.random.Generator) -> Lengths:

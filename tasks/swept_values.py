@@ -27,13 +27,14 @@ VALUES = (ONE_SIZE, ONE_BINADE, ALL_BINADES)
 USUAL = (-3, -1)  # exponents of values of one size
 ORDERS = 3  # of lines: as they come, rising, falling
 HELD = 63  # the largest exponent of a whole line of values with which something is computed
-FAR = 100  # the largest and the least of single ones: constants beside them still are numbers
+BESIDE_USUAL = 0.5  # of the values have one that is larger
+FAR = 100  # the largest and the least: long sums of them, and constants beside them, still are numbers
 STRIDE = 16  # exponents from one that is tried to the next
 SEEDS = 2  # draws on which each is tried
 LOSES = 8.0  # times as inexact as usual the standard implementation may be
 LEAST_LOSS = 2.0**-18  # of the largest output, which it may be off anyway: usual draws can be exact
-GOLDEN = 0.6180339887498949  # of a range, by which one turn is from the next: those of a few turns lie all over it
-TURNS = 1 << 10  # of cases with one binade: more than a type has exponents
+TURNS = 1 << 10  # parts of a range, from one of which the exponent of one binade comes: more than a type has exponents
+FLUSHED = float(np.finfo(np.float32).tiny)  # below it the builtins of exponentials and reciprocals give zero
 EXPONENTS: Mapping[str, tuple[int, int]] = {  # of numbers with the type's full precision
     "float64": (-126, 127),
     "float32": (-126, 127),
@@ -46,37 +47,45 @@ Range = tuple[int, int]  # exponents, both ends included
 Ranges = Mapping[str, Mapping[str, Range]]  # by family and input
 
 
-def swept(
-    inputs: Tensors, family: str, ranges: Mapping[str, Range], rng: Rng, *, holds: bool = True, turn: int | None = None
-) -> Tensors:
-    """The inputs with one of them, drawn, from the family. With `holds` no line has nothing but far values.
+def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
+    """Seeds of cases with one binade: for each of the inputs both ends of its range, and some drawn between them.
 
-    The turn chooses the exponent of one binade; cases in a row so have all of them. Without it that is drawn.
+    Those between lie in as many equal parts of the range.
     """
-    names = sorted(name for name in ranges if name in inputs)
-    if not names:
-        return inputs
-    name = names[int(rng.integers(len(names)))]
-    made = {**inputs, name: of_binades(inputs[name], family, ranges[name], rng, turn)}
+    ends = [(at, turn) for at in range(inputs) for turn in (0, TURNS - 1)]
+    between = [(int(rng.integers(inputs)), int((part + rng.random()) / parts * TURNS)) for part in range(parts)]
+    return [(int(rng.integers(2**20)) * inputs + at) * TURNS + turn for at, turn in (*ends, *between)]
+
+
+def swept(
+    inputs: Tensors, name: str, family: str, exponents: Range, rng: Rng, *, holds: bool = True, turn: int = 0
+) -> Tensors:
+    """The inputs with one of them from the family. With `holds` no line has nothing but far values.
+
+    The turn says where in the range the exponent of one binade lies: 0 is its low end and `TURNS` - 1 the high one.
+    """
+    made = {**inputs, name: of_binades(inputs[name], family, exponents, rng, turn)}
     return dict(with_held_lines(made, inputs)) if holds else made
 
 
 def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_values: bool) -> Tensors:
-    """The inputs of a case as they are drawn, or with one of them from a family of `VALUES`."""
+    """The inputs of a case as they are drawn, or with one of them from a family of `VALUES`, by the case's seed."""
     inputs: Tensors = task.draw(case)
-    if family == AS_DRAWN:
+    names = [] if family == AS_DRAWN else sorted(name for name in ranges[family] if name in inputs)
+    if not names:
         return inputs
-    rng = np.random.default_rng((case.seed, 1))
-    made = swept(inputs, family, ranges[family], rng, holds=not moves_values, turn=case.seed % TURNS)
+    rng, (number, turn) = np.random.default_rng((case.seed, 1)), divmod(case.seed, TURNS)
+    name = names[number % len(names)]
+    made = swept(inputs, name, family, ranges[family][name], rng, holds=not moves_values, turn=turn)
     return task.kept(made, inputs, case)
 
 
-def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int | None = None) -> Array:
+def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0) -> Array:
     """Values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, exponents of the family."""
     low, high = exponents
-    powers = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
-    if family == ONE_BINADE and turn is not None:
-        powers = np.asarray(low + int(turn * GOLDEN % 1.0 * (high + 1 - low)))
+    turned = np.asarray(low + turn * (high + 1 - low) // TURNS)
+    drawn = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
+    powers = turned if family == ONE_BINADE else drawn
     lines = (*x.shape[:-1], 1) if x.ndim else ()
     values = np.ldexp(1.0 + rng.random(x.shape), powers)
     if family == ONE_SIZE and x.ndim:
@@ -85,6 +94,8 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int | No
     signed = np.where(rng.random(lines) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
     with np.errstate(over="ignore", under="ignore"):
         made = (values * signed).astype(x.dtype)
+    if family == ONE_BINADE and turned > HELD:
+        made = np.where(rng.random(x.shape) < BESIDE_USUAL, made, x)
     return np.where(np.isfinite(to_float64(made)), made, x)
 
 
@@ -114,15 +125,14 @@ def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Rang
     usual = [float(np.log2(np.sqrt(np.mean(np.square(x))))) for x in sizes if x.size and (x > 0).any()]
     if not usual:
         return None
-    middle, most = round(float(np.mean(usual))), HELD if family == ONE_BINADE else FAR
-    low, high = max(ends[0], -FAR), min(ends[1], most)
+    middle, low, high = round(float(np.mean(usual))), max(ends[0], -FAR), min(ends[1], FAR)
     plain = _loss(task, cases, lambda inputs, rng: inputs)
     if plain is None or not low <= middle <= high:
         return None
     allowed = max(LOSES * plain, LEAST_LOSS)
 
     def bears(exponents: Range) -> bool:
-        loss = _loss(task, cases, lambda inputs, rng: swept(inputs, family, {name: exponents}, rng))
+        loss = _loss(task, cases, lambda inputs, rng: swept(inputs, name, family, exponents, rng))
         return loss is not None and loss <= allowed
 
     if family == ONE_SIZE:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from sandbox.candidate.header_names import INCLUDE
+from sandbox.candidate.header_names import is_header
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', re.M)
 
@@ -26,7 +26,7 @@ def with_headers(path: Path, text: str, read: Callable[[Path], str]) -> tuple[st
             if place.is_relative_to(root) and place.is_file():
                 seen.add(place)
                 return included(read(place), place.parent)
-            if any((known / match[1]).is_file() for known in (INCLUDE, INCLUDE / "host")):
+            if is_header(match[1]):
                 return match[0]
             missing.append(match[1])
             return ""

@@ -28,14 +28,15 @@ from sandbox.amdgcn.build_budget import BuildBudget, unaffordable
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.diagnostics import BUILD_CPU_S, SOURCE, ending_of
+from sandbox.candidate.header_names import INCLUDE, further_names
 from sandbox.candidate.pp_tokens import first_row
 from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 
 PRINTED = 2 * 65536  # bytes of a tool's output that are kept
 LIMITS = ProcessLimits(cpu_s=int(BUILD_CPU_S), memory_bytes=1900 << 20, file_bytes=256 << 20)  # of each tool
-INCLUDE = Path(__file__).parents[1] / "include"
-_FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang", "-isystem", "/include/host")
+_FOLDERS = ("/include", "/first", "/clang", "/include/host", "/last")  # in this order
+_FILES = ("-ivfsoverlay", "files.json", *(word for folder in _FOLDERS for word in ("-isystem", folder)))
 _HEADER = ["#", "include", "<hip/hip_runtime.h>"]
 _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
 # The templates that the header itself uses are instantiated in it once, not again behind each text.
@@ -111,14 +112,17 @@ class FrontEnd:
         """Write the text and the list of files that the front end can open; every other path does not exist for it."""
         work.mkdir(exist_ok=True)
         (work / SOURCE).write_text(text, encoding="utf-8")
-        shown = [work / SOURCE, *([prefix / _PREFIX, prefix / _IMAGE] if prefix else [])]
+        shown = {str(path): path for path in (work / SOURCE, *((prefix / _PREFIX, prefix / _IMAGE) if prefix else ()))}
+        shown |= {
+            f"/{place}/{name}": path for place in ("first", "last") for name, path in further_names(place).items()
+        }
         files = {
             "version": 0,
             "redirecting-with": "redirect-only",
             "case-sensitive": True,
             "use-external-names": False,
             "roots": [
-                *({"name": str(path), "type": "file", "external-contents": str(path)} for path in shown),
+                *({"name": name, "type": "file", "external-contents": str(path)} for name, path in shown.items()),
                 {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
                 {"name": "/clang", "type": "directory-remap", "external-contents": str(self._clang_headers)},
             ],

@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from records.errors import PlanError
 from sandbox.candidate.plan import Argument
@@ -119,7 +120,7 @@ class Scope:
         text, dtype = split_type(argument)
         node = parsed(text)
         while isinstance(node, ast.IfExp):
-            node = node.body if evaluate(ast.unparse(node.test), self.names) else node.orelse
+            node = node.body if evaluate(_text(node.test), self.names) else node.orelse
         if isinstance(node, ast.Name) and (node.id == "null" or node.id in self.absent):
             return NullArg()
         if (found := self._pointer(node)) is not None:
@@ -151,7 +152,7 @@ class Scope:
             case ast.Name(id=name) if name in self.buffers:
                 return BufferArg(name)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if made := self._pointer(left):
-                moved = evaluate(ast.unparse(right), self.names) * self.buffers[made.name]
+                moved = evaluate(_text(right), self.names) * self.buffers[made.name]
                 offset = made.offset + (moved if isinstance(op, ast.Add) else -moved)
                 if offset < 0:
                     raise PlanError(f"{ast.unparse(node)!r} points before the buffer {made.name}")
@@ -160,7 +161,7 @@ class Scope:
 
     def _integer(self, node: ast.expr, dtype: str, text: str) -> ScalarArg:
         whole = {name: int(s.value or 0) for name, s in self.scalars.items() if s.dtype not in REAL_TYPES}
-        value = evaluate(ast.unparse(node), {**whole, **self.names})
+        value = evaluate(_text(node), {**whole, **self.names})
         bits = 8 * DTYPE_BYTES[UNSIGNED.get(dtype, dtype)]
         is_unsigned = dtype in UNSIGNED or dtype == "u8"
         low, high = (0, 1 << bits) if is_unsigned else (-(1 << bits - 1), 1 << bits - 1)
@@ -197,20 +198,35 @@ class Scope:
                 return made
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in _REAL:
                 return _REAL[name](*(self._real_of(each) for each in given))
-        return evaluate(ast.unparse(node), self.names)
+        return evaluate(_text(node), self.names)
+
+
+# A plan is resolved for thousands of shapes: what its text alone says is found once.
+@lru_cache(maxsize=1024)
+def _text(node: ast.expr) -> str:
+    return ast.unparse(node)
+
+
+@lru_cache(maxsize=1024)
+def _numbers_of(node: ast.expr) -> tuple[bool, frozenset[str]]:
+    """True where the expression itself asks for floating point, and the names in it."""
+    names, has_point = set[str](), False
+    for each in ast.walk(node):
+        match each:
+            case ast.Constant(value=float()) | ast.BinOp(op=ast.Div() | ast.Pow()) | ast.Name(id="inf" | "nan"):
+                has_point = True
+            case ast.Name(id=name):
+                names.add(name)
+    return has_point, frozenset(names)
 
 
 def is_real(node: ast.expr, scalars: Mapping[str, ScalarSpec]) -> bool:
     """True for an expression whose value is a floating-point number."""
-    for each in ast.walk(node):
-        match each:
-            case ast.Constant(value=float()) | ast.BinOp(op=ast.Div() | ast.Pow()) | ast.Name(id="inf" | "nan"):
-                return True
-            case ast.Name(id=name) if name in scalars and scalars[name].dtype in REAL_TYPES:
-                return True
-    return False
+    has_point, names = _numbers_of(node)
+    return has_point or any(name in scalars and scalars[name].dtype in REAL_TYPES for name in names)
 
 
+@lru_cache(maxsize=1024)
 def split_type(text: str) -> tuple[str, str]:
     """An argument's expression, and the type that it names behind a colon; "" where it names none."""
     found = _TYPED.fullmatch(text)

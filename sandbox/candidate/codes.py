@@ -23,6 +23,7 @@ BY_KIND: Mapping[FindingKind, Code] = {
     "divergent_collective": "B.1",
     "undrained_barrier": "C.1",
     "missing_wait": "C.1",
+    "hazard": "C.1",
     "deadlock": "B.5",
     "wave_mask": "B.1",
     "below_roofline": "C.2",

@@ -31,7 +31,8 @@ class Declaration:
         if not self.is_function and not self.is_prototype:
             words = without_attributes(_without_template(words))
             at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
-            return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
+            named = zip(words[at + 1 :], [*words[at + 2 :], ""], strict=False)
+            return next((a for a, b in named if a.isidentifier() and a not in _CLASSES and b != "::"), "")
         words = without_attributes(_without_template(words))
         at = words.index("(") if "(" in words else 0
         return words[at - 1] if at else ""
@@ -53,7 +54,7 @@ class Declaration:
         if words[0] == "using":
             return words[1] if words[2:3] == ["="] else ""
         if words[0] == "typedef":
-            words = outside_braces(words)
+            words = outside_braces(without_attributes(words))
             pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
             return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
         head = words[: words.index("{")] if "{" in words else ["("]
@@ -154,8 +155,10 @@ def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> 
             if words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words):
                 start = at + 1
             else:
-                is_whole = is_function = _is_body(words)
-                has_braces, end = not is_whole, closing[at]
+                is_body, end = _is_body(words), closing[at]
+                if not (is_body and _is_initialised(words)):
+                    is_whole = is_function = is_body
+                    has_braces = not is_body
         else:
             end = closing.get(at, at)
             is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
@@ -176,6 +179,11 @@ def _is_body(words: Sequence[str]) -> bool:
     if "(" not in words or words[0] == "typedef" or ("=" in _outside_parentheses(words) and "operator" not in words):
         return False
     return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
+
+
+def _is_initialised(words: Sequence[str]) -> bool:
+    """True where the brace behind these words holds the value of a member, in a constructor's list."""
+    return ":" in _outside_parentheses(words) and (words[-1].isidentifier() or words[-1] in (">", ">>"))
 
 
 def without_attributes(words: Sequence[str]) -> list[str]:
@@ -225,12 +233,12 @@ def _outside_parentheses(words: Sequence[str]) -> list[str]:
 
 
 def _without_template(words: Sequence[str]) -> list[str]:
-    """The words behind `template <...>`, in which `class` declares a type's name."""
+    """The words behind each `template <...>`, in which `class` declares a type's name."""
     if words[:1] != ["template"]:
         return list(words)
     depth = 0
     for index, word in enumerate(words):
         depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
         if index > 1 and depth <= 0:
-            return list(words[index + 1 :])
+            return _without_template(words[index + 1 :])
     return []

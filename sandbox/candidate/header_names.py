@@ -1,14 +1,17 @@
-"""Names in source text: those that the device headers use, and those of the judge."""
+"""Names of the device headers, those that they use in source text, and those of the judge."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
 INCLUDE = Path(__file__).parents[1] / "include"
+LAST = INCLUDE / "host"  # read where no other folder has a header of the name
 _PART = re.compile(  # our headers are plain: no raw string, splice or universal character parts a name
     r"""//[^\n]*+|/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|<[\w./]++>|(?P<name>\b[A-Za-z_$][\w$]*+)|'(?:\\.|[^'\\\n])'|[.\d][\w.]*+""",
     re.S,
@@ -28,9 +31,22 @@ _APART = (  # folders that no other header includes
 
 
 @cache
+def further_names(place: str) -> Mapping[str, Path]:
+    """The further names of our headers that are looked for "first" or "last", each with the file that is read."""
+    named = tomllib.loads((INCLUDE / "names.toml").read_text(encoding="utf-8"))[place]
+    return {name: INCLUDE / file for file, names in named.items() for name in names.split()}
+
+
+def is_header(name: str) -> bool:
+    """True for the name of one of our headers."""
+    is_named = any(name in further_names(place) for place in ("first", "last"))
+    return is_named or any((folder / name).is_file() for folder in (INCLUDE, LAST))
+
+
+@cache
 def header_words(folders: tuple[str, ...] = ()) -> frozenset[str]:
     """Every identifier of the device headers, those of these folders included: none may mean another thing in them."""
-    files = (path for path in INCLUDE.rglob("*") if path.is_file())
+    files = (path for path in INCLUDE.rglob("*") if path.is_file() and path.suffix != ".toml")
     read = (path for path in files if (top := path.relative_to(INCLUDE).parts[0]) not in _APART or top in folders)
     texts = (path.read_text(encoding="utf-8") for path in read)
     return frozenset(part["name"] for text in texts for part in _PART.finditer(text) if part["name"])

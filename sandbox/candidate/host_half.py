@@ -77,8 +77,8 @@ def without_host_half(text: str) -> str:
     library = _LIBRARY - {name for d in declarations for name in (d.type_name, "" if d.is_function else d.name)}
 
     def is_hosts(tokens: Sequence[Token]) -> bool:
-        is_clock = [token.text for token in tokens] == _CLOCKS  # types that are named only so
-        return not is_clock and (_asks_runtime(tokens) or _uses(library, tokens))
+        is_own = [t.text for t in tokens] == _CLOCKS or tokens[0].text == "enum"  # its words are names of its own
+        return not is_own and (_asks_runtime(tokens) or _uses(library, tokens))
 
     all_marks = Marks(marks, _named(defined, _HOST_MARKS))
     host = _host(declarations, all_marks, _interface(defined), is_hosts)

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from functools import cache
 from itertools import accumulate
 
-from sandbox.candidate.header_names import INCLUDE
+from sandbox.candidate.header_names import is_header
 from sandbox.candidate.pp_tokens import first_row, scan
 
 _FRAMEWORK = re.compile(r"(?:torch|ATen|c10|caffe2|THC)/")
@@ -95,6 +95,4 @@ def is_host_library(name: str) -> bool:
 
 @cache
 def _is_ours(name: str) -> bool:
-    return name in _COMPILERS or (
-        ".." not in name and any((folder / name).is_file() for folder in (INCLUDE, INCLUDE / "host"))
-    )
+    return name in _COMPILERS or (".." not in name and is_header(name))

@@ -3,77 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.candidate.written_lengths import LITTLE, little_length
 from tasks.distinct import distinct
 from tasks.task import Task
 
-SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn evenly, and as many by their logarithm
-DRAWN = 1024  # shapes whose dims are all drawn
-RELATED = 512  # shapes of each two dims of which one is a small multiple of the other, or nearly
-OF_TWO = 512  # shapes of each two dims, drawn by their logarithm, the others at their least
+COUNT = 4096  # shapes that are drawn, equal ones among them
+LITTLE = 24  # steps above its least length below which a dim is little, no octave of the steps likelier than another
+SHORT = 512  # steps above it below which some of the long lengths lie, drawn evenly
+KINDS = (1 / 3, 1 / 2, 1 / 6)  # of the long lengths are short ones, drawn by their logarithm, and drawn evenly
+RELATED = 3 / 4  # of the shapes with two long dims have one that is a small multiple of the other, or nearly
 MULTIPLES = 8  # how many times it is at most
-STEPS = 512  # of the lengths that follow one another from the least
+ROUND, POWERS = 1 / 2, 12  # of the shapes have multiples of powers of two of steps in all long dims, up to this one
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
+Numbers = npt.NDArray[np.int64]
 
 
 def shapes(task: Task, rng: np.random.Generator) -> Columns:
-    """Dims of the task, a row each: every length of one beside little ones of the others, multiples, and all drawn."""
+    """Dims of the task within their listed ranges, a row each: any number of them long, all others little."""
     names = list(task.tests[0].dims)
-    rows = list[npt.NDArray[np.int64]]()
-    for at, name in enumerate(names):
-        swept = _lengths(task, name, rng)
-        others = [[little_length(task, other, n) for n in (0, *rng.integers(LITTLE, size=7))] for other in names]
-        own = np.array([rng.choice(each, len(swept)) for each in others], np.int64).T
-        own[:, at] = swept
-        rows.append(own)
-    rows.append(np.array([rng.choice(_lengths(task, name, rng), DRAWN) for name in names], np.int64).T)
-    rows += [_related(task, one, other, rng) for one in names for other in names if one != other]
-    rows += [_of_two(task, pair, rng) for pair in combinations(names, 2)]
-    every = distinct(np.concatenate(rows), axis=0)
+    step = np.array([task.multiples.get(name, 1) for name in names])
+    listed = [[case.dims[name] for case in (*task.tests, *task.benchmarks)] for name in names]
+    low, high = (np.array([of(lengths) for lengths in listed]) for of in (min, max))
+    size = COUNT, len(names)
+    likely = 1 / np.arange(1, len(names) + 1)  # few long dims are, as what several long ones do takes long
+    is_long = np.argsort(rng.random(size), axis=1) < rng.choice(len(names), (COUNT, 1), p=likely / likely.sum()) + 1
+    little = low + step * (LITTLE ** rng.random(size)).astype(np.int64) - step
+    made = np.where(is_long, _long(low, high, step, size, rng), np.minimum(little, high))
+    _relate(made, is_long, step, rng)
+    made = made // step * step
+    within = made[((made >= low) & (made <= high)).all(axis=1)]
+    every = distinct(within, axis=0)
     return {name: every[:, at] for at, name in enumerate(names)}
 
 
-def _related(task: Task, longer: str, shorter: str, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Rows of which one dim is another's multiple, or a step beside it; the others are little."""
-    names, ranges = list(task.tests[0].dims), {name: _range(task, name) for name in task.tests[0].dims}
-    own = np.array([[little_length(task, name, n) for n in rng.integers(LITTLE, size=RELATED)] for name in names]).T
-    (low, high, unit), (least, most, step) = ranges[shorter], ranges[longer]
-    times = rng.integers(1, MULTIPLES + 1, RELATED)
-    top = np.maximum(low, np.minimum(high, most // times))
-    short = np.exp(rng.uniform(np.log(low), np.log(top + 1))).astype(np.int64) // unit * unit
-    long = (short * times + step * rng.choice([0, 0, -1, 1], RELATED)) // step * step
-    own[:, names.index(shorter)], own[:, names.index(longer)] = short, long
-    return np.array(own[(short >= low) & (short <= high) & (long >= least) & (long <= most)], np.int64)
+def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng: np.random.Generator) -> Numbers:
+    """Lengths drawn evenly, by their logarithm or from the short ones; a part of them round."""
+    evenly, by_size = rng.uniform(low, high + 1, size), np.exp(rng.uniform(np.log(low), np.log(high + 1), size))
+    short = low + step * rng.integers(SHORT + 1, size=size)
+    kind = rng.choice(len(KINDS), size, p=KINDS)
+    drawn = np.choose(kind, [np.minimum(short, high), by_size, evenly]).astype(np.int64)
+    unit = np.where(rng.random((len(kind), 1)) < ROUND, step << rng.integers(POWERS + 1, size=size), step)
+    rounded = drawn // unit * unit
+    return np.where(rounded >= low, rounded, drawn)
 
 
-def _of_two(task: Task, pair: tuple[str, str], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Rows of which two dims have any lengths: a way may be open where both are long, if only little else is to do."""
-    ranges = {name: _range(task, name) for name in task.tests[0].dims}
-    free = {
-        name: np.exp(rng.uniform(np.log(low), np.log(high + 1), OF_TWO)).astype(np.int64) // step * step
-        for name, (low, high, step) in ranges.items()
-        if name in pair
-    }
-    columns = [np.maximum(low, free.get(name, np.full(OF_TWO, low))) for name, (low, _, _) in ranges.items()]
-    return np.array(columns, np.int64).T
-
-
-def _range(task: Task, name: str) -> tuple[int, int, int]:
-    """The least and the greatest listed length of a dim, and its step."""
-    listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
-    return min(listed), max(listed), task.multiples.get(name, 1)
-
-
-def _lengths(task: Task, name: str, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Lengths of a dim from the least to the greatest that is listed, dense where they are small."""
-    low, high, step = _range(task, name)
-    first = np.arange(low, min(high, low + STEPS * step) + 1, step)
-    evenly = [rng.uniform(low, high, SPREAD), np.exp(rng.uniform(np.log(low), np.log(high), SPREAD))]
-    drawn = np.concatenate(evenly).astype(np.int64) // step * step
-    return distinct(np.concatenate([first, drawn[(drawn >= low) & (drawn <= high)]]))
+def _relate(made: Numbers, is_long: npt.NDArray[np.bool_], step: Numbers, rng: np.random.Generator) -> None:
+    """Make one long dim of some rows a multiple of another one, or a step beside it."""
+    rows = np.flatnonzero((is_long.sum(axis=1) > 1) & (rng.random(len(made)) < RELATED))
+    order = np.argsort(np.where(is_long[rows], rng.random((len(rows), len(step))), 2.0), axis=1)  # long ones first
+    for row, (one, other) in zip(rows, order[:, :2], strict=True):
+        times, beside = rng.integers(1, MULTIPLES + 1), rng.choice([0, 0, 0, 0, -1, 1])
+        made[row, one] = made[row, other] * times + step[one] * beside

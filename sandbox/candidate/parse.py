@@ -27,6 +27,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
+from records.toml_process import toml_process
 from sandbox.candidate.arguments import UNSIGNED
 from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.host_half import without_host_half
@@ -35,17 +36,14 @@ from sandbox.candidate.instances import macros
 from sandbox.candidate.language import Language, language_of, plan_start
 from sandbox.candidate.launch_reader import LaunchReader
 from sandbox.candidate.plan import Candidate, Plan, PlanLines, Workspace
-from sandbox.candidate.toml_process import toml_process
 from tasks.domain import atoms
 from tasks.task import DTYPES
 
 MAX_SOURCE_BYTES = 1 << 20
 MAX_PLAN_BYTES = 64 << 10
-MAX_DOTS = 16  # on one line of a plan: a dotted key takes time and memory by the square of its parts
 MAX_ENTRIES: Mapping[str, int] = {"launch": 64, "workspace": 64, "tunables": 32, "constraints": 32}
 MAX_VALUES = 256  # of one tunable
 MAX_DIMS = 8
-_ASIDE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#.*")  # strings and comments
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic", "requires"})
@@ -117,9 +115,6 @@ def plan_span(text: str) -> tuple[int, int, int]:
 
 def read_toml(text: str, first_line: int) -> tuple[dict[str, Any], PlanLines]:
     """The table of a plan's text, and the line in the file of every key; PlanError where it is no TOML."""
-    for number, line in enumerate(text.split("\n"), first_line):
-        if _ASIDE.sub("", line).count(".") > MAX_DOTS:
-            raise PlanError("the launch plan has a key of too many parts", number, "form")
     read = toml_process().read(text)
     if error := read.get("error"):
         where = re.search(r"\(at line (\d+), column \d+\)", error)

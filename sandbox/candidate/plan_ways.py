@@ -7,7 +7,7 @@ shape as large as is affordable, or else of the cheapest one, of which a judge e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,16 +16,15 @@ from records.errors import PlanError
 from sandbox.candidate.many_shapes import Columns, shapes
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.written_lengths import COST
 from tasks.distinct import distinct
 from tasks.domain import admits
 from tasks.expressions import evaluate, names_in
-from tasks.held_out import SMALL, cost
-from tasks.long_shapes import COST as LONG_COST
+from tasks.held_out import cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
 COUNT = 6  # cases of a candidate
+COST = 2.0**21  # operations plus bytes of a case, or as much as the cheapest test where that is more
 MOST_TEXT = 1_000_000  # characters of conditions that are evaluated: half of them for drawn shapes
 TURNS = 24  # drawn shapes from which each dim is followed to where the pattern turns
 MOST_COST = 2.0**27  # operations plus bytes of a case, whose inputs are drawn though only a part of it is executed
@@ -42,22 +41,12 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 11])
     found = _largest(conditions, known, whole_cost(task), rng)
-    order = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
-    return _cases(task, order, rng)
-
-
-def way_family_cases(prepared: Prepared, rng: np.random.Generator) -> tuple[Case, ...]:
-    """For each pattern that no benchmark has a case as large as a small one may be: for families of inputs.
-
-    Those meet the first test, long dims beside little ones, and benchmarks. A way that a plan goes where another dim is
-    little has loops that are long on none of these, and a count that wraps there does so on few inputs.
-    """
-    task, plan = prepared.task, prepared.candidate.plan
-    conditions = _Conditions(plan.launches, task, prepared.tunables)
-    if not conditions.texts or prepared.arms:
-        return ()
-    found = _largest(conditions, task.benchmarks, SMALL, rng)
-    return _cases(task, [dims for rank, dims in found.values() if rank > LONG_COST][:COUNT], rng)
+    wanted = [found[pattern][1] for pattern in sorted(found, key=sum)][:COUNT]  # those with the fewest launches first
+    seeds = rng.integers(2**32, size=len(wanted))
+    return tuple(
+        replace(task.tests[0], name=case_name(dims), dims=dims, seed=int(seed), weight=1.0, role="held_out")
+        for dims, seed in zip(wanted, seeds, strict=True)
+    )
 
 
 def _largest(
@@ -75,14 +64,6 @@ def _largest(
         if spent <= MOST_COST and rank > found.get(pattern, (-np.inf, dims))[0]:
             found[pattern] = (rank, dims)
     return found
-
-
-def _cases(task: Task, wanted: Sequence[Dims], rng: np.random.Generator) -> tuple[Case, ...]:
-    seeds = rng.integers(2**32, size=len(wanted))
-    return tuple(
-        replace(task.tests[0], name=case_name(dims), dims=dims, seed=int(seed), weight=1.0, role="held_out")
-        for dims, seed in zip(wanted, seeds, strict=True)
-    )
 
 
 def whole_cost(task: Task) -> float:

@@ -84,7 +84,8 @@ class Prepared:
         """The launch plan in numbers for any case of the task's dims; PlanError where there is none."""
         if self.arms:
             return self.arm(case).prepared.plan(case)
-        key = (case.name, *sorted(case.dims.items()), *sorted(self.tunables.items()))
+        given = (*sorted(case.dims.items()), *sorted(case.scalars.items()), *case.absent)
+        key = (case.name, *given, *sorted(self.tunables.items()))
         if key not in self._known:
             self._known[key] = resolve(self.candidate, self.task, case, self.tunables)
         return self._known[key]

@@ -25,6 +25,7 @@ MAX_NAME = 128  # characters of a name that may be joined
 _JOIN = "##"  # stands for every name that the text's words can make
 _CLASSES = frozenset({"class", "struct", "union"})
 _STAYING = frozenset({"operator", "enum", "static_assert", "extern", "friend"})
+_UNSPOKEN = frozenset({"tuple_size", "tuple_element", "get", "begin", "end"})  # the language itself names these
 _QUALIFIERS = frozenset(
     {"const", "volatile", "typename", "struct", "class", "unsigned", "signed", "std", "int", "float"}
 )
@@ -93,7 +94,7 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
     if not (declared.is_function or declared.is_prototype):
         is_class = [t.text for t in declared.tokens[-2:]] == ["}", ";"] and declared.kind in _CLASSES
         name = declared.name if is_class else _name_of_value(declared, marks)
-        return [name] if name else []
+        return [name] if name and name not in _UNSPOKEN else []
     words = without_attributes([t.text for t in declared.tokens[: declared.head]])
     if "operator" in words:
         return _types_of(words[words.index("operator") + 1 :])
@@ -109,7 +110,7 @@ def _names(declared: Declaration, marks: frozenset[str]) -> list[str]:
         elif depth == 0 and after == "(":
             names.append(word)
         depth += (word == "(") - (word == ")")
-    return [name for name in names if name.isidentifier()]
+    return [] if not _UNSPOKEN.isdisjoint(names) else [name for name in names if name.isidentifier()]
 
 
 def _types_of(words: Sequence[str]) -> list[str]:

@@ -10,11 +10,14 @@ Runs in the caged child, and imports the standard library alone.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 TRITON = "triton"
 _CONVENTIONS = {"triton": "triton", "tl": "triton.language"}  # names that other packages hand on
+# Triton's own modules for the host, which may need packages that are not here.
+_HOSTS = re.compile(rf"{TRITON}\.(?!language\b|experimental\b|runtime\b|compiler\b).*")
 _JIT_OPTIONS = frozenset({"noinline", "debug"})  # of the decorator, with literals; the rest steers launches
 NO_DEFAULT = "..."  # for a default that is no constant: the plan has to give the value
 FUTURE = "from __future__ import annotations"
@@ -53,6 +56,11 @@ def taken_from(source: str) -> Taken:
     for node in tree.body:
         reader.take(node)
     return reader.result()
+
+
+def _is_tritons(module: str) -> bool:
+    """True for a module of Triton that kernels can use."""
+    return module == TRITON or (module.startswith(f"{TRITON}.") and not _HOSTS.fullmatch(module))
 
 
 class _Statements:
@@ -101,7 +109,7 @@ class _Statements:
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
         """`import MODULE as NAME`."""
         name = alias.asname or alias.name.partition(".")[0]
-        if module == TRITON or module.startswith(f"{TRITON}."):
+        if _is_tritons(module):
             self._modules[name] = module if alias.asname else TRITON
             self._out[line].append(f"import {module}" + (f" as {alias.asname}" if alias.asname else ""))
         else:
@@ -114,7 +122,7 @@ class _Statements:
             name = alias.asname or alias.name
             if alias.name == "*" or module == "__future__":
                 continue
-            if module == TRITON or module.startswith(f"{TRITON}."):
+            if _is_tritons(module):
                 self._modules[name] = f"{module}.{alias.name}"
                 self._out[node.lineno].append(f"from {module} import {alias.name} as {name}")
             elif known := _CONVENTIONS.get(alias.name):

@@ -2,68 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.derived_cases import plan_shapes
-from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import plan_way_cases, way_family_cases, whole_cost
-from sandbox.candidate.written_lengths import written_cases
-from sandbox.candidate.written_remainders import remainder_cases
+from sandbox.candidate.plan_ways import plan_way_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
-from sandbox.lab.large_case import LargeCase, has_parts
-from sandbox.lab.listed_case import ListedCase, has_few_items, launches_of
+from sandbox.lab.listed_case import ListedCase, has_few_items
 from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.surveyed_case import surveyed_cases
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
 from tasks.families import TOGETHER
-from tasks.family_measures import longest_line
+from tasks.family_measures import longest_line, small_cases
 from tasks.held_out import SMALL, cost
+from tasks.long_shapes import large_cases
+from tasks.sweep import SweptCase
+from tasks.swept_values import ONE_BINADE, TURNS, seeds_of_ends
 from tasks.task import Case
 
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
 TAILED = "outliers"  # of which many are their line's last value
 TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
 MOST_TAILED = 8
+BETWEEN_ENDS = 2  # exponents between the ends of their range on which a small test is executed
 ON_LONG = 5  # general families besides the orders that meet the shape with the longest lines
 
 
-CaseMet = ListedCase | LargeCase | TimedCase | FamilyCase
+CaseMet = ListedCase | TimedCase | FamilyCase
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMet]:
-    """Tests, shapes derived from them and the file or drawn, families on the first test, benchmarks on two inputs.
+    """Tests, shapes derived from them and the plan or drawn, families on the first test, benchmarks on two inputs.
 
     All families meet the first test, but where that is a large one: there the task's own do, and of those made here
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow, *inputs.remainders)
-    shapes = (*plan_shapes(prepared, seed), *drawn)
-    written = written_cases(prepared, seed, (*task.tests, *shapes))
-    rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
-    ways = plan_way_cases(prepared, seed, (*task.tests, *task.benchmarks, *shapes, *written, *rests))
-    small = [case for case in ways if cost(task, case.dims) <= whole_cost(task) or not launches_of(judge, case)]
-    derived = {case.name: case for case in (*shapes, *written, *rests, *small)}
-    for case in (*task.tests, *derived.values()):
+    swept = inputs.swept(prepared)
+    shapes = {case.name: case for case in plan_shapes(prepared, seed)}.values()
+    known = (*task.tests, *task.benchmarks, *shapes, *(each.case for each in swept))
+    ways = plan_way_cases(prepared, seed, known)
+    for case in (*task.tests, *shapes):
         yield ListedCase(judge, case, None, inputs)
-    surveyed = surveyed_cases(judge, seed, inputs.secret, (*task.tests, *derived.values(), *task.benchmarks))
+    for each in swept:
+        yield ListedCase(judge, each.case, each.family, inputs)
+    surveyed = surveyed_cases(judge, seed, inputs.secret, (*known, *ways))
     for case in surveyed:
         yield ListedCase(judge, case, None, inputs)
-    for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
-        yield LargeCase(judge, case, inputs, is_whole=True)
-    for case in ways:
-        if case not in small:
-            yield LargeCase(judge, case, inputs, is_whole=True)
-    for case in large_cases(prepared, inputs.rng, has_parts=has_parts(prepared, inputs)):
-        yield LargeCase(judge, case, inputs)
+    has_parts = prepared.plans[0].has_parts and not task.initials and inputs.dims != ()
+    large = large_cases(task, inputs.rng, has_parts=has_parts)
+    for case in (*ways, *large):
+        yield TimedCase(judge, case, inputs.fresh(case), inputs.rng)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
     secret = replace(first, seed=first.seed ^ inputs.secret)  # the task's own families have its own tight tolerance
@@ -71,14 +67,23 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[CaseMe
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first if family in task.variant_names else secret, family, inputs)
+    yield from _in_binades(judge, inputs, first if is_small else small_cases(task)[-1])
     yield from _on_long(judge, inputs)
-    yield from _on_ways(judge, inputs)
-    yield from _tailed(judge, inputs, [*derived.values()])
+    yield from _tailed(judge, inputs, [*shapes, *(each.case for each in swept)])
     yield from _tailed(judge, inputs, [*surveyed])
+    yield from _on_swept(judge, inputs, swept)
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
         yield FamilyCase(judge, case, family, inputs)
+
+
+def _in_binades(judge: Judge, inputs: SessionInputs, small: Case) -> Iterator[ListedCase]:
+    """A small test with the values of one input as small and as large as the task bears, and of sizes between."""
+    borne = len(inputs.listed.families.ranges.get(ONE_BINADE, ()))
+    for seed in seeds_of_ends(borne, BETWEEN_ENDS, inputs.rng) if borne else ():
+        case = replace(small, name=f"{small.name} turn {seed % TURNS}", seed=seed, role="held_out")
+        yield ListedCase(judge, case, ONE_BINADE, inputs)
 
 
 def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
@@ -97,12 +102,12 @@ def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
                 yield ListedCase(judge, case, family, inputs)
 
 
-def _on_ways(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
-    """The task's own families on ways of the plan or of a kernel that no benchmark takes, where few work-items do."""
-    for case in way_family_cases(judge.built.prepared, inputs.rng):
-        if has_few_items(judge, case):
-            for family in judge.task.variant_names:
-                yield ListedCase(judge, case, family, inputs)
+def _on_swept(judge: Judge, inputs: SessionInputs, swept: Sequence[SweptCase]) -> Iterator[ListedCase]:
+    """Every general family on one of the largest swept shapes: a relation of values shows on few shapes and draws."""
+    names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
+    largest = sorted((each.case for each in swept), key=lambda case: -cost(judge.task, case.dims))
+    for at, case in zip(inputs.rng.permutation(len(names)), largest, strict=False):
+        yield ListedCase(judge, replace(case, seed=case.seed ^ 1), names[int(at)], inputs)
 
 
 def _tailed(judge: Judge, inputs: SessionInputs, derived: list[Case]) -> Iterator[ListedCase]:

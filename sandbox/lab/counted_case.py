@@ -31,7 +31,7 @@ from tasks.task import Case
 COUNTED = 3  # workgroups at the middle of as many equal parts of the grid: at its edges there is often less to do
 OTHERS = (4, 459)  # at drawn places, which are executed beside them: 1 % of the workgroups are in the most with 99 %
 WIDE = 2.0**22  # operations plus bytes of the task that these stand for
-ROUGH = 4  # times fewer of them where the times only rank: what is chosen is counted again
+ROUGH = 4  # times fewer of either where the times only rank: what is chosen is counted again
 MANY = 48  # at drawn places, recorded, where those few do not represent the work
 DEADLINE_S = 15.0
 SLACK, LONGEST_S = 4.0, 60.0  # times what the first ones took, which more of them may take, and its limit
@@ -73,7 +73,7 @@ class CountedCase:
 
     def run(self) -> Counted:
         """The counters of the launches; findings where there are none that represent the work."""
-        seen = self._execute(DEADLINE_S, COUNTED, self._few())
+        seen = self._execute(DEADLINE_S, self._counted, self._few())
         if not seen.findings and self._represents(seen):
             return tuple(c if c.spread.is_atomic else c.times(_more(c.spread.others_share)) for c in seen.launches), ()
         if seen.is_waiting:
@@ -111,16 +111,25 @@ class CountedCase:
         """Of each launch those that are recorded, and others that only say how much they do."""
         found, rng = list[tuple[int, ...] | None](), np.random.default_rng(self.seed)
         for launch, total in zip(self.plan.launches, self._totals, strict=True):
-            middle = tuple((2 * k + 1) * total // (2 * COUNTED) for k in range(COUNTED))
+            counted = self._counted
+            middle = tuple((2 * k + 1) * total // (2 * counted) for k in range(counted))
             others = drawn(launch.grid, self._others(total), 0, rng, frozenset(middle))
-            found.append((*middle, *others) if total > COUNTED else None)
+            found.append((*middle, *others) if total > counted else None)
         return tuple(found)
+
+    @property
+    def _counted(self) -> int:
+        """Workgroups of a launch that are recorded; fewer where the times only rank and each does much."""
+        return min(COUNTED, max(1, self._affordable(max(self._totals)))) if self.is_rough else COUNTED
 
     def _others(self, total: int) -> int:
         """Workgroups of a grid of so many that stand for a fixed amount of the task: what they cost is bounded."""
-        each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
         fewer = ROUGH if self.is_rough else 1
-        return min(OTHERS[1] // fewer, max(OTHERS[0], int(WIDE / fewer / len(self._totals) / each)))
+        return min(OTHERS[1] // fewer, max(OTHERS[0] // fewer, self._affordable(total)))
+
+    def _affordable(self, total: int) -> int:
+        each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
+        return int(WIDE / (ROUGH if self.is_rough else 1) / len(self._totals) / each)
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)
@@ -169,7 +178,8 @@ class CountedCase:
             size, said = int(buffer.data.nbytes), stored[buffer.name]
             if said < FEWER * size or (said > MORE * size and buffer.name not in seen.updated):
                 return False
-        if any(loaded[buffer.name] < READ * buffer.data.nbytes for buffer in self.inputs):
+        # Scalar loads are not counted: of an input that a whole wave reads at one place there is nothing.
+        if any(0 < loaded[buffer.name] < READ * buffer.data.nbytes for buffer in self.inputs):
             return False
         return all(c.spread.is_alike and c.spread.busy for c in seen.launches)
 

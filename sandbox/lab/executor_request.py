@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
+from sandbox.lab.explored_launches import ShapeExploration
 from sandbox.lab.stored_inputs import Stored
 
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
-PAGE, EVEN = 4096, 2 << 20  # what a GPU's allocator promises of a buffer's address, and what it gives to large ones
+PART, PAGE, EVEN = 256, 4096, 2 << 20  # multiples at which an allocator that keeps memory, a GPU's own, and either of
+# them with large buffers lay these
 NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
@@ -95,13 +97,14 @@ class Work:
     checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see interpreter/request.h
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
-    backwards: bool = False  # the last workgroup begins
+    order: int = 0  # of workgroups, see ORDERS in lab.py
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # see executor_limits.device_words
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
     surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
     seen: bytes = b""  # of known shapes, by an earlier survey of the program
+    exploration: ShapeExploration | None = None
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -116,12 +119,13 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     rooms = [_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers]
-    places, arena = _places(rooms, unit := _RANDOM.choice((PAGE, EVEN)))
-    base = LOWEST + unit * _RANDOM.randrange((HIGHEST - LOWEST - arena) // unit)
+    rng = random.Random(_RANDOM.getrandbits(256))
+    places, arena = _places(rooms, unit := rng.choice((PART, PAGE, EVEN)), rng)
+    base = LOWEST + unit * rng.randrange((HIGHEST - LOWEST - arena) // unit)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at, room in zip(buffers, places, rooms, strict=True):
         masked = masks and buffer.role in WRITTEN and not count
-        poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
+        poison = bytes(8) if sparse else poison_of(buffer.data.dtype, rng)
         if isinstance(buffer.data, Stored):
             regions.append(Region(buffer, base + at, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:
@@ -133,25 +137,26 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
 
 
-def _places(rooms: Sequence[int], unit: int) -> tuple[list[int], int]:
+def _places(rooms: Sequence[int], unit: int, rng: random.Random) -> tuple[list[int], int]:
     """Random offsets in the arena, about half of them multiples of the unit; and the size of the arena."""
-    places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
-    for index in _RANDOM.sample(range(len(rooms)), len(rooms)):
+    step = min(PAGE, unit)
+    places, at, before = [0] * len(rooms), step * rng.randrange(1 << 16), MIN_RED_ZONE
+    for index in rng.sample(range(len(rooms)), len(rooms)):
         zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
-        at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
-        at = _round_up(at, _RANDOM.choice((1, unit)))
+        at += max(before, zone) + step * rng.randrange(zone // step)
+        at = _round_up(at, rng.choice((1, unit)))
         places[index] = at
         at, before = at + rooms[index], zone
     return places, at + before
 
 
-def poison_of(dtype: np.dtype[Any]) -> bytes:
+def poison_of(dtype: np.dtype[Any], rng: random.Random = _RANDOM) -> bytes:
     """Eight bytes of poison: in a floating type NaN with random bits, else random; bytes of fp8 have one NaN only."""
     count = 8 // dtype.itemsize if dtype.itemsize in (1, 2, 4, 8) else 0
     if dtype.name in _NANS:
         nan, free = _NANS[dtype.name]
-        return (nan | _RANDOM.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
-    return _RANDOM.randbytes(dtype.itemsize) * count if count else _RANDOM.randbytes(8)
+        return (nan | rng.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
+    return rng.randbytes(dtype.itemsize) * count if count else rng.randbytes(8)
 
 
 def inputs_file(buffers: Sequence[Buffer]) -> Path | None:

@@ -45,6 +45,7 @@ KINDS = (
     "shift",
     "missing_wait",
     "deadlock",
+    "hazard",
     "probe",
 )
 _ORDERED = ("race", "undrained_barrier")

@@ -44,6 +44,10 @@ from tasks.task import Task
 __all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 
 Checks = Literal["all", "bounds"]
+# The first workgroup begins, or the last one does: none may rest on what those before it have done. Or several are
+# there at once, which take turns at atomic operations and barriers, as do their waves.
+Order = Literal["forwards", "backwards", "exploring"]
+ORDERS: tuple[Order, ...] = ("forwards", "backwards", "exploring")  # as in interpreter/request.h
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
 PIECES_BYTES = 64 << 20  # of buffers that a few workgroups touch
 
@@ -61,7 +65,7 @@ class ExecutionRequest:
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # of each launch: these numbers (x + gx * (y + gy * z)) only,
     # in any order, each once; None: as `blocks` says
     shuffled: bool = False  # another wave begins in each workgroup, so that nothing rests on their order
-    backwards: bool = False  # the last workgroup begins: none may rest on what those before it have done
+    order: Order = "forwards"  # of workgroups
     exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
@@ -87,6 +91,7 @@ class Execution:
     launch_seconds: tuple[float, ...] = ()  # wall time inside each launch, without start-up and files
     launch_cpu_s: tuple[float, ...] = ()  # processor time inside each launch
     updated: frozenset[str] = frozenset()  # buffers that were changed atomically
+    is_atomic: bool = False  # some memory was, LDS included
     is_waiting: bool = False  # a workgroup looked at one place all the time: for another that was not executed, maybe
     is_slow: bool = False  # the deadline came in a launch that had taken no longer than others which ended
     is_moving: bool = False  # it came while one workgroup ended after the other
@@ -160,6 +165,7 @@ class Lab(ABC):
             is_slow=is_slow(seen),
             is_moving=executor_result.is_moving(seen, request.deadline_s),
             updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
+            is_atomic=any(row["atomic"] for row in launches),
             pieces=outputs if request.pieces else {},
         )
 
@@ -176,7 +182,7 @@ class Lab(ABC):
             line_bytes=int(memory["line_bytes"]),
             exact=request.exact,
             shuffled=request.shuffled,
-            backwards=request.backwards,
+            order=ORDERS.index(request.order),
             checks=_checks(request, len(totals) > 1 and chosen != totals),
             device=device_words(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),

@@ -16,7 +16,7 @@ from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram, Order
 from sandbox.lab.listed_values import ListedValues, Values
 from tasks.compare import NEAR, compare
 from tasks.dtypes import numpy_dtype
@@ -24,7 +24,11 @@ from tasks.more_outputs import has_few, more_outputs
 from tasks.own_check import own_check
 from tasks.task import Array, Case, Task, TensorSpec
 
-BACKWARDS_S = 3.0  # for an execution that may come to no end
+ORDERED_S = 3.0  # for an execution that may come to no end
+# A test case with atomic operations is executed again in so many orders of waves and workgroups, or for so long: after
+# that many seconds of processor time no further one begins.
+EXPLORED, EXPLORED_S = 8, 0.2
+EXPLORING: Order = "exploring"
 Rows = tuple[CaseResult, tuple[Finding, ...]]
 
 
@@ -116,25 +120,30 @@ class Judge:
             ), findings
         row, findings = self._compare(execution, values, replace(case, name=name))
         is_alone = not execution.updated or max(prod(launch.grid) for launch in plan.launches) < 2
-        if findings or case.role == "test" or is_alone or self.built.program.path in self.waiting:
-            return row, findings
-        return self._backwards(plan, buffers, values, replace(case, name=name)) or (row, findings)
+        orders: tuple[Order, ...] = (EXPLORING,) * EXPLORED if not is_drawn and execution.is_atomic else ()
+        if case.role != "test" and not is_alone and self.built.program.path not in self.waiting:
+            orders = ("backwards",)
+        begun_s = self.lab.cpu_here_s
+        for order in orders if not findings else ():
+            if order == EXPLORING and self.lab.cpu_here_s > begun_s + EXPLORED_S:
+                break
+            other = self._ordered(order, plan, buffers, values, replace(case, name=name))
+            if other and other[1]:
+                return other
+        return row, findings
 
-    def _backwards(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case) -> Rows | None:
-        """The row where workgroups that share a buffer begin with the last one; None where one waits for another."""
+    def _ordered(
+        self, order: Order, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case
+    ) -> Rows | None:
+        """The row of an execution in another order of workgroups and waves; None where one waits for another."""
+        program = replace(self.built.program, lanes_meet=self.built.program.lanes_meet and order != EXPLORING)
         request = ExecutionRequest(
-            self.built.program,
-            plan,
-            buffers,
-            BACKWARDS_S,
-            exact=self.exact,
-            shuffled=True,
-            backwards=True,
-            probes=False,
+            program, plan, buffers, ORDERED_S, exact=self.exact, shuffled=True, order=order, probes=False
         )
         execution = self.lab.execute(request)
         if any(finding.kind == "timeout" for finding in execution.findings):
-            self.waiting.add(self.built.program.path)  # that they are begun in turn is what every GPU does
+            if order == "backwards":
+                self.waiting.add(program.path)  # that they are begun in turn is what every GPU does
             return None
         found = tuple(replace(finding, case=case.name) for finding in execution.findings)
         if found:

@@ -49,7 +49,7 @@ class Values:
         with np.errstate(all="ignore"):
             return self.task.baseline(self.inputs, self.case)
 
-    @property
+    @computed_once
     def nbytes(self) -> int:
         """Memory at most."""
         ours = sum(prod(self.task.shape_of(s, self.case)) * numpy_dtype(s.dtype).itemsize for s in self.task.inputs)

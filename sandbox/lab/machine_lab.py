@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from records.errors import PlanError
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import kernels_in
@@ -26,9 +27,10 @@ from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_limits import device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
+from sandbox.lab.explored_launches import ShapeExploration, launch_words
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.lab.lab_program import LabProgram
-from sandbox.machine.executor import executed_semantics, executor
+from sandbox.machine.executor import executor
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import pack
 from sandbox.machine.machine_program import machine_program
@@ -140,8 +142,7 @@ class MachineLab(Lab):
     def program(self, listing: str, symbols: Mapping[str, str], source_name: str) -> LabProgram | tuple[Finding, ...]:
         """Decode a listing of any language; `symbols` are of the kernels that a plan launches, by their names there."""
         try:
-            executed = executed_semantics(self._toolchain, self._cache)
-            program = machine_program(listing, self._cache / "machine" / "images", source_name, executed)
+            program = machine_program(listing, self._cache / "machine" / "images", source_name)
         except UnreadableListing as refused:
             return (_refusal(refused, source_name),)
         named = {name: symbol for name, symbol in symbols.items() if symbol}
@@ -153,6 +154,7 @@ class MachineLab(Lab):
             program.lines,
             max(program.lds_bytes.values(), default=0),
             program.comparisons,
+            lanes_meet=source_name == SOURCE,  # of the source: Triton's blocks and assembly have no lanes of their own
         )
 
     @property
@@ -181,7 +183,8 @@ class MachineLab(Lab):
             file.truncate(layout.masks)
         (folder / "result.json").touch()
         marks = [one.instruction for one in program.told] if work.checks and not work.recorded_blocks else []
-        header = _header(program, plan, layout, work, len(marks))
+        explored = _explored(program, plan, layout, work.exploration)
+        header = _header(program, plan, layout, work, len(explored), len(marks))
         words = [*header, *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
             poison = int.from_bytes(region.poison, "little")
@@ -190,7 +193,8 @@ class MachineLab(Lab):
         seen = work.seen + bytes(-len(work.seen) % 8)
         words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
         words += _launches(program, plan, layout, work)
-        (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
+        said = struct.pack(f"<{len(words)}Q", *[w & NONE for w in words])
+        (folder / "request.bin").write_bytes(b"".join((said, *explored)))
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the interpreter in its cage: it sees itself, the image, its folder and the stored inputs."""
@@ -210,8 +214,10 @@ def _refusal(refused: UnreadableListing, source_name: str) -> Finding:
     return Finding("compile_error", str(refused), where, code="B.1")
 
 
-def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, marks: int) -> list[int]:
-    shadow = 24 * sum(region.size for region in layout.regions)
+def _header(
+    program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work, explored: int, marks: int
+) -> list[int]:
+    shadow = 64 * sum(region.size for region in layout.regions)  # records of words and of bytes, see shadow.h
     together = max((math.prod(each.grid) for each in plan.launches if each.cooperative), default=work.workers)
     waves = max(-(-launch.threads // 64) for launch in plan.launches)
     space = layout.arena + shadow + 2 * layout.masks + (together + work.workers) * waves * 64 * _WAVE_BYTES
@@ -236,13 +242,33 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         work.checks,
         int(work.exact),
         _RANDOM.randrange(1, 1 << 32) if work.shuffled else 0,
-        int(work.backwards),
+        work.order,
         (_LANES_MEET if program.lanes_meet else 0) | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,
         len(work.seen),
+        explored,
+        work.exploration.evaluations if work.exploration else 0,
         marks,
     ]
+
+
+def _explored(
+    program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, exploration: ShapeExploration | None
+) -> list[bytes]:
+    """The words of each explored launch; none of one whose expressions have no columns."""
+    if not exploration:
+        return []
+    addresses, parts = {region.buffer.name: region.address for region in layout.regions}, list[bytes]()
+    for number, launch in exploration.launches.items():
+        resolved = plan.launches[number]
+        kernarg = program.layouts[resolved.kernel]
+        try:
+            words = launch_words(launch, resolved, pack(kernarg, resolved, addresses), kernarg, exploration.columns)
+        except PlanError:
+            continue
+        parts.append(struct.pack("<3Q", number, *words.shape) + words.tobytes())
+    return parts
 
 
 def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:

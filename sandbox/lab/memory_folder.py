@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 from records.errors import LabError
 
 SHARED = Path("/dev/shm")
 SPARE_BYTES = 256 << 20  # left to others, beside twice what is asked for
+SWEPT_S = 2.0  # between two looks for what is left there
+_swept = dict[Path, float]()
 
 
 def memory_folder(cache: Path, nbytes: int) -> Path:
@@ -33,8 +36,11 @@ def prefix() -> str:
 
 def _sweep(folder: Path) -> None:
     """Remove what processes that were killed have left in memory."""
+    if time.monotonic() < _swept.get(folder, 0.0) + SWEPT_S:
+        return
+    _swept[folder] = time.monotonic()
     ended = dict[str, bool]()  # by number: one process may have hundreds of names there
-    for name in os.listdir(folder):  # noqa: PTH208 - at each execution, and a Path for each takes longer
+    for name in os.listdir(folder):  # noqa: PTH208 - a Path for each takes longer
         owner = name.removeprefix("ks-lab-").partition("-")[0] if name.startswith("ks-lab-") else ""
         if owner not in ended:
             ended[owner] = owner.isdigit() and not Path("/proc", owner).exists()

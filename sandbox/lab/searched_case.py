@@ -25,7 +25,7 @@ from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were
 TRIES = 20  # executions for a candidate with a comparison of one outcome
-FEWEST, EACH, MOST = 6, 4, 12  # of every candidate, for each number that it compares with, and together
+EACH, MOST = 4, 12  # of others for each number that they compare with, and together
 MORE = 8  # times as many where more time was asked for
 LONG_SHARE = 1 / 4  # of the time in which families meet long lines
 TRIAL = 1 / 5  # of a deadline: a try that takes longer says nothing
@@ -94,8 +94,8 @@ def on_long_lines(judge: Judge, inputs: SessionInputs, begun_s: float) -> tuple[
 
 def small_shapes(judge: Judge, inputs: SessionInputs) -> list[Case]:
     """Shapes on which many executions cost little."""
-    task = judge.task
-    return [case for case in (*task.tests, *inputs.gaps, *inputs.equal) if cost(task, case.dims) <= SMALL]
+    task, swept = judge.task, inputs.swept(judge.built.prepared)
+    return [case for case in (*task.tests, *(each.case for each in swept)) if cost(task, case.dims) <= SMALL]
 
 
 def spent_s(lab: Lab) -> float:
@@ -104,11 +104,9 @@ def spent_s(lab: Lab) -> float:
 
 
 def _tries(judge: Judge) -> int:
-    """More for a comparison of one outcome, and for one that asks whether data are the same."""
-    program = judge.built.program
-    if judge.one_sided or any(each.is_equality for each in program.comparisons):
-        return TRIES
-    return min(MOST, FEWEST + EACH * len(program.numbers))
+    """More for a comparison of one outcome; none where data are compared with no number."""
+    count = len(judge.built.program.numbers)
+    return TRIES if count and judge.one_sided else min(MOST, EACH * count)
 
 
 def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Iterator[SearchedCase]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
-from sandbox.lab import hazards, source_faults, told_rows
+from sandbox.lab import hazards, source_faults, told_rows, wait_states
 from sandbox.lab.scene import Scene, place, who
 from sandbox.lab.told_rows import CODE, IMAGE, LDS, NEAR, NULL, OTHER_LDS, OWN, PRIVATE, VECTOR
 
@@ -215,15 +215,6 @@ def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
     )
 
 
-def _missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
-    load = place(scene.lines, row["places"][1:])
-    where = f" in line {load}" if load else ""
-    return (
-        f"{who(row)} uses a register before the load that fills it{where} is waited for; put an s_waitcnt between the "
-        "two"
-    )
-
-
 def _deadlock(scene: Scene, row: Mapping[str, Any]) -> str:
     return (
         f"{who(row)} stays here for ever: its wave comes back to the same state, and nobody is left who could change "
@@ -249,7 +240,8 @@ KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "wave_mask": _hazard,
     "kept_state": source_faults.of_kept_state,
     "shift": source_faults.of_shift,
-    "missing_wait": _missing_wait,
+    "missing_wait": wait_states.of_missing_wait,
     "deadlock": _deadlock,
+    "hazard": wait_states.of_hazard,
     "probe": source_faults.of_probe,
 }  # of the executor, in its order

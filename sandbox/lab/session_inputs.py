@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import secrets
 import threading
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from records.computed_once import computed_once
+from sandbox.candidate.derived_cases import candidate_secret, sweep_of
+from sandbox.candidate.prepare import Prepared
 from sandbox.lab.input_files import InputFiles
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
 from tasks.families import InputFamilies
 from tasks.family_measures import longest_line
-from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
-from tasks.long_shapes import equal_cases, long_cases, narrow_cases
+from tasks.long_shapes import long_cases
+from tasks.sweep import SweptCase
 from tasks.task import Case, Task
-from tasks.vector_remainders import remainder_shapes
 
+SWEPT = 24  # cases of a sweep
 MOST_BYTES = 512 << 20  # of files that are kept
 
 
@@ -42,26 +45,10 @@ class SessionInputs:
         """The independent dims of the task."""
         return independent_dims(self.task)
 
-    @computed_once
-    def gaps(self) -> tuple[Case, ...]:
-        """Shapes between the listed ones, which no seed that is known gives."""
-        return gap_cases(self.task, self.rng)
-
-    @computed_once
-    def equal(self) -> tuple[Case, ...]:
-        """Shapes in which two dims are equal."""
-        return equal_cases(self.task, self.rng)
-
-    @computed_once
-    def narrow(self) -> tuple[Case, ...]:
-        """Shapes with dims next to their least lengths."""
-        return narrow_cases(self.task, self.rng)
-
-    @computed_once
-    def remainders(self) -> tuple[Case, ...]:
-        """Short lines of the lengths modulo a vector's that none of these have."""
-        known = (*self.task.tests, *self.gaps, *self.equal, *self.narrow)
-        return remainder_shapes(self.task, known, self.rng)
+    def swept(self, prepared: Prepared) -> tuple[SweptCase, ...]:
+        """The first cases of this candidate's own sweep, which a GPU goes on with."""
+        sweep = sweep_of(prepared, candidate_secret(prepared, self.secret), self.listed.families)
+        return tuple(islice(sweep.cases(), SWEPT))
 
     @computed_once
     def long(self) -> tuple[Case, ...]:

@@ -18,24 +18,29 @@ import numpy as np
 from records import scratch_folder
 from records.errors import NoAnswer
 from sandbox.cage.output import read_output
+from sandbox.candidate.plan import Launch
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab import executor_request
 from sandbox.lab.executor_limits import executor_limits
 from sandbox.lab.executor_request import Buffer, Work
 from sandbox.lab.executor_result import NoResult
+from sandbox.lab.explored_launches import ShapeExploration
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.machine.machine_program import InstructionLines
+from tasks.columns import Column
 from tasks.dtypes import numpy_dtype
 from tasks.task import Case, Task
 
-INSTRUCTIONS = 5_500_000  # of waves, in all, an access to memory by a lane as a part of one
+INSTRUCTIONS = 3_000_000  # of waves, in all, an access to memory by a lane as a part of one
 OF_A_WORKGROUP = 1 << 16  # after which the next one has its turn
 DEADLINE_S = 4.0
 WORKGROUPS, OF_KNOWN = 2, 4  # of a launch: the last, and others that are drawn
 LAUNCHES = 24  # of a shape
+EVALUATIONS = 8_000_000  # of instructions, of all rows that are explored
+MOST_EXPLORED = 24  # launches
 REACHED, FOR_SOME = 0, 3  # bits of an outcome, see machine/interpreter/coverage.h
 KINDS = 1024  # of shapes, see machine/interpreter/request.h
 _WAYS = ("v_cmp", "s_cmp", "s_bitcmp", "s_cbranch")
@@ -56,7 +61,8 @@ class Survey:
     """Events of shapes that the known ones did not have, which shapes had findings, and how many were looked at."""
 
     met: Mapping[int, Met]
-    compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: shape, left, right
+    explored: Mapping[int, Met]  # the same of explored shapes, whose numbers are rows of the exploration's columns
+    compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: row, left, right
     seen: bytes  # of the known shapes; for another survey of the program
     failed: tuple[int, ...]
     done: int
@@ -72,8 +78,14 @@ def survey(
     rng: np.random.Generator,
     seen: bytes = b"",
     instructions: int = INSTRUCTIONS,
+    columns: Mapping[str, Column] | None = None,
+    launches_of: Sequence[Launch] = (),
 ) -> Survey:
-    """Run a few workgroups of each shape; the first `known` of them, and what was `seen`, are known."""
+    """Run a few workgroups of each shape; the first `known` of them, and what was `seen`, are known.
+
+    With `columns`, of names in the plan, known shapes' launches are explored for each row; `launches_of` are the
+    plan's.
+    """
     launches, lists, counts = list[ResolvedLaunch](), list[tuple[int, ...]](), list[int]()
     for number, (_, plan) in enumerate(shapes):
         chosen = _some(plan.launches, rng)
@@ -89,9 +101,28 @@ def survey(
         surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
         survey=(known, instructions, OF_A_WORKGROUP),
         seen=seen,
+        exploration=_exploration(whole, sum(counts[:known]), columns, launches_of) if columns else None,
     )
     assert isinstance(program.lines, InstructionLines)
-    return _read(_answer(lab, program, whole, buffers, work), len(shapes), program.lines.mnemonics)
+    rows = len(next(iter(columns.values()))) if columns else 0
+    return _read(_answer(lab, program, whole, buffers, work), len(shapes), rows, program.lines.mnemonics)
+
+
+def _exploration(
+    plan: ResolvedPlan, known: int, columns: Mapping[str, Column], launches: Sequence[Launch]
+) -> ShapeExploration:
+    """Some launches of each kernel that known shapes launch, the first ones and the last ones."""
+    plain = [launch for launch in launches if not (launch.loops or launch.is_step or launch.meta)]
+    texts = {launch.line: launch for launch in plain}
+    of_kernel = dict[str, dict[int, Launch]]()
+    for number, resolved in enumerate(plan.launches[:known]):
+        if resolved.line is not None and (text := texts.get(resolved.line)):
+            of_kernel.setdefault(resolved.kernel, {})[number] = text
+    chosen = dict[int, Launch]()
+    for numbered in of_kernel.values():
+        rows = [*numbered.items()]
+        chosen |= dict((rows[0], rows[-1]))
+    return ShapeExploration(dict(sorted(chosen.items())[:MOST_EXPLORED]), columns, EVALUATIONS)
 
 
 def _kind(case: Case) -> int:
@@ -157,7 +188,7 @@ def _answer(
         lab._note_cpu(done.cpu_s or done.seconds)
         try:
             if done.returncode:
-                raise NoResult(done.stderr.strip()[:300])
+                raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")
             return dict(json.loads(read_output(folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
@@ -165,25 +196,34 @@ def _answer(
         scratch_folder.remove(folder)
 
 
-def _read(said: Mapping[str, Any], shapes: int, mnemonics: Sequence[str]) -> Survey:
+def _read(said: Mapping[str, Any], shapes: int, explorable: int, mnemonics: Sequence[str]) -> Survey:
     """The answer, every number in its range; NoAnswer where it cannot be true."""
     try:
         done, instructions, failed, told = (said[name] for name in ("done", "instructions", "failed", "told"))
+        explored = said["explored"]
         compared = {row[0]: tuple(map(tuple, row[1:])) for row in said["compared"]}
         sides = [row for rows in compared.values() for row in rows]
         seen = bytes.fromhex(said["seen"])
-        _need(len(told) <= _MOST_TOLD and all(len(row) == 3 for row in (*told, *sides)))
-        _need(all(_is_below(1 << 62, number) for row in told for number in row))
+        for rows, count in ((told, shapes), (explored, explorable)):
+            _need(len(rows) <= _MOST_TOLD and all(len(row) == 3 for row in rows))
+            _need(all(_is_below(1 << 62, number) for row in rows for number in row))
+            _need(all(_is_below(count, row[0]) for row in rows))
+        _need(all(_is_below(shapes, number) for number in failed))
+        _need(all(len(row) == 3 and _is_below(explorable, row[0]) for row in sides))
         _need(all(type(number) is int and abs(number) <= 1 << 63 for row in sides for number in row))
-        _need(all(_is_below(shapes, number) for number in (*failed, *(row[0] for row in (*told, *sides)))))
         _need(_is_below(shapes + 1, done) and _is_below(1 << 62, instructions))
     except (KeyError, TypeError, IndexError, ValueError):
         raise NoAnswer("the lab's executor answered a survey with what cannot be") from None
+    met = _met(told, mnemonics), _met(explored, mnemonics)
+    return Survey(*met, compared, seen, tuple(failed), done, instructions)
+
+
+def _met(told: Sequence[Sequence[int]], mnemonics: Sequence[str]) -> dict[int, Met]:
     met = dict[int, Met]()
     for shape, item, count in told:
         before = met.get(item, Met((), 0)).shapes
         met[item] = Met((*before, shape), count, _rank(item, mnemonics))
-    return Survey(met, compared, seen, tuple(failed), done, instructions)
+    return met
 
 
 def _rank(item: int, mnemonics: Sequence[str]) -> int:

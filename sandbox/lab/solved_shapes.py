@@ -7,14 +7,14 @@ sides grows evenly with a dim, or with the product of two, the length at which i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, product, zip_longest
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-Sample = tuple[int, int, int]  # number of a shape, left side, right side
 Dims = Mapping[str, int]
+Sample = tuple[Dims, int, int]  # a shape, left side, right side
 Ranges = Mapping[str, tuple[int, int, int]]  # of each dim: least, greatest, step
 Terms = tuple[tuple[str, ...], ...]  # products of dims
 
@@ -24,18 +24,21 @@ BESIDE = (0, -1, 1)  # steps from the solution
 
 
 def solved_dims(
-    compared: Sequence[Sequence[Sample]], shapes: Sequence[Dims], ranges: Ranges, rng: np.random.Generator
+    compared: Sequence[Sequence[Sample]], ranges: Ranges, rng: np.random.Generator
 ) -> Iterator[dict[str, int]]:
-    """Dims at and beside the places where the two sides of comparisons are equal; some of them twice."""
-    for at in rng.permutation(len(compared))[:COMPARISONS]:
-        samples = compared[at]
-        dims = [shapes[shape] for shape, _, _ in samples]
-        differences = np.array([float(left - right) for _, left, right in samples])
-        if (fit := _fit(dims, differences, tuple(ranges))) is None:
-            continue
-        terms, weights = fit
-        for base, name in product((dims[0], dims[-1], {n: low for n, (low, _, _) in ranges.items()}), ranges):
-            yield from _solutions(base, name, terms, weights, ranges)
+    """Yield dims at and beside the places where the two sides of comparisons are equal, a place of each in turn."""
+    chosen = rng.permutation(len(compared))[:COMPARISONS]
+    for found in zip_longest(*(_solved(compared[at], ranges) for at in chosen)):
+        yield from (dims for dims in found if dims is not None)
+
+
+def _solved(samples: Sequence[Sample], ranges: Ranges) -> Iterator[dict[str, int]]:
+    dims = [shape for shape, _, _ in samples]
+    differences = np.array([float(left - right) for _, left, right in samples])
+    if (fit := _fit(dims, differences, tuple(ranges))) is None:
+        return
+    for base, name in product(({n: low for n, (low, _, _) in ranges.items()}, dims[0], dims[-1]), ranges):
+        yield from _solutions(base, name, *fit, ranges)
 
 
 def _fit(

@@ -23,8 +23,8 @@ def of_trap(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["detail"]:
         return (
             f"{who(row)} breaks a promise of the source to the compiler, which may do anything then: __builtin_assume "
-            "of what is not so, __builtin_unreachable that is reached, or a function that ends without its return or "
-            "despite being noreturn"
+            "of what is not so, __builtin_unreachable that is reached, __builtin_clz or __builtin_ctz of zero, or a "
+            "function that ends without its return or despite being noreturn"
         )
     return f"{who(row)} executed a trap (a failed assert, or code the compiler proved unreachable)"
 

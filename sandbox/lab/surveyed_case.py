@@ -18,6 +18,7 @@ from sandbox.lab.lab_verify import Judge
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.shape_survey import INSTRUCTIONS, Survey, survey
 from sandbox.lab.solved_shapes import solved_dims
+from tasks.columns import Column
 from tasks.domain import admits
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
@@ -26,9 +27,11 @@ from tasks.task import Case
 SHAPES = 1300  # that are looked at, besides the known ones
 SHORT = 10  # bits of the steps that a short dim is longer than its least
 FIRST = 300  # of them, which show what one takes
-OF_TRIED = 2_000_000  # instructions of waves, for shapes that follow from what was met
+OF_TRIED = 3_000_000  # instructions of waves, for shapes that follow from what was met
 THINGS, COUNT = 12, 14  # that are met and followed, and cases of a candidate
-SOLVED = 160  # shapes that are solved for
+LITTLE = 8  # steps that a short dim is longer than its least, at most
+LENGTHS = 1 << 14  # of each dim that are explored, the least ones, and as many others
+EXPLORED, OF_EACH, SOLVED = 120, 2, 80  # shapes that exploring suggests: of all things, of each, by solving
 FAILED = -1  # a thing: bounds were not kept
 MOST_COST = 4 * SMALL  # operations plus bytes of a case where no cheaper one meets the same
 ENOUGH = SMALL / 4  # up to which a case shall be large: what is met may concern few workgroups, or few elements
@@ -48,12 +51,13 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known: Collection[Case]
     if not before:
         return ()
     survey_of = partial(survey, lab, program, judge.task)
-    things, solved, seen = _Things(judge, rng), list[Shape](), b""
-    for shapes, found in _surveys(judge, before, names, survey_of, rng, things.refused):
+    things, suggested, seen = _Things(judge, rng), list[Shape](), b""
+    columns = _columns(judge, rng)
+    for shapes, found in _surveys(judge, before, names, survey_of, columns, rng, things.refused):
         things.add(found, shapes)
-        solved += _resolved(judge, _solved(judge, found, shapes, names, rng))
+        suggested += _resolved(judge, _suggested(judge, found, columns, names, rng))
         seen = found.seen
-    tried = [*solved, *_resolved(judge, _longer(judge, things.examples(), names, rng))]
+    tried = [*suggested, *_resolved(judge, _longer(judge, things.examples(), names, rng))]
     if tried:
         again = survey_of(tried, 0, rng, seen, OF_TRIED)
         fresh = things.add(again, tried)
@@ -67,6 +71,7 @@ def _surveys(
     before: Sequence[Shape],
     names: set[str],
     survey_of: Callable[..., Survey],
+    columns: Mapping[str, Column],
     rng: np.random.Generator,
     refused: list[Case],
 ) -> Iterator[tuple[Sequence[Shape], Survey]]:
@@ -75,7 +80,8 @@ def _surveys(
     new = _resolved(judge, islice(drawn, FIRST), refused)
     if not new:
         return
-    found = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4)
+    launches = judge.built.prepared.candidate.plan.launches
+    found = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4, columns, launches)
     yield [*before, *new], found
     # Long shapes are left where each takes much: as many are resolved as may have their turn, and some more.
     share = min(1.0, 2 * max(0, found.done - len(before)) / len(new))
@@ -187,16 +193,43 @@ def _by_cost(judge: Judge, cases: Iterable[Case]) -> list[Case]:
     return sorted(cases, key=lambda case: cost(judge.task, case.dims))
 
 
-def _solved(
-    judge: Judge, found: Survey, shapes: Sequence[Shape], names: set[str], rng: np.random.Generator
+def _columns(judge: Judge, rng: np.random.Generator) -> dict[str, Column]:
+    """Draw shapes to explore: lengths of each dim beside little ones of the others, and shapes of all kinds."""
+    drawn, ranges = many_shapes(judge.task, rng), _ranges(judge)
+    tables = [np.stack([*drawn.values()], axis=1)]
+    for at, (least, most, step) in enumerate(ranges.values()):
+        lengths = np.arange(least, most + 1, step)
+        if len(lengths) > 2 * LENGTHS:
+            lengths = np.concatenate([lengths[:LENGTHS], rng.choice(lengths[LENGTHS:], LENGTHS)])
+        table = np.stack([low + by * rng.integers(LITTLE, size=len(lengths)) for low, _, by in ranges.values()], axis=1)
+        table[:, at] = lengths
+        tables.append(np.minimum(table, [top for _, top, _ in ranges.values()]))
+    rows = rng.permutation(np.concatenate(tables))
+    tunables = {name: np.full(len(rows), value) for name, value in judge.built.prepared.tunables.items()}
+    return {name: rows[:, at] for at, name in enumerate(drawn)} | tunables
+
+
+def _suggested(
+    judge: Judge, found: Survey, columns: Mapping[str, Column], names: Collection[str], rng: np.random.Generator
 ) -> Iterator[Case]:
-    """Shapes next to the length at which a comparison comes out otherwise."""
+    """Shapes on which an instruction may have an outcome that no known shape gave it, the rarest first."""
     task, seen = judge.task, set(names)
-    for dims in solved_dims([*found.compared.values()], [case.dims for case, _ in shapes], _ranges(judge), rng):
-        case = _case(judge, dims, rng)
-        if case.name not in seen and len(seen) < len(names) + SOLVED and admits(task, dims):
-            seen.add(case.name)
-            yield case
+    order = sorted(found.explored, key=lambda one: (found.explored[one].rank, found.explored[one].count))
+    rows = [row for item in order for row in found.explored[item].shapes[:OF_EACH]]
+    table = {name: columns[name].tolist() for name in task.tests[0].dims}
+
+    def dims_of(row: int) -> dict[str, int]:
+        return {name: column[row] for name, column in table.items()}
+
+    samples = [[(dims_of(row), left, right) for row, left, right in each] for each in found.compared.values()]
+    for most, tried in ((EXPLORED, map(dims_of, rows)), (SOLVED, solved_dims(samples, _ranges(judge), rng))):
+        fresh = 0
+        for dims in tried:
+            case = _case(judge, dims, rng)
+            if fresh < most and case.name not in seen and admits(task, dims):
+                fresh += 1
+                seen.add(case.name)
+                yield case
 
 
 def _longer(judge: Judge, cases: Sequence[Case], names: set[str], rng: np.random.Generator) -> Iterator[Case]:

@@ -119,7 +119,14 @@ class TimedCase:
     def _executed(self, built: Built, deadline_s: float, *, has_masks: bool) -> Execution:
         buffers = (*self.inputs.buffers, *written_buffers(self.judge.task, self.case, self.plan))
         request = ExecutionRequest(
-            built.program, self.plan, buffers, deadline_s, exact=self.judge.exact, shuffled=True, masks=has_masks
+            built.program,
+            self.plan,
+            buffers,
+            deadline_s,
+            exact=self.judge.exact,
+            shuffled=True,
+            masks=has_masks,
+            probes=False,
         )
         return self.judge.noted(self.judge.lab.execute(request))
 

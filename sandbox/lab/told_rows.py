@@ -13,7 +13,7 @@ from sandbox.machine.machine_program import InstructionLines
 NONE, NEAR, LDS, NULL, IMAGE, PRIVATE, OWN, OTHER_LDS, VECTOR = range(9)
 CODE = 10
 _SPACES = {"": PRIVATE, "file": OWN, "lds": OTHER_LDS}  # of a probe's array
-_ASSUMED = ("assume", "unreachable")
+_ASSUMED = ("assume", "unreachable", "zeros")
 
 
 def by_probe(program: LabProgram, row: Mapping[str, Any]) -> tuple[Mapping[str, Any], int | None]:

@@ -21,25 +21,27 @@ from sandbox.machine.instruction_decoder import DecodedInstruction
 
 MOST = 4096  # comparisons of a program
 FEW = 32  # numbers that one side may be
+LOOKED_AT = 1 << 19  # instructions at most, in search of the last writes of registers that are compared
 _SCALARS = 512  # bit of s0; vector registers come before
 _LDS, _SCRATCH = 1 << 800, 1 << 801
 _IMPLICIT = {"scc": 1 << (_SCALARS + SCC), "vcc": 3 << (_SCALARS + VCC), "exec": 0}
 _HEAD_BYTES = 4  # of a body, before its operands
 _BOUNDS = ("min_f", "max_f", "med3_f", "min_i", "max_i", "min_u", "max_u")
-# What LLVM itself compares with where it expands an exponential, a conversion to bf16, a root or a logarithm.
+# Sizes that LLVM itself compares with where it expands an exponential, a conversion to bf16, a root or a logarithm.
 _EXPANSIONS = frozenset(
     {
-        -103.2789306640625,
+        103.2789306640625,
         88.72283935546875,
         2139095040.0,
         4286578688.0,
         1.1754943508222875e-38,
         1.2621774483536189e-29,
         128.0,
-        -149.0,
+        149.0,
     }
 )
 _LOC = re.compile(r"\s*\.loc\s+\d{1,9}\s+\d{1,9}\s+(\d{1,9})")
+_MOVES = frozenset({"s_mov_b32", "mov_b32", "s_movk_i32"})
 _ENDS = frozenset({"s_branch", "s_endpgm", "s_setpc_b64", "s_endpgm_saved"})
 
 _Operand = tuple[int, int, int, int, int, int]  # as image_layout.OPERAND
@@ -53,7 +55,6 @@ class DataComparison:
     line: int
     column: int
     numbers: tuple[float, ...]
-    is_equality: bool
     is_told: bool = True  # its outcome can be seen; of a bound whose constant is in a register it cannot
 
 
@@ -62,7 +63,7 @@ def data_comparisons(program: DecodedProgram, listing: str, source_name: str) ->
     steps = [_Step(instruction) for instruction in program.instructions]
     if not any(step.is_comparison or step.is_bound for step in steps):
         return ()
-    given, moved, columns = _given(program, steps), _moved(steps), _columns(program, listing)
+    given, moves, columns = _given(program, steps), _Moves(program, steps), _columns(program, listing)
     found = list[DataComparison]()
     for number, step in enumerate(steps):
         file, line = program.places[number][0] if program.places[number] else ("", 0)
@@ -70,11 +71,10 @@ def data_comparisons(program: DecodedProgram, listing: str, source_name: str) ->
         is_asked = step.is_comparison or step.is_bound
         if not (is_asked and is_theirs and step.reads & given[number]) or len(found) >= MOST:
             continue
-        read = dict.fromkeys(_numbers(step, moved))
-        numbers = tuple(value for value in read if value not in _EXPANSIONS)  # a register may hold others elsewhere
+        read = dict.fromkeys(_numbers(step, number, moves))
+        numbers = tuple(value for value in read if abs(value) not in _EXPANSIONS)
         if numbers or (step.is_comparison and not read):
-            how = step.is_equality, step.is_comparison
-            found.append(DataComparison(number, line, columns[number], numbers, *how))
+            found.append(DataComparison(number, line, columns[number], numbers, step.is_comparison))
     return tuple(sorted(found, key=lambda one: not one.is_told))
 
 
@@ -108,15 +108,13 @@ class _Step:
         self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
         self.is_store = row.memory_bytes > 0 and not self.writes
         self.inside = _LDS if row.group == "lds" else _SCRATCH if row.group == "scratch" else 0
+        self.is_move = name in _MOVES and self.sources[0][0] == OperandKind.CONSTANT
         self.is_bound = name.startswith(_BOUNDS)
         has_constant = any(
             one[0] == OperandKind.CONSTANT and math.isfinite(_read(one[5], name)) for one in self.sources
         )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
         self.is_comparison = is_asked or (self.is_bound and has_constant)
-        # An integer beside 0 is a truth value of the compiler's own more often than a datum.
-        is_truth = "_f" not in name and any(one[0] == OperandKind.CONSTANT and not one[5] for one in self.sources)
-        self.is_equality = not is_truth and any(part in name for part in ("_eq_", "_ne_", "_lg_", "_neq_", "_nlg_"))
         self.is_scalar = row.group == "salu"
 
     def after(self, data: int, known: int) -> tuple[int, int]:
@@ -181,28 +179,46 @@ def _followers(program: DecodedProgram, steps: Sequence[_Step], number: int) -> 
         yield number + 1
 
 
-def _moved(steps: Sequence[_Step]) -> dict[int, list[int]]:
-    """Constants that are moved into each register, wherever that is."""
-    found = dict[int, list[int]]()
-    for step in steps:
-        if step.name in ("s_mov_b32", "mov_b32", "s_movk_i32") and step.sources[0][0] == OperandKind.CONSTANT:
-            found.setdefault(step.writes, []).append(step.sources[0][5])
-    return found
+class _Moves:
+    """Constants that registers hold."""
+
+    def __init__(self, program: DecodedProgram, steps: Sequence[_Step]) -> None:
+        self._steps, self._left = steps, LOOKED_AT
+        self._before: list[list[int]] = [[] for _ in steps]
+        for number in range(len(steps)):
+            for after in _followers(program, steps, number):
+                self._before[after].append(number)
+
+    def held(self, register: int, number: int) -> list[int]:
+        """Words that the last writes of a register move there, on each way to this instruction."""
+        found, seen, waiting = dict[int, None](), {number}, [*self._before[number]]
+        while waiting and self._left:
+            last = waiting.pop()
+            if last in seen:
+                continue
+            seen.add(last)
+            self._left -= 1
+            step = self._steps[last]
+            if not step.writes & register:
+                waiting += self._before[last]
+            elif step.is_move and step.writes == register:
+                found[step.sources[0][5]] = None
+        return list(found)
 
 
-def _numbers(step: _Step, moved: dict[int, list[int]]) -> Iterator[float]:
+def _numbers(step: _Step, number: int, moves: _Moves) -> Iterator[float]:
     for operand in step.sources:
         kind, dwords = operand[0], operand[1]
         if kind == OperandKind.CONSTANT:
             words = [operand[5]]
         elif kind in (OperandKind.VECTOR, OperandKind.SCALAR) and dwords == 1:
-            words = moved.get(_bits([operand]), [])
+            words = moves.held(_bits([operand]), number)
         else:
             continue
-        for word in words[:FEW] if len(words) <= FEW else ():
-            number = _read(word, step.name)
-            if math.isfinite(number) and number:
-                yield number
+        for word in words if len(words) <= FEW else ():
+            value = _read(word, step.name)
+            if math.isfinite(value) and value:
+                yield value
 
 
 def _read(word: int, name: str) -> float:

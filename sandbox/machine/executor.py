@@ -38,7 +38,7 @@ LEVELS = (
 )
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _TIMEOUT_S = 600.0
-_PROGRAM, _NAMES = "executor", "semantics.txt"
+_PROGRAM, _OBJECTS = "executor", "objects"
 
 
 def sources() -> tuple[Path, ...]:
@@ -67,24 +67,19 @@ def identity(toolchain: Toolchain) -> str:
     return digest.hexdigest()
 
 
+def executor_path(toolchain: Toolchain, cache: Path) -> Path:
+    """Give the path that the interpreter has in this cache once it is built."""
+    return cache / "machine" / f"interpreter-{identity(toolchain)[:24]}" / _PROGRAM
+
+
 def executor(toolchain: Toolchain, cache: Path, progress: Callable[[str], None] | None = None) -> Path:
     """Give the interpreter's path; build it first where the cache has none. LabError when it cannot be built."""
-    place = cache / "machine" / f"interpreter-{identity(toolchain)[:24]}" / _PROGRAM
+    place = executor_path(toolchain, cache)
     if not place.is_file():
         if progress:
             progress("building the interpreter of gfx942 code")
         _build(toolchain, place)
     return place
-
-
-def executed_semantics(toolchain: Toolchain, cache: Path) -> frozenset[str]:
-    """Name the semantics that the interpreter has a function for; an instruction of another is refused."""
-    return _semantics(executor(toolchain, cache).parent / _NAMES)
-
-
-@functools.cache
-def _semantics(path: Path) -> frozenset[str]:
-    return frozenset(path.read_text(encoding="ascii").split())
 
 
 def _build(toolchain: Toolchain, place: Path) -> None:
@@ -104,12 +99,11 @@ def _build(toolchain: Toolchain, place: Path) -> None:
         objects = [f"{unit.stem}.o" for unit in units]
         _run(toolchain, work, ("cc", "-target", target, *STATIC, *objects, "-o", _PROGRAM), "the link")
         (work / _PROGRAM).chmod(0o500)
-        said = run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS)
-        if said.returncode:
-            raise LabError(f"the interpreter that was built here does not start (status {said.returncode})")
-        (work / _NAMES).write_text(said.stdout, encoding="ascii")
+        if said := run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS).returncode:
+            raise LabError(f"the interpreter that was built here does not start (status {said})")
         for name in objects:
             (work / name).unlink()
+        scratch_folder.remove(work / _OBJECTS)
         os.rename(work, place.parent)  # noqa: PTH104 - fails where another process was first, replace() would not
     except OSError:
         if not place.is_file():
@@ -122,8 +116,9 @@ def _build(toolchain: Toolchain, place: Path) -> None:
 
 
 def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], what: str) -> None:
-    command = toolchain.command(*argv)
-    done = run(command, cwd=work, env=toolchain.environment(), timeout_s=_TIMEOUT_S, limits=_LIMITS)
+    # A compiler that was killed may leave its cache with the name of an object that is not there, which stays so.
+    env = {**toolchain.environment(), "ZIG_LOCAL_CACHE_DIR": str(work / _OBJECTS)}
+    done = run(toolchain.command(*argv), cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS)
     if done.returncode != 0:
         said = (done.stderr.strip() or "no message")[:400]
         raise LabError(f"the interpreter does not compile ({what}: {said}); reinstall the pinned compiler")

@@ -15,7 +15,7 @@ LDS_BASE = 1 << 48
 PRIVATE_BASE = 2 << 48
 
 OPERAND = struct.Struct("<BBBBIQ")
-HEAD = struct.Struct("<IBBBB")  # semantics, results, sources, bytes, wait
+HEAD = struct.Struct("<IBBBB")  # semantics, results, sources, bytes, unit
 TAIL = struct.Struct("<qIIIHBBBBBBBBBB")  # from offset on; see tail()
 KERNEL = struct.Struct("<15Q")
 SECTION = struct.Struct("<3Q")
@@ -33,6 +33,24 @@ class OperandKind(IntEnum):
     VECTOR = 1
     SCALAR = 2
     CONSTANT = 3
+
+
+class Unit(IntEnum):
+    """The part of the hardware that executes an instruction; see program.h."""
+
+    OTHER_UNIT = 0
+    NO_UNIT = 1
+    PAUSE = 2
+    SALU = 3
+    VALU = 4
+    TRANS = 5
+    DOT = 6
+    XDL = 7
+    SGEMM = 8
+    DGEMM = 9
+    VMEM = 10
+    FLAT_UNIT = 11
+    LDS_UNIT = 12
 
 
 class Modifier(IntFlag):
@@ -68,6 +86,13 @@ class Flag(IntFlag):
     DPP_ON_SECOND = 1 << 16
     GENERIC = 1 << 17
     LOCAL = 1 << 18
+    READS_SCC = 1 << 19
+    READS_VCC = 1 << 20
+    READS_EXEC = 1 << 21
+    READS_M0 = 1 << 22
+    WRITES_SCC = 1 << 23
+    WRITES_EXEC = 1 << 24
+    WRITES_M0 = 1 << 25
 
 
 FLAT_SCRATCH, XNACK_MASK, VCC, TRAP_TEMPORARIES, M0, EXEC, SCC = 102, 104, 106, 108, 124, 126, 128

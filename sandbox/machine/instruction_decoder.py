@@ -30,6 +30,12 @@ _SPACES = re.compile(r"\s+(?![^\[\(]*[\]\)])")
 _ADDRESS = OperandType("u", 64)
 _HALF, _WORD = OperandType("f", 16), OperandType("i", 32)
 _MEMORY = {"flat": Flag.GENERIC, "lds": Flag.LOCAL}  # where an address leads
+_BESIDE = {  # registers beside the operands; of vector instructions it goes without saying that they read EXEC
+    "scc": (Flag.READS_SCC, Flag.WRITES_SCC),
+    "vcc": (Flag.READS_VCC, Flag(0)),
+    "exec": (Flag.READS_EXEC, Flag.WRITES_EXEC),
+    "m0": (Flag.READS_M0, Flag.WRITES_M0),
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ def _decode(text: str) -> DecodedInstruction:
         draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
         return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
     words, settings = _split(rest, row)
-    draft = InstructionDraft(row, settings, flags=number(settings, "flags") | _MEMORY.get(row.group, 0))
+    flags = number(settings, "flags") | _MEMORY.get(row.group, 0) | _beside(row)
+    draft = InstructionDraft(row, settings, flags=flags)
     specs = _present(row, words, draft)
     for spec, word in zip(specs, words, strict=True):
         _read(draft, spec, word)
@@ -79,16 +86,24 @@ def _decode(text: str) -> DecodedInstruction:
     return DecodedInstruction(text, mnemonic, row, draft.packed(), draft.label, tuple(words))
 
 
+def _beside(row: TableRow) -> int:
+    """Flag the registers that a row reads and writes beside its operands."""
+    names = [name for name in _BESIDE if name != "exec" or row.name.startswith("s_")]
+    read = sum(_BESIDE[name][0] for name in names if name in row.reads)
+    return int(read + sum(_BESIDE[name][1] for name in names if name in row.writes))
+
+
 def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
     """The operands, and what stands behind the last of them."""
     if not row.operands or not rest:
         return [], read_modifiers(rest) if rest else NO_SETTINGS
-    words = _COMMAS.split(rest.strip()) if "(" in rest or "[" in rest or "  " in rest else rest.split(", ")
-    behind = []
-    for i, word in enumerate(words):  # modifiers may be set off by commas, too
+    set_off = _COMMAS.split(rest.strip()) if "(" in rest or "[" in rest or "  " in rest else rest.split(", ")
+    words, behind = [], []
+    for word in set_off:  # operands may stand without commas, modifiers with them
         parts = _SPACES.split(word) if " " in word else [word]
-        words[i] = parts[0]
-        behind += parts[1:]
+        count = next((i for i, part in enumerate(parts[1:], 1) if not register(part)), len(parts))
+        words += parts[:count]
+        behind += parts[count:]
     while len(words) > 1 and ":" in words[-1] and "[" not in words[-1].partition(":")[0]:
         behind.insert(0, words.pop())
     return words, read_modifiers(" ".join(behind)) if behind else NO_SETTINGS

@@ -59,8 +59,7 @@ class InstructionDraft:
             offset, offset1, rest = self._settled()
         elif self.control:
             rest = (self.control, *_PLAIN_TAIL[1:])
-        wait = 0 if self.counts is _NO_WAIT else sum(1 << i for i, n in enumerate(self.counts) if n != fields.UNWAITED)
-        head = HEAD.pack(0, result_count, source_count, row.memory_bytes, wait)
+        head = HEAD.pack(0, result_count, source_count, row.memory_bytes, row.unit)
         tail = TAIL.pack(offset, offset1, NOWHERE, self.flags, *rest, *self.counts)
         return head[4:] + b"".join(results + sources) + tail
 
@@ -72,7 +71,7 @@ class InstructionDraft:
         else:
             offset += number(settings, "offset") + number(settings, "offset0")
         if "format" in row.semantics:
-            control = number(settings, "format") or number(settings, "dfmt") | number(settings, "nfmt") << 4
+            control = number(settings, "format") or number(settings, "dfmt", 1) | number(settings, "nfmt") << 4
         masks = number(settings, "row_mask", 15), number(settings, "bank_mask", 15)
         names = ("omod", "dst_sel", "cbsz", "abid", "blgp")
         return offset, number(settings, "offset1"), (control, *masks, *(number(settings, name) for name in names))

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
+from sandbox.machine.image_layout import Unit
+
 TABLE = Path(__file__).parent / "instructions.tsv"
 SUFFIXES = ("_e32", "_e64_dpp", "_e64", "_dpp", "_sdwa")
 _ALIASES = {"v_accvgpr_read": "v_accvgpr_read_b32", "v_accvgpr_write": "v_accvgpr_write_b32"}
@@ -76,6 +78,7 @@ class TableRow:
     semantics: str
     memory_bytes: int  # that a lane moves, 0 of what is no load, store or atomic
 
+    unit: int  # image_layout.Unit, and from bit 4 on the binary logarithm of its passes
     is_packed: bool  # op_sel_hi is all ones unless the text says otherwise
     has_format: bool  # the format of a typed buffer access may stand among the operands
     has_optional: bool
@@ -140,10 +143,22 @@ def _row(cells: list[str]) -> TableRow:
         latency,
         semantics,
         int(size),
+        _unit(name, group, latency),
         group == "valu" and any(spec.is_source and spec.type.is_packed for spec in specs),
         any(spec.role == "format" for spec in specs),
         any(spec.is_optional for spec in specs),
     )
+
+
+_UNITS = {"salu": Unit.SALU, "valu": Unit.VALU, "trans": Unit.TRANS, "lds": Unit.LDS_UNIT, "pseudo": Unit.NO_UNIT}
+_UNITS |= {"vmem": Unit.FLAT_UNIT, "flat": Unit.FLAT_UNIT, "scratch": Unit.FLAT_UNIT}
+
+
+def _unit(name: str, group: str, latency: str) -> int:
+    if match := re.fullmatch(r"(xdl|sgemm|dgemm)(\d+)", latency):
+        return Unit[match[1].upper()] | int(match[2]).bit_length() - 1 << 4
+    starts = {"s_nop": Unit.PAUSE, "v_dot": Unit.DOT, "buffer_": Unit.VMEM, "tbuffer_": Unit.VMEM}
+    return next((unit for start, unit in starts.items() if name.startswith(start)), _UNITS.get(group, Unit.OTHER_UNIT))
 
 
 def _spec(token: str, group: str) -> OperandSpec:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from records.computed_once import computed_once
 from records.errors import PlanError
 from sandbox.candidate.arguments import BufferArg, NullArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.kernel import KernelArgument
@@ -48,14 +49,14 @@ class KernargLayout:
     fields: tuple[KernargField, ...]
     nulls: int = 0
 
-    @property
+    @computed_once
     def explicit(self) -> tuple[KernelArgument, ...]:
         """The arguments that a launch passes, in order."""
         given = [field for field in self.fields if not field.is_hidden]
         kept = given[: len(given) - self.nulls]
         return tuple(KernelArgument(field.kind == POINTER, field.offset, field.size) for field in kept)
 
-    @property
+    @computed_once
     def hidden(self) -> tuple[KernargField, ...]:
         """The arguments that the runtime fills."""
         return tuple(field for field in self.fields if field.is_hidden)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,6 @@ from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
-from sandbox.machine.unreadable import UnreadableListing
 
 _FOLDER = Path(__file__).parent
 GRID_COUNT = "ks_grid_come"  # of hip_cooperative_groups.h
@@ -31,23 +30,31 @@ class InstructionLines:
     file: str
     grid_waits: frozenset[int] = frozenset()  # places in which the barrier of our headers waits for the whole grid
 
+    def _chain(self, place: int) -> tuple[Place, ...]:
+        return self.chains[place - 1] if 0 < place <= len(self.chains) else ()
+
+    def _lines(self, chain: Sequence[Place]) -> list[int]:
+        return [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
+
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
-        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
-        return next((line for name, line in chain if line and name.rpartition("/")[2] == self.file), None)
+        return next(iter(self._lines(self._chain(place))), None)
 
     def caller_line(self, place: int) -> int | None:
         """Give the line of the candidate's file from which the instruction's innermost function there was called."""
-        chain = self.chains[place - 1] if 0 < place <= len(self.chains) else ()
-        lines = [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
+        lines = self._lines(self._chain(place))
         return lines[1] if len(lines) > 1 else None
 
     def line_before(self, place: int, reach: int = 64) -> int | None:
-        """Give the last line at or before the instruction, at most `reach` instructions back."""
-        for number in range(place, max(0, place - reach), -1):
-            if line := self.line(number):
-                return line
-        return None
+        """Give the last line of its function at or before the instruction, at most `reach` back; else any line there.
+
+        What the compiler merges from two lines has none.
+        """
+        depth, numbers = max(1, len(self._chain(place))), range(place, max(0, place - reach), -1)
+        outer = self._chain(place)[1:]
+        chains = [self._chain(number)[-depth:] for number in numbers]
+        of_function = [line for chain in chains if chain[1:] == outer for line in self._lines(chain[:1])]
+        return next(iter(of_function), None) or next((line for n in numbers if (line := self.line(n))), None)
 
     def mnemonic(self, place: int) -> str:
         """Give the instruction's mnemonic."""
@@ -67,18 +74,9 @@ class MachineProgram:
     comparisons: tuple[DataComparison, ...] = ()  # of data, in the source's own lines
 
 
-def machine_program(
-    listing: str, folder: Path, source_name: str, executed: Container[str], *, nulls: int = 0
-) -> MachineProgram:
-    """Decode a listing and keep its image in the folder.
-
-    UnreadableListing where it holds what is not known, or an instruction whose semantics are none of the `executed`.
-    """
+def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
+    """Decode a listing and keep its image in the folder; UnreadableListing where it holds what is not known."""
     decoded = decode_listing(listing)
-    for row, instruction, chain in zip(decoded.rows, decoded.instructions, decoded.places, strict=True):
-        if instruction.row.semantics not in executed:
-            refused = UnreadableListing("the lab does not execute this instruction", instruction.mnemonic)
-            raise refused.placed(row, instruction.text[:200], chain[0] if chain else ("", 0))
     digest = hashlib.sha256(f"{_decoder()}\0{listing}".encode()).hexdigest()
     path = folder / f"{digest[:32]}.image"
     if not path.is_file():

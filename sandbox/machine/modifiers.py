@@ -33,6 +33,22 @@ _BROADCAST_DPP = {15: 0x142, 31: 0x143}
 _SELECTS = {name: i for i, name in enumerate(("DWORD", "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1"))}
 _UNUSED = {"UNUSED_PAD": 0, "UNUSED_SEXT": Flag.SIGN_EXTENDS_UNUSED, "UNUSED_PRESERVE": Flag.PRESERVES_UNUSED}
 _LISTS = ("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "neg")
+_DATA_FORMATS: tuple[str, ...] = (
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+)
+_DATA_FORMATS += ("8_8_8_8", "32_32", "16_16_16_16", "32_32_32", "32_32_32_32")
+_NUMBER_FORMATS = ("UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT")
+_FORMATS = {f"BUF_DATA_FORMAT_{name}": i for i, name in enumerate(_DATA_FORMATS)}
+_FORMATS |= {f"BUF_NUM_FORMAT_{name}": i << 4 for i, name in enumerate(_NUMBER_FORMATS)}
 _OUTPUT = {"mul:2": 1, "mul:4": 2, "div:2": 3}
 
 
@@ -108,7 +124,15 @@ def _small(settings: Settings, key: str, value: str, word: str) -> None:
 
 
 def _format(settings: Settings, key: str, value: str, word: str) -> None:
-    settings[key] = _limited(value, 127, word)
+    """The format of a typed buffer access: 4 bits of the data's, then 3 of the number's."""
+    if key != "format" or not value.startswith("["):
+        settings[key] = _limited(value, {"format": 127, "dfmt": 15, "nfmt": 7}[key], word)
+        return
+    names = [name.strip() for name in value[1:-1].split(",")]
+    if not value.endswith("]") or not all(name in _FORMATS for name in names) or len(names) > 2:
+        raise UnreadableListing("this format is not known", word[:80])
+    has_data = any("_DATA_" in name for name in names)
+    settings[key] = sum(_FORMATS[name] for name in names) + (0 if has_data else _FORMATS["BUF_DATA_FORMAT_8"])
 
 
 def _swizzle(value: str, word: str) -> int:

@@ -55,7 +55,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
     """The logits of tokens that leave a doubt about the choice are those that were drawn."""
     three = -np.partition(-made["logits"].astype(np.float64), min(2, case.dims["experts"] - 1), axis=1)[:, :3]
-    apart = -np.diff(-np.sort(-three, axis=1), axis=1).min(axis=1)
+    apart = np.diff(np.sort(three, axis=1), axis=1).min(axis=1)
     is_clear = np.isfinite(three).all(axis=1) & (apart >= APART)
     return {"logits": np.where(is_clear[:, None], made["logits"], drawn["logits"])}
 

@@ -10,16 +10,15 @@ import pytest
 
 from records.errors import LabError, NoAnswer
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import STATIC
 from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import LabProgram, executor_view
 from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.lab.machine_lab import MachineLab
-from sandbox.machine.executor import FLAGS, FOLDER
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.interpreter_program import interpreter_program
 from tests.support.lab_bench import lab
 
 TASK = Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"
@@ -63,12 +62,8 @@ def forged_lab() -> ForgedLab:
 
 
 @pytest.fixture(scope="module")
-def forger(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    work, tools = tmp_path_factory.mktemp("forger"), toolchain()
-    flags = ("-target", "x86_64-linux-musl", *STATIC, *FLAGS)
-    argv = tools.command("c++", *flags, "-I", str(FOLDER), str(SOURCE), str(FOLDER / "request.cpp"), "-o", "forger")
-    tools.build(argv, work, tools.environment(), "build the forger")
-    return (work / "forger").read_bytes()
+def forger() -> bytes:
+    return interpreter_program(SOURCE, ("request",)).read_bytes()
 
 
 def verdict(forger: bytes, forgery: str, folder: Path) -> str:

@@ -1,7 +1,8 @@
 """The one compiler cache of all tests and of the processes they start: keyed by content, laid out as the application's.
 
-Building the C library takes half a minute of both cores. It is taken over from the user's cache, which the set-up has
-warmed, or else built by the first test that needs the compiler, while the other test processes wait.
+Building the C library takes half a minute of both cores, building the interpreter as long. They are taken over from the
+user's cache, which the set-up has warmed, or else built by the first test that needs the compiler, while the other test
+processes wait.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
+from sandbox.machine.executor import executor, executor_path
 
 
 def usable(own: Path, other: Path) -> Path:
@@ -57,12 +59,23 @@ def toolchain() -> Toolchain:
     with (FOLDER / "warmed.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
-            users = _users_toolchain()
-            if (users / "zig").is_dir() and not (_OWN / "zig").exists():
-                shutil.copytree(users / "zig", _OWN / "zig", copy_function=_link)
+            _take_over(_users_cache() / "toolchain" / "zig", _OWN / "zig")
             found.warm(lambda _: None)
             stamp.touch()
+        if not executor_path(found, COMPILED).is_file():
+            _take_over(executor_path(found, _users_cache() / "kernels").parent, executor_path(found, COMPILED).parent)
+            executor(found, COMPILED)
     return found
+
+
+def _take_over(theirs: Path, ours: Path) -> None:
+    """Give the files of a folder a second name where there are any, and none of ours."""
+    if theirs.is_dir() and not ours.exists():
+        ours.parent.mkdir(parents=True, exist_ok=True)
+        part = ours.with_name(f"{ours.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(theirs, part, copy_function=_link)
+        part.rename(ours)
 
 
 @contextlib.contextmanager
@@ -83,13 +96,13 @@ def share_toolchain(cache: Path) -> Path:
     return cache
 
 
-def _users_toolchain() -> Path:
+def _users_cache() -> Path:
     from app.settings import Settings  # here, because a GPU box that runs tests/gpu has no pydantic
 
     if _USERS:
-        return Path(_USERS) / "toolchain"
+        return Path(_USERS)
     folder: Path = Settings.model_fields["cache_folder"].get_default(call_default_factory=True)
-    return folder / "toolchain"
+    return folder
 
 
 def _link(source: str, target: str) -> None:

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.front_end import INCLUDE
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
+from sandbox.candidate.header_names import INCLUDE
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import NullArg, ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
 from sandbox.elf import Elf

@@ -34,7 +34,7 @@ class InstructionFields:
     results: tuple[OperandFields, ...]
     sources: tuple[OperandFields, ...]
     bytes: int
-    wait: int
+    unit: int
     rest: dict[str, int]
 
     def __getattr__(self, name: str) -> int:
@@ -44,12 +44,12 @@ class InstructionFields:
 def unpacked(instruction: DecodedInstruction) -> InstructionFields:
     """The fields of an instruction's bytes."""
     image = bytes(4) + instruction.body
-    _, results, sources, size, wait = HEAD.unpack_from(image)
+    _, results, sources, size, unit = HEAD.unpack_from(image)
     places = [HEAD.size + i * OPERAND.size for i in range(RESULTS + SOURCES)]
     operands = [OperandFields(KINDS[row[0]], *row[1:]) for row in (OPERAND.unpack_from(image, p) for p in places)]
     rest = dict(zip(_TAIL, TAIL.unpack_from(image, places[-1] + OPERAND.size), strict=True))
     first, second = operands[:RESULTS][:results], operands[RESULTS:][:sources]
-    return InstructionFields(instruction.row.semantics, tuple(first), tuple(second), size, wait, rest)
+    return InstructionFields(instruction.row.semantics, tuple(first), tuple(second), size, unit, rest)
 
 
 def fields(text: str) -> InstructionFields:

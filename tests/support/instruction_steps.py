@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sandbox.machine.executor import executor
 from sandbox.machine.image_layout import HEADER, MAGIC, NAME_BYTES
 from sandbox.machine.instruction_decoder import decode_instruction
-from tests.support.compiler_cache import FOLDER, toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 
 Array = npt.NDArray[Any]
 LANES, SCALARS = 64, 1024  # scalar register n has the code SCALARS + n
@@ -36,7 +36,7 @@ def mode(
 
 @cache
 def _tool() -> Path:
-    return executor(toolchain(), FOLDER)
+    return executor(toolchain(), COMPILED)
 
 
 def image(lines: Sequence[str]) -> bytes:

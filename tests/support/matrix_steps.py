@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,16 +14,11 @@ import numpy.typing as npt
 
 from sandbox.machine.executor import level
 from sandbox.machine.instruction_decoder import decode_instruction
-from tests.support.compiler_cache import FOLDER, toolchain
+from tests.support.interpreter_program import interpreter_program
 from tests.support.matrix_layouts import NUMPY, oracle, types_of
 
-SUPPORT = Path(__file__).parent
-INTERPRETER = SUPPORT.parents[1] / "sandbox" / "machine" / "interpreter"
-SOURCES = ("matrix.cpp", "sparse_matrix.cpp", "matrix_operands.cpp", "matrix_exact.cpp")
-FLAGS = (
-    "-std=c++20", "-target", "x86_64-linux-musl", "-static", "-O2", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti",
-    "-fno-sanitize=all", "-fno-stack-protector", "-nostdinc++", "-Wall", "-Wextra", "-Werror",
-)  # fmt: skip
+DRIVER = Path(__file__).with_name("matrix_steps.cpp")
+UNITS = ("matrix", "sparse_matrix", "matrix_operands", "matrix_exact")
 WINDOW = 96  # registers of a step; as in matrix_steps.cpp
 A_AT, B_AT, INDEX_AT, C_AT, D_AT = 0, 8, 16, 32, 64
 ALL = (1 << 64) - 1
@@ -33,21 +26,8 @@ ALL = (1 << 64) - 1
 
 @cache
 def program(architecture: str) -> Path:
-    """The program of matrix_steps.cpp, built once for each version of the sources."""
-    tools = toolchain()
-    files = [SUPPORT / "matrix_steps.cpp", *(INTERPRETER / name for name in SOURCES)]
-    texts = [path.read_bytes() for path in (*files, *sorted(INTERPRETER.glob("*.h")))]
-    key = repr((texts, FLAGS, architecture, tools.version)).encode()
-    built = FOLDER / "programs" / hashlib.sha256(key).hexdigest()
-    if not built.is_file():
-        built.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=built.parent) as folder:
-            argv = tools.command(
-                "c++", *FLAGS, f"-march={architecture}", f"-I{INTERPRETER}", *map(str, files), "-o", "program"
-            )
-            tools.build(argv, Path(folder), tools.environment(), "build matrix_steps.cpp")
-            Path(folder, "program").replace(built)
-    return built
+    """The program of matrix_steps.cpp."""
+    return interpreter_program(DRIVER, UNITS, f"-march={architecture}")
 
 
 def processors() -> list[str]:

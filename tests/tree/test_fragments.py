@@ -41,6 +41,7 @@ APART = {
     "sandbox.machine.instrumented.release_fences": REWRITING,
     "sandbox.machine.instrumented.whole_copies": REWRITING,
     "sandbox.remote.folder_key": FULL,
+    "tasks.paired_remainders": "a construction with a source of its own",
 }
 
 

@@ -114,5 +114,8 @@ def test_no_class_name_stands_twice_in_the_product() -> None:
 def test_a_misplaced_test_and_a_module_out_of_reach_are_seen() -> None:
     assert subject(UNIT / "sandbox" / "test_lab.py") is None
     assert subject(UNIT / "sandbox" / "lab" / "test_lab_fp8.py") == "sandbox/lab/lab.py"
-    assert subject(UNIT / "sandbox" / "machine" / "test_lds_order.py") == "sandbox/machine/interpreter/lds_order.cpp"
+    assert (
+        subject(UNIT / "sandbox" / "machine" / "test_memory_orders.py")
+        == "sandbox/machine/interpreter/memory_orders.cpp"
+    )
     assert "app/cli.py" not in reached("records/ledger.py") and "records/errors.py" in reached("records/ledger.py")

@@ -3,111 +3,146 @@
 
 #include <hip/ks_device.h>
 
-template <class T, int N> struct HIP_vector_type;
-
-template <class T> struct HIP_vector_type<T, 1> {
-    T x;
-    HIP_vector_type() = default;
-    KS_MEMBER constexpr HIP_vector_type(T a) : x(a) {}
-};
-template <class T> struct alignas(2 * sizeof(T)) HIP_vector_type<T, 2> {
-    T x, y;
-    HIP_vector_type() = default;
-    KS_MEMBER constexpr explicit HIP_vector_type(T a) : x(a), y(a) {}
-    KS_MEMBER constexpr HIP_vector_type(T a, T b) : x(a), y(b) {}
-};
-template <class T> struct HIP_vector_type<T, 3> {
-    T x, y, z;
-    HIP_vector_type() = default;
-    KS_MEMBER constexpr explicit HIP_vector_type(T a) : x(a), y(a), z(a) {}
-    KS_MEMBER constexpr HIP_vector_type(T a, T b, T c) : x(a), y(b), z(c) {}
-};
-template <class T> struct alignas(4 * sizeof(T)) HIP_vector_type<T, 4> {
-    T x, y, z, w;
-    HIP_vector_type() = default;
-    KS_MEMBER constexpr explicit HIP_vector_type(T a) : x(a), y(a), z(a), w(a) {}
-    KS_MEMBER constexpr HIP_vector_type(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
-};
-
-template <class F, class T>
-KS_MEMBER constexpr HIP_vector_type<T, 1> ks_zip(F f, HIP_vector_type<T, 1> a, HIP_vector_type<T, 1> b) {
-    return {f(a.x, b.x)};
-}
-template <class F, class T>
-KS_MEMBER constexpr HIP_vector_type<T, 2> ks_zip(F f, HIP_vector_type<T, 2> a, HIP_vector_type<T, 2> b) {
-    return {f(a.x, b.x), f(a.y, b.y)};
-}
-template <class F, class T>
-KS_MEMBER constexpr HIP_vector_type<T, 3> ks_zip(F f, HIP_vector_type<T, 3> a, HIP_vector_type<T, 3> b) {
-    return {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z)};
-}
-template <class F, class T>
-KS_MEMBER constexpr HIP_vector_type<T, 4> ks_zip(F f, HIP_vector_type<T, 4> a, HIP_vector_type<T, 4> b) {
-    return {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
-}
-
-// The second operand may be a vector or a scalar; so may the first of a binary operator.
-#define KS_VECTOR_OPERATOR(name, op)                                                                           \
-    struct name {                                                                                              \
-        template <class T> KS_MEMBER constexpr T operator()(T a, T b) const { return static_cast<T>(a op b); } \
-    };                                                                                                         \
-    template <class T, int N>                                                                                  \
-    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, HIP_vector_type<T, N> b) {  \
-        return ks_zip(name{}, a, b);                                                                           \
-    }                                                                                                          \
-    template <class T, int N, class S, class = ks_if<ks_is_arithmetic<S>>>                                     \
-    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, S b) {                      \
-        return ks_zip(name{}, a, HIP_vector_type<T, N>(static_cast<T>(b)));                                    \
-    }                                                                                                          \
-    template <class T, int N, class S, class = ks_if<ks_is_arithmetic<S>>>                                     \
-    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(S a, HIP_vector_type<T, N> b) {                      \
-        return ks_zip(name{}, HIP_vector_type<T, N>(static_cast<T>(a)), b);                                    \
-    }                                                                                                          \
-    template <class T, int N, class S>                                                                         \
-    KS_MEMBER constexpr HIP_vector_type<T, N>& operator op## = (HIP_vector_type<T, N> & a, S b) {              \
-        return a = a op b;                                                                                     \
+// Three elements take no room for a fourth, as a native vector would.
+template <class T> struct ks_triple {
+    T d[3];
+    KS_MEMBER constexpr T& operator[](unsigned i) { return d[i]; }
+    KS_MEMBER constexpr T operator[](unsigned i) const { return d[i]; }
+#define KS_TRIPLE(op)                                                \
+    KS_MEMBER constexpr ks_triple& operator op(const ks_triple& a) { \
+        d[0] op a.d[0], d[1] op a.d[1], d[2] op a.d[2];              \
+        return *this;                                                \
     }
-KS_VECTOR_OPERATOR(ks_add, +)
-KS_VECTOR_OPERATOR(ks_sub, -)
-KS_VECTOR_OPERATOR(ks_mul, *)
-KS_VECTOR_OPERATOR(ks_div, /)
-KS_VECTOR_OPERATOR(ks_mod, %)
-KS_VECTOR_OPERATOR(ks_and, &)
-KS_VECTOR_OPERATOR(ks_or, |)
-KS_VECTOR_OPERATOR(ks_xor, ^)
-KS_VECTOR_OPERATOR(ks_shl, <<)
-KS_VECTOR_OPERATOR(ks_shr, >>)
-#undef KS_VECTOR_OPERATOR
+    KS_TRIPLE(+=)
+    KS_TRIPLE(-=)
+    KS_TRIPLE(*=)
+    KS_TRIPLE(/=)
+    KS_TRIPLE(%=)
+    KS_TRIPLE(&=)
+    KS_TRIPLE(|=)
+    KS_TRIPLE(^=)
+    KS_TRIPLE(<<=)
+    KS_TRIPLE(>>=)
+#undef KS_TRIPLE
+    KS_MEMBER constexpr ks_triple operator-() const { return {T(-d[0]), T(-d[1]), T(-d[2])}; }
+    KS_MEMBER constexpr ks_triple operator~() const { return {T(~d[0]), T(~d[1]), T(~d[2])}; }
+};
 
-template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator-(HIP_vector_type<T, N> a) {
-    return HIP_vector_type<T, N>(T(0)) - a;
-}
-template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator~(HIP_vector_type<T, N> a) {
-    return a ^ static_cast<T>(~T(0));
-}
-#define KS_VECTOR_STEP(step, op)                                                                                       \
-    template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N>& operator step(HIP_vector_type<T, N>& a) {     \
-        return a = a op T(1);                                                                                          \
-    }                                                                                                                  \
-    template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator step(HIP_vector_type<T, N>& a, int) { \
-        const HIP_vector_type<T, N> before = a;                                                                        \
-        a = a op T(1);                                                                                                 \
-        return before;                                                                                                 \
+// The elements together and by name. Libraries give this class to types and numbers of elements of their own.
+template <class T, unsigned N> struct HIP_vector_base;
+#define KS_VECTOR_BASE(N, ...)                                                      \
+    template <class T> struct HIP_vector_base<T, N> {                               \
+        using value_type = T;                                                       \
+        using Native_vec_ = typename ks_native<T, N>::type;                         \
+        union {                                                                     \
+            Native_vec_ data;                                                       \
+            struct {                                                                \
+                T __VA_ARGS__;                                                      \
+            };                                                                      \
+        };                                                                          \
+        HIP_vector_base() = default;                                                \
+        template <class... S, class = ks_if<sizeof...(S) == N>>                     \
+        KS_MEMBER constexpr HIP_vector_base(S... a) : data{static_cast<T>(a)...} {} \
+    };
+template <class T, unsigned N> struct ks_native {
+    typedef T type __attribute__((ext_vector_type(N)));
+};
+template <class T> struct ks_native<T, 3> {
+    using type = ks_triple<T>;
+};
+KS_VECTOR_BASE(1, x)
+KS_VECTOR_BASE(2, x, y)
+KS_VECTOR_BASE(3, x, y, z)
+KS_VECTOR_BASE(4, x, y, z, w)
+#undef KS_VECTOR_BASE
+
+template <class T, T... I> struct ks_places {};
+template <class T, unsigned N> struct HIP_vector_type : HIP_vector_base<T, N> {
+    using HIP_vector_base<T, N>::data;
+    HIP_vector_type() = default;
+    template <class S, class = ks_if<(N > 1) && __is_convertible(S, T)>>
+    KS_MEMBER explicit constexpr HIP_vector_type(S a)
+        : HIP_vector_type(static_cast<T>(a), __make_integer_seq<ks_places, unsigned, N>()) {}
+    template <class... S, class = ks_if<sizeof...(S) == N && (__is_convertible(S, T) && ...)>>
+    KS_MEMBER constexpr HIP_vector_type(S... a) : HIP_vector_base<T, N>{static_cast<T>(a)...} {}
+
+  private:
+    template <unsigned... I>
+    KS_MEMBER constexpr HIP_vector_type(T a, ks_places<unsigned, I...>) : HIP_vector_base<T, N>{(I, a)...} {}
+
+  public:
+#define KS_VECTOR_COMPOUND(op)                                                                                     \
+    KS_MEMBER constexpr HIP_vector_type& operator op(const HIP_vector_type& a) {                                   \
+        data op a.data;                                                                                            \
+        return *this;                                                                                              \
+    }                                                                                                              \
+    template <class S, class = ks_if<ks_is_arithmetic<S>>> KS_MEMBER constexpr HIP_vector_type& operator op(S a) { \
+        return *this op HIP_vector_type(static_cast<T>(a));                                                        \
     }
-KS_VECTOR_STEP(++, +)
-KS_VECTOR_STEP(--, -)
+    KS_VECTOR_COMPOUND(+=)
+    KS_VECTOR_COMPOUND(-=)
+    KS_VECTOR_COMPOUND(*=)
+    KS_VECTOR_COMPOUND(/=)
+    KS_VECTOR_COMPOUND(%=)
+    KS_VECTOR_COMPOUND(&=)
+    KS_VECTOR_COMPOUND(|=)
+    KS_VECTOR_COMPOUND(^=)
+    KS_VECTOR_COMPOUND(<<=)
+    KS_VECTOR_COMPOUND(>>=)
+#undef KS_VECTOR_COMPOUND
+#define KS_VECTOR_STEP(step, op)                                                                   \
+    KS_MEMBER HIP_vector_type& operator step() noexcept { return *this op HIP_vector_type(T(1)); } \
+    KS_MEMBER HIP_vector_type operator step(int) noexcept {                                        \
+        const HIP_vector_type before = *this;                                                      \
+        step* this;                                                                                \
+        return before;                                                                             \
+    }
+    KS_VECTOR_STEP(++, +=)
+    KS_VECTOR_STEP(--, -=)
 #undef KS_VECTOR_STEP
-template <class T> KS_MEMBER constexpr bool operator==(HIP_vector_type<T, 1> a, HIP_vector_type<T, 1> b) {
-    return a.x == b.x;
-}
-template <class T> KS_MEMBER constexpr bool operator==(HIP_vector_type<T, 2> a, HIP_vector_type<T, 2> b) {
-    return a.x == b.x && a.y == b.y;
-}
-template <class T> KS_MEMBER constexpr bool operator==(HIP_vector_type<T, 3> a, HIP_vector_type<T, 3> b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-template <class T> KS_MEMBER constexpr bool operator==(HIP_vector_type<T, 4> a, HIP_vector_type<T, 4> b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;
+    KS_MEMBER constexpr HIP_vector_type operator-() const {
+        HIP_vector_type result = *this;
+        result.data = -result.data;
+        return result;
+    }
+    KS_MEMBER constexpr HIP_vector_type operator~() const {
+        HIP_vector_type result = *this;
+        result.data = ~result.data;
+        return result;
+    }
+};
+
+// One operand of a binary operator may be a scalar.
+#define KS_VECTOR_OPERATOR(op)                                                                                \
+    template <class T, unsigned N>                                                                            \
+    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, HIP_vector_type<T, N> b) { \
+        return a op## = b;                                                                                    \
+    }                                                                                                         \
+    template <class T, unsigned N, class S, class = ks_if<ks_is_arithmetic<S>>>                               \
+    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(HIP_vector_type<T, N> a, S b) {                     \
+        return a op## = b;                                                                                    \
+    }                                                                                                         \
+    template <class T, unsigned N, class S, class = ks_if<ks_is_arithmetic<S>>>                               \
+    KS_MEMBER constexpr HIP_vector_type<T, N> operator op(S a, HIP_vector_type<T, N> b) {                     \
+        return HIP_vector_type<T, N>(static_cast<T>(a)) op b;                                                 \
+    }
+KS_VECTOR_OPERATOR(+)
+KS_VECTOR_OPERATOR(-)
+KS_VECTOR_OPERATOR(*)
+KS_VECTOR_OPERATOR(/)
+KS_VECTOR_OPERATOR(%)
+KS_VECTOR_OPERATOR(&)
+KS_VECTOR_OPERATOR(|)
+KS_VECTOR_OPERATOR(^)
+KS_VECTOR_OPERATOR(<<)
+KS_VECTOR_OPERATOR(>>)
+#undef KS_VECTOR_OPERATOR
+template <class T, unsigned N>
+KS_MEMBER constexpr bool operator==(const HIP_vector_type<T, N>& a, const HIP_vector_type<T, N>& b) {
+    for (unsigned i = 0; i < N; ++i) {
+        if (a.data[i] != b.data[i]) return false;
+    }
+    return true;
 }
 
 #define KS_VECTOR_TYPES(T, name)                                                    \

@@ -37,14 +37,19 @@
 #define UINT_MAX 4294967295u
 #endif
 
+// Functions of the host that a header declares may name these; on the host they have no bodies.
 #define KS_FLOAT_1(name) KS_INLINE float name##f(float x) { return __builtin_##name##f(x); }
 #define KS_BOTH_1(name)                                                                                                \
   KS_INLINE float name##f(float x) { return __builtin_##name##f(x); }                                                  \
   KS_INLINE float name(float x) { return __builtin_##name##f(x); }                                                     \
+  __host__ float name(float x);                                                                                        \
+  __host__ double name(double x);                                                                                      \
   KS_INLINE double name(double x) { return __builtin_##name(x); }
 #define KS_BOTH_2(name)                                                                                                \
   KS_INLINE float name##f(float x, float y) { return __builtin_##name##f(x, y); }                                      \
   KS_INLINE float name(float x, float y) { return __builtin_##name##f(x, y); }                                         \
+  __host__ float name(float x, float y);                                                                               \
+  __host__ double name(double x, double y);                                                                            \
   KS_INLINE double name(double x, double y) { return __builtin_##name(x, y); }
 #define KS_NAMED_1(name)                                                                                               \
   KS_INLINE float name(float x) { return name##f(x); }

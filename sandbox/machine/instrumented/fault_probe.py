@@ -29,7 +29,7 @@ class FaultProbe:
     limit: int = 0
     name: str = ""
     space: str = ""  # of an array: lds, file (a variable of the file), or the work-item's own
-    # overflow, copy, assume, unreachable, mask, object, vector; returned: a reference, so the fault is the caller's.
+    # overflow, copy, assume, unreachable, zeros, mask, object, vector; returned: a reference, and the caller at fault.
     detail: str = ""
 
 

@@ -65,6 +65,10 @@ _BACK_END = (
     "-mllvm",
     "-amdgpu-function-calls=false",
     "-mllvm",
+    "-simplifycfg-hoist-common=false",  # accesses of two branches keep their lines
+    "-mllvm",
+    "-simplifycfg-sink-common=false",
+    "-mllvm",
     "-enable-misched=false",  # the order of the source is kept
     "-mllvm",
     "-enable-post-misched=false",

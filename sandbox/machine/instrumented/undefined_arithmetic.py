@@ -1,4 +1,4 @@
-"""Integer arithmetic that C++ leaves undefined: divisors of zero, quotients too large, shifts by too much.
+"""Integer arithmetic that C++ leaves undefined: divisors of zero, large quotients and shifts, zeros beside no bit.
 
 A division by zero gives minus one here and there on a GPU and stops nothing; the optimiser takes it that it cannot
 happen, and drops what contradicts it. So the divisor is replaced by one behind its probe, and the amount of a shift is
@@ -18,11 +18,15 @@ _OPERATION = re.compile(
     rf"^(?P<head>  {LOCAL} = (?P<op>[su]div|[su]rem|shl|[al]shr) (?:(?:exact|nuw|nsw) )*"
     rf"(?P<kind>i\d+|<\d+ x i\d+>) (?P<left>.+?), )(?P<right>{LOCAL})(?P<rest>(?:, !.*)?)$"
 )
-_WORDS = ("div ", "rem ", " shl ", "shr ")
+_COUNT = re.compile(
+    rf"^(?P<head>  {LOCAL} = (?:tail )?call (?:range\(.*?\) )?(?P<kind>i\d+) @llvm\.ct[lt]z\.i\d+\("
+    rf"i\d+ (?:noundef )?)(?P<right>{LOCAL}), i1 true\)(?P<rest>.*)$"
+)
+_WORDS = ("div ", "rem ", " shl ", "shr ", "@llvm.ct")
 
 
 def arithmetic(edits: Edits) -> None:
-    """FaultProbe every division and shift by a number that is no constant."""
+    """FaultProbe every division and shift by a number that is no constant, and every count of zeros that bars none."""
     if not any(word in edits.body.text for word in _WORDS):
         return
     for number, line in enumerate(edits.body.lines):
@@ -30,6 +34,17 @@ def arithmetic(edits: Edits) -> None:
         if found and element_bits(found["kind"]) >= 8:
             safe = (_shift if found["op"].startswith(("sh", "as", "ls")) else _division)(edits, number, found)
             edits.instead[number] = [f"{found['head']}{safe}{found['rest']}"]
+        elif "@llvm.ct" in line and (found := _COUNT.match(line)):
+            _zeros(edits, number, found)
+
+
+def _zeros(edits: Edits, number: int, found: re.Match[str]) -> None:
+    """FaultProbe a count, but where clang itself puts another number there for no bit: in ffs and clzg."""
+    asked = f" = icmp eq {found['kind']} {found['right']}, 0"
+    if not any(asked in line for line in edits.body.lines[number + 1 : number + 3]):
+        none = edits.value(number, asked.removeprefix(" = "))
+        edits.test(number, none, FaultProbe("trap", detail="zeros"))
+        edits.instead[number] = [f"{found['head']}{found['right']}, i1 false){found['rest']}"]
 
 
 def _division(edits: Edits, number: int, found: re.Match[str]) -> str:

@@ -33,7 +33,8 @@ Meaning meaning_of(const char* name) {
         !strcmp(name, "s_call_b64") || !strcmp(name, "s_swappc_b64") || !strcmp(name, "s_setpc_b64"))
         return {Sort::change, memory};
     const char* const rest = strchr(name, '_');
-    return {rest && !strcmp(rest, "_load") && memory != Memory::other ? Sort::load : Sort::other, memory};
+    const bool is_load = rest && (!strcmp(rest, "_load") || !strcmp(rest, "_load_unsigned"));
+    return {is_load && memory != Memory::other ? Sort::load : Sort::other, memory};
 }
 
 bool is_same(const Operand& a, const Operand& b) {
@@ -66,13 +67,14 @@ struct Follower {
         return !any && !is_address_kept;
     }
 
-    // The swap of the same bytes: by the same registers, or it compares with what was loaded.
+    // The swap of the same bytes, or of a word that they are in: by the same registers, or it compares with what was
+    // loaded.
     bool is_answered_by(const Instruction& swap) const {
-        if (load.bytes != swap.bytes) return false;
         const Operand& data = swap.source[kData];
         const bool is_lds = memory == Memory::lds;
-        if (is_held(is_lds ? data.index : data.index + swap.bytes / 4u)) return true;
-        return is_address_kept && load.offset == swap.offset && is_same(load.source[kAddress], swap.source[kAddress]) &&
+        if (load.bytes == swap.bytes && is_held(is_lds ? data.index : data.index + swap.bytes / 4u)) return true;
+        return is_address_kept && load.offset >= swap.offset && load.offset + load.bytes <= swap.offset + swap.bytes &&
+               is_same(load.source[kAddress], swap.source[kAddress]) &&
                (is_lds || is_same(load.source[kBase], swap.source[kBase]));
     }
 
@@ -167,7 +169,7 @@ uint8_t* find_roles(const Program& program, const char* names) {
     for (uint64_t i = 0; i < last_swap; i++) {
         const Instruction& load = program.code[i];
         const Meaning what = meaning[load.semantics];
-        if (what.sort != Sort::load || (load.bytes != 4 && load.bytes != 8)) continue;
+        if (what.sort != Sort::load || load.bytes > 8) continue;
         Follower value(load, what.memory);
         for (uint64_t j = i + 1; j <= last_swap && j < i + kReach && !value.is_lost(); j++) {
             const Meaning next = meaning[program.code[j].semantics];

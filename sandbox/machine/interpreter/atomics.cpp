@@ -1,4 +1,5 @@
 // Atomic changes of memory, by lanes in their order.
+#include "atomic_operations.h"
 #include "lane_registers.h"
 #include "memory_model.h"
 #include "places.h"
@@ -15,13 +16,6 @@ template <class T, class F> T update(uint8_t* place, F change) {
     return old;
 }
 
-template <class To, class From> To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From));
-    To to;
-    memcpy(&to, &from, sizeof to);
-    return to;
-}
-
 // As two registers, or one, hold it.
 template <class T> T register_value(const LaneData& data, int lane) {
     if constexpr (sizeof(T) == 8) return data.dword[0].lane[lane] | (T)data.dword[1].lane[lane] << 32;
@@ -32,9 +26,6 @@ template <class T> void keep(LaneData& data, int lane, T value) {
     data.dword[0].lane[lane] = (uint32_t)value;
     if constexpr (sizeof(T) == 8) data.dword[1].lane[lane] = (uint32_t)(value >> 32);
 }
-
-// Whether a change needs nothing of what was there, so that what it stores is defined.
-template <class F> constexpr bool kForgets = false;
 
 // What an atomic instruction does: `T` the bits in memory; change(old, data, compared).
 template <class T, class F> struct Change {
@@ -68,16 +59,17 @@ template <class T, class F> struct Change {
             is_whole &= data.defined[b / 4].byte[b % 4] >> l & 1;
             was_whole &= !written || written[b];
         }
-        if (!was_whole && !F::kIgnoresOld) report_undefined(wave, 1ull << l, wave.at);
+        if (!was_whole && !F::kIgnoresOld) report_unwritten(wave, l, place.region, place.offset[l], sizeof(T));
         for (uint32_t b = 0; b < sizeof(T) && was_whole; b++) old.defined[b / 4].byte[b % 4] |= 1ull << l;
         for (uint32_t b = 0; b < sizeof(T) && written; b++) written[b] = (was_whole || kForgets<F>) && is_whole;
     }
 };
 
 // Where the instruction's name says that its memory is.
-enum class Kind : uint8_t { global, flat, buffer, lds };
+enum class Kind : uint8_t { global, flat, buffer, lds, scalar };
 
 Kind kind_of(const Instruction& in) {
+    if (in.source[kAddressSource].kind == kScalar) return Kind::scalar;
     if (in.flags & kGeneric) return Kind::flat;
     if (in.source[kDescriptorSource].kind == kScalar && in.source[kDescriptorSource].dwords == 4) return Kind::buffer;
     return in.flags & kLocal ? Kind::lds : Kind::global;
@@ -86,7 +78,10 @@ Kind kind_of(const Instruction& in) {
 template <class T, class F> void take_operands(Change<T, F>& work, Kind kind, bool is_compared) {
     constexpr uint32_t kDwords = sizeof(T) / 4;
     const Operand* source = work.in.source;
-    take(work.wave, source[kDataSource], false, work.data);
+    if (kind != Kind::scalar)
+        take(work.wave, source[kDataSource], false, work.data);
+    else if (!take_scalars(work.wave, source[kScalarData], work.data))
+        return;
     clear(work.old, 16);
     if (!is_compared) return;
     if (kind == Kind::lds) {  // what is compared, then the new value
@@ -100,6 +95,23 @@ template <class T, class F> void take_operands(Change<T, F>& work, Kind kind, bo
     }
 }
 
+// One lane stands for the wave; nothing happens behind the end of a descriptor's buffer.
+template <class T> void scalar_lane_address(Wave& wave, const Instruction& in, LaneAddresses& to) {
+    const auto [address, limit] = scalar_address(wave, in, 0);
+    to.lanes = limit < sizeof(T) ? 0 : 1ull << scalar_lane(wave);
+    for (uint64_t& offset : to.offset) offset = address;
+}
+
+void give_scalars(Wave& wave, const Instruction& in, const LaneData& old, uint64_t lanes) {
+    const int l = scalar_lane(wave);
+    for (uint32_t d = 0; d < in.result[0].dwords && d < 2; d++) {
+        const uint32_t index = in.result[0].index + d, is_known = old.defined[d].whole() >> l & 1 || !lanes;
+        wave.s[index] = lanes ? old.dword[d].lane[l] : 0;
+        wave.scalar_defined[index] = -is_known;
+        wave.scalar_origin[index] = wave.at;
+    }
+}
+
 template <class T, class F> void run(Wave& wave, const Instruction& in, F change, bool is_compared) {
     const Kind kind = kind_of(in);
     Change<T, F> work = {wave, in, change, {}, {}, {}};
@@ -108,7 +120,6 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     const auto move = [&](Place& place) {
         if (!place.host) return;
         note_access(wave, in, segment, place, Access::atomic, nullptr, sizeof(T));
-        if (place.region) count_changes(*place.region, place.lanes);
         if (wave.state != kEnded) work.at(place);
     };
     LaneAddresses to = {}, lds = {}, scratch = {};
@@ -126,10 +137,12 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
     case Kind::lds:
         is_good = lds_addresses(wave, in, lds);
         break;
+    case Kind::scalar:
+        scalar_lane_address<T>(wave, in, to);
+        is_good = true;
+        break;
     }
     if (!is_good || !visit_global(wave, to, sizeof(T), Access::atomic, move)) return;
-    if (kind == Kind::lds)
-        for (uint64_t& offset : lds.offset) offset = (uint32_t)(offset + (uint64_t)in.offset);
     segment = Segment::lds;
     if (!visit_lds(wave, lds, sizeof(T), Access::atomic, move)) return;
     segment = Segment::scratch;
@@ -140,113 +153,22 @@ template <class T, class F> void run(Wave& wave, const Instruction& in, F change
             for (uint64_t& byte : dword.byte) byte |= wave.exec() & ~lanes;
         lanes = wave.exec();
     }
-    if (in.results) give(wave, in, work.old, sizeof(T), lanes);
+    if (in.results && kind == Kind::scalar)
+        give_scalars(wave, in, work.old, lanes);
+    else if (in.results)
+        give(wave, in, work.old, sizeof(T), lanes);
     const uint8_t touched = lds.lanes ? kTouchesLds : 0;
     if (kind == Kind::lds)
         issue(wave, in, kCountsScalar, kTouchesLds);
     else if (kind == Kind::flat)
         issue(wave, in, kCountsVector | kCountsScalar, (uint8_t)(kFlat | touched));
+    else if (kind == Kind::scalar)
+        issue(wave, in, kCountsScalar, kScalarLoad);
     else
         issue(wave, in, kCountsVector);
 }
 
-float sum(float a, float b) { return a + b; }
-double sum(double a, double b) { return a + b; }
-template <class F> F least(F a, F b) { return a < b || b != b ? a : b; }
-template <class F> F greatest(F a, F b) { return a > b || b != b ? a : b; }
-
-uint32_t packed_half(uint32_t a, uint32_t b) {
-    uint32_t both = 0;
-    for (int shift = 0; shift < 32; shift += 16) {
-        const _Float16 x = same_bits<_Float16>((uint16_t)(a >> shift)), y = same_bits<_Float16>((uint16_t)(b >> shift));
-        both |= (uint32_t)same_bits<uint16_t>((_Float16)(x + y)) << shift;
-    }
-    return both;
-}
-
-uint32_t packed_bfloat(uint32_t a, uint32_t b) {
-    uint32_t both = 0;
-    for (int shift = 0; shift < 32; shift += 16) {
-        const float x = same_bits<float>((a >> shift & 0xffff) << 16),
-                    y = same_bits<float>((b >> shift & 0xffff) << 16);
-        const uint32_t bits = same_bits<uint32_t>(x + y);
-        const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-        const uint32_t rounded = is_nan ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
-        both |= rounded >> 16 << shift;
-    }
-    return both;
-}
-
 }  // namespace
-
-#define CHANGE(NAME, T, EXPRESSION)                                                           \
-    struct NAME {                                                                             \
-        using Bits = T;                                                                       \
-        static constexpr bool kCompares = false, kIgnoresOld = false;                         \
-        T operator()(T old, T data, [[maybe_unused]] T compared) const { return EXPRESSION; } \
-    };
-#define SWAP(NAME, T)                                                \
-    struct NAME {                                                    \
-        using Bits = T;                                              \
-        static constexpr bool kCompares = false, kIgnoresOld = true; \
-        T operator()(T, T data, T) const { return data; }            \
-    };
-#define CHANGES(S, U, I)                                                                       \
-    CHANGE(Add##S, U, old + data)                                                              \
-    CHANGE(Sub##S, U, old - data)                                                              \
-    CHANGE(ReverseSub##S, U, data - old)                                                       \
-    CHANGE(Smin##S, U, (I)old < (I)data ? old : data)                                          \
-    CHANGE(Umin##S, U, old < data ? old : data)                                                \
-    CHANGE(Smax##S, U, (I)old > (I)data ? old : data)                                          \
-    CHANGE(Umax##S, U, old > data ? old : data)                                                \
-    CHANGE(And##S, U, old& data)                                                               \
-    CHANGE(Or##S, U, old | data)                                                               \
-    CHANGE(Xor##S, U, old ^ data)                                                              \
-    CHANGE(Inc##S, U, old >= data ? 0 : old + 1)                                               \
-    CHANGE(Dec##S, U, !old || old > data ? data : old - 1)                                     \
-    SWAP(Swap##S, U)                                                                           \
-    struct Compare##S {                                                                        \
-        using Bits = U;                                                                        \
-        static constexpr bool kCompares = true, kIgnoresOld = false;                           \
-        U operator()(U old, U data, U compared) const { return old == compared ? data : old; } \
-    };
-CHANGES(32, uint32_t, int32_t)
-CHANGES(64, uint64_t, int64_t)
-template <> constexpr bool kForgets<Swap32> = true;
-template <> constexpr bool kForgets<Swap64> = true;
-#define FLOATS(S, U, F)                                                                \
-    CHANGE(AddFloat##S, U, same_bits<U>(sum(same_bits<F>(old), same_bits<F>(data))))   \
-    CHANGE(MinFloat##S, U, same_bits<U>(least(same_bits<F>(old), same_bits<F>(data)))) \
-    CHANGE(MaxFloat##S, U, same_bits<U>(greatest(same_bits<F>(old), same_bits<F>(data))))
-FLOATS(32, uint32_t, float)
-FLOATS(64, uint64_t, double)
-struct CompareFloat32 {
-    using Bits = uint32_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    Bits operator()(Bits old, Bits data, Bits compared) const {
-        return same_bits<float>(old) == same_bits<float>(compared) ? data : old;
-    }
-};
-struct CompareFloat64 {
-    using Bits = uint64_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    Bits operator()(Bits old, Bits data, Bits compared) const {
-        return same_bits<double>(old) == same_bits<double>(compared) ? data : old;
-    }
-};
-CHANGE(AddHalves, uint32_t, packed_half(old, data))
-CHANGE(AddBfloats, uint32_t, packed_bfloat(old, data))
-// The mask is the first operand, the bits the second: ds_mskor.
-struct MaskOr32 {
-    using Bits = uint32_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    uint32_t operator()(uint32_t old, uint32_t bits, uint32_t mask) const { return (old & ~mask) | bits; }
-};
-struct MaskOr64 {
-    using Bits = uint64_t;
-    static constexpr bool kCompares = true, kIgnoresOld = false;
-    uint64_t operator()(uint64_t old, uint64_t bits, uint64_t mask) const { return (old & ~mask) | bits; }
-};
 
 template <class F32, class F64> static void on(Wave& wave, const Instruction& in) {
     if (in.bytes == 8)
@@ -255,19 +177,67 @@ template <class F32, class F64> static void on(Wave& wave, const Instruction& in
         run<typename F32::Bits>(wave, in, F32{}, F32::kCompares);
 }
 
+template <class T, class F> static bool change_lds(Change<T, F>& work, const LaneAddresses& to) {
+    return visit_lds(work.wave, to, sizeof(T), Access::atomic, [&](Place& place) {
+        note_access(work.wave, work.in, Segment::lds, place, Access::atomic, nullptr, sizeof(T));
+        if (work.wave.state != kEnded) work.at(place);
+    });
+}
+
+// One change for the wave, by the number of its active lanes, at the place that M0 names; each lane gets what was there.
+template <class F> static void count_lanes(Wave& wave, const Instruction& in) {
+    LaneAddresses to;
+    Change<uint32_t, F> work = {wave, in, F{}, {}, {}, {}};
+    if (!lds_addresses_by_m0(wave, in, 0, to)) return;
+    const int first = scalar_lane(wave);
+    to.lanes &= 1ull << first;
+    work.data.dword[0].lane[first] = (uint32_t)__builtin_popcountll(wave.exec());
+    work.data.defined[0] = Defined::of(kAll);
+    if (!change_lds(work, to)) return;
+    for (uint32_t& lane : work.old.dword[0].lane) lane = work.old.dword[0].lane[first];
+    work.old.defined[0] = Defined::of(work.old.defined[0].whole() ? kAll : 0);
+    give(wave, in, work.old, 4, wave.exec());
+    issue(wave, in, kCountsScalar, kTouchesLds);
+}
+
+template <class F> static void exchange_two(Wave& wave, const Instruction& in) {
+    using T = typename F::Bits;
+    LaneAddresses to;
+    LaneData old[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        Change<T, F> work = {wave, in, F{}, {}, {}, {}};
+        take(wave, in.source[i ? kSecondData : kDataSource], false, work.data);
+        if (!lds_element_addresses(wave, in, i, to) || !change_lds(work, to)) return;
+        old[i] = work.old;
+    }
+    for (uint32_t i = 0; i < 2; i++) give(wave, in, old[i], sizeof(T), to.lanes, Form::zeros, i * sizeof(T) / 4);
+    issue(wave, in, kCountsScalar, kTouchesLds);
+}
+
+static void exchange_both(Wave& wave, const Instruction& in) {
+    in.bytes == 16 ? exchange_two<Swap64>(wave, in) : exchange_two<Swap32>(wave, in);
+}
+
 // By the bytes of the instruction, four or eight.
 #define SIZED(NAME, F) {NAME, on<F##32, F##64>}
-#define CHANGED(PREFIX)                                                                                               \
+#define INTEGERS_CHANGED(PREFIX)                                                                                      \
     SIZED(PREFIX "_add", Add), SIZED(PREFIX "_sub", Sub), SIZED(PREFIX "_smin", Smin), SIZED(PREFIX "_umin", Umin),   \
         SIZED(PREFIX "_smax", Smax), SIZED(PREFIX "_umax", Umax), SIZED(PREFIX "_and", And), SIZED(PREFIX "_or", Or), \
         SIZED(PREFIX "_xor", Xor), SIZED(PREFIX "_inc", Inc), SIZED(PREFIX "_dec", Dec), SIZED(PREFIX "_swap", Swap), \
-        SIZED(PREFIX "_cmpswap", Compare), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat),          \
-        SIZED(PREFIX "_fmax", MaxFloat), {PREFIX "_pk_add_f16", on<AddHalves, AddHalves>}, {                          \
-        PREFIX "_pk_add_bf16", on<AddBfloats, AddBfloats>                                                             \
+        SIZED(PREFIX "_cmpswap", Compare)
+#define CHANGED(PREFIX)                                                                         \
+    INTEGERS_CHANGED(PREFIX), SIZED(PREFIX "_fadd", AddFloat), SIZED(PREFIX "_fmin", MinFloat), \
+        SIZED(PREFIX "_fmax", MaxFloat), {                                                      \
+        PREFIX "_pk_add_f16", on<AddHalves, AddHalves>                                          \
     }
 
 MACHINE_SEMANTICS(kAtomics, CHANGED("global_atomic"), CHANGED("flat_atomic"), CHANGED("buffer_atomic"),
-                  CHANGED("lds_atomic"), SIZED("lds_atomic_rsub", ReverseSub), SIZED("lds_atomic_mskor", MaskOr),
-                  SIZED("lds_atomic_fcmpswap", CompareFloat))
+                  CHANGED("lds_atomic"), INTEGERS_CHANGED("s_atomic"), INTEGERS_CHANGED("s_buffer_atomic"),
+                  SIZED("lds_atomic_rsub", ReverseSub), SIZED("lds_atomic_mskor", MaskOr),
+                  SIZED("lds_atomic_fcmpswap", CompareFloat), {"lds_atomic_wrap", on<Wrap, Wrap>},
+                  {"global_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>},
+                  {"flat_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>},
+                  {"lds_atomic_pk_add_bf16", on<AddBfloats, AddBfloats>}, {"lds_atomic_append", count_lanes<Append>},
+                  {"lds_atomic_consume", count_lanes<Consume>}, {"lds_atomic_exchange2", exchange_both})
 
 }  // namespace machine

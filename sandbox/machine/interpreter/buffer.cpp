@@ -157,29 +157,20 @@ template <bool kHigh> void store(Wave& wave, const Instruction& in) {
     if (is_done && visit_partly(wave, in, wave.exec() & ~to.lanes, Access::store, move)) issue(wave, in, kCountsVector);
 }
 
-// Where a load straight into LDS puts its words: M0, the instruction's offset, and a word for each lane.
-bool lds_target(Wave& wave, const Instruction& in, uint64_t lanes, LaneAddresses& to) {
-    if (~wave.scalar_defined[kM0]) {
-        report_undefined(wave, lanes, wave.scalar_origin[kM0]);
-        return false;
-    }
-    to.lanes = lanes;
-    for (int l = 0; l < kLanes; l++) to.offset[l] = (wave.s[kM0] & 0xffff) + (uint64_t)in.offset + 4ull * (uint64_t)l;
-    return true;
-}
-
-void into_lds(Wave& wave, const Instruction& in, const LaneAddresses& from, uint64_t lanes, bool is_signed) {
+// Straight into LDS: at M0 and the instruction's offset, a word for each lane. Lanes of EXEC that load nothing give zeros.
+template <Segment kFrom> void into_lds(Wave& wave, const Instruction& in, const LaneAddresses& from, bool is_signed) {
     LaneAddresses to;
     LaneData data;
     clear(data, in.bytes);
-    data.defined[0] = Defined::of(lanes & ~from.lanes);
-    if (!lds_target(wave, in, lanes, to)) return;
-    if (!visit_global(wave, from, in.bytes, Access::load, [&](Place& place) {
-            if (!place.host) return;
-            note_access(wave, in, Segment::global, place, Access::load, nullptr, in.bytes);
-            if (wave.state != kEnded) load_lanes(place, in.bytes, data);
-        }))
-        return;
+    data.defined[0] = Defined::of(wave.exec() & ~from.lanes);
+    const auto move = [&](Place& place) {
+        if (!place.host) return;
+        note_access(wave, in, kFrom, place, Access::load, nullptr, in.bytes);
+        if (wave.state != kEnded) load_lanes(place, in.bytes, data);
+    };
+    const bool is_done = kFrom == Segment::scratch ? visit_scratch(wave, from, in.bytes, Access::load, move)
+                                                   : visit_global(wave, from, in.bytes, Access::load, move);
+    if (!is_done || !lds_addresses_by_m0(wave, in, 4, to)) return;
     for (uint32_t b = in.bytes; b < 4; b++) data.defined[0].byte[b] = data.defined[0].byte[in.bytes - 1];
     for (uint32_t& value : data.dword[0].lane)
         if (is_signed) value = in.bytes == 1 ? (uint32_t)(int8_t)value : (uint32_t)(int16_t)value;
@@ -192,13 +183,18 @@ void into_lds(Wave& wave, const Instruction& in, const LaneAddresses& from, uint
 
 template <bool kSigned> void global_into_lds(Wave& wave, const Instruction& in) {
     LaneAddresses from;
-    if (global_addresses(wave, in, from)) into_lds(wave, in, from, from.lanes, kSigned);
+    if (global_addresses(wave, in, from)) into_lds<Segment::global>(wave, in, from, kSigned);
+}
+
+template <bool kSigned> void scratch_into_lds(Wave& wave, const Instruction& in) {
+    LaneAddresses from;
+    if (scratch_addresses(wave, in, from)) into_lds<Segment::scratch>(wave, in, from, kSigned);
 }
 
 template <Form kForm> void load_or_into_lds(Wave& wave, const Instruction& in) {
     if (!(in.flags & kToLds)) return load<kForm>(wave, in);
     LaneAddresses from;
-    if (buffer_addresses(wave, in, in.bytes, from)) into_lds(wave, in, from, wave.exec(), kForm == Form::sign);
+    if (buffer_addresses(wave, in, in.bytes, from)) into_lds<Segment::global>(wave, in, from, kForm == Form::sign);
 }
 
 }  // namespace
@@ -213,6 +209,8 @@ MACHINE_SEMANTICS(
     {"buffer_load_high_unsigned", load<Form::high_half>}, {"buffer_load_low_signed", load<Form::low_half_sign>},
     {"buffer_load_high_signed", load<Form::high_half_sign>}, {"buffer_store", store<false>},
     {"buffer_store_high", store<true>}, {"global_load_lds", global_into_lds<false>},
-    {"global_load_lds_unsigned", global_into_lds<false>}, {"global_load_lds_signed", global_into_lds<true>})
+    {"global_load_lds_unsigned", global_into_lds<false>}, {"global_load_lds_signed", global_into_lds<true>},
+    {"scratch_load_lds", scratch_into_lds<false>}, {"scratch_load_lds_unsigned", scratch_into_lds<false>},
+    {"scratch_load_lds_signed", scratch_into_lds<true>})
 
 }  // namespace machine

@@ -7,28 +7,48 @@ namespace machine {
 
 // Least recently used, 16 sets. A line is filled part by part, by what is asked for.
 struct LineCache {
-    static constexpr uint32_t kSets = 16, kMaxWays = 128;
-    uint64_t tag[kSets][kMaxWays];  // the last one used comes first
-    uint32_t parts[kSets][kMaxWays];
-    uint32_t ways;
+    static constexpr uint32_t kSets = 16, kMaxWays = 128, kFew = 8;
+    uint64_t tag[kSets][kMaxWays];
+    uint32_t parts[kSets][kMaxWays], used[kSets][kMaxWays];  // used: the touch that a line saw last, 0 where none is
+    uint32_t ways, touches;
 
     void clear(uint64_t lines) {
         ways = lines / kSets < 1 ? 1 : lines / kSets > kMaxWays ? kMaxWays : (uint32_t)(lines / kSets);
+        touches = 0;
         memset(tag, 0xFF, sizeof tag);
+        memset(used, 0, sizeof used);
     }
     // How many of the wanted parts were not there; now they are.
     uint32_t touch(uint64_t line, uint32_t wanted) {
         const uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets;
-        uint64_t* const tags = tag[set];
-        uint32_t* const filled = parts[set];
-        uint32_t way = 0;
-        while (way < ways && tags[way] != line) way++;
-        const uint32_t had = way < ways ? filled[way] : 0;
-        for (way = way < ways ? way : ways - 1; way > 0; way--)
-            tags[way] = tags[way - 1], filled[way] = filled[way - 1];
-        tags[0] = line;
-        filled[0] = had | wanted;
+        uint32_t way = way_of(tag[set], line);
+        if (way == kMaxWays) {
+            uint64_t least = ~0ull;
+            for (uint32_t other = 0; other < ways; other++) {
+                const uint64_t key = (uint64_t)used[set][other] << 32 | other;
+                least = key < least ? key : least;
+            }
+            way = (uint32_t)least;
+            tag[set][way] = line;
+            parts[set][way] = 0;
+        }
+        const uint32_t had = parts[set][way];
+        used[set][way] = ++touches;
+        parts[set][way] = had | wanted;
         return (uint32_t)__builtin_popcount(wanted & ~had);
+    }
+
+  private:
+    uint32_t way_of(const uint64_t* tags, uint64_t line) const {
+        using Tags = uint64_t __attribute__((ext_vector_type(kFew)));
+        using Bools = bool __attribute__((ext_vector_type(kFew)));
+        for (uint32_t first = 0; first < ways; first += kFew) {
+            Tags some;
+            memcpy(&some, tags + first, sizeof some);
+            const uint8_t same = __builtin_bit_cast(uint8_t, __builtin_convertvector(some == line, Bools));
+            if (same) return first + (uint32_t)__builtin_ctz(same);
+        }
+        return kMaxWays;
     }
 };
 
@@ -39,11 +59,12 @@ struct KeySet {
     uint32_t* touched = nullptr;
     uint32_t count = 0;
 
+    bool is_full() const { return count >= kSlots * 3 / 4; }
     bool insert(uint64_t key) {
         uint64_t at = (key * 0x9E3779B97F4A7C15ull) >> 46;
         while (slot[at] && slot[at] != key + 1) at = (at + 1) % kSlots;
         if (slot[at]) return false;
-        if (count < kSlots * 3 / 4) {
+        if (!is_full()) {
             slot[at] = key + 1;
             touched[count++] = (uint32_t)at;
         }

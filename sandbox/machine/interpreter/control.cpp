@@ -57,7 +57,11 @@ static void call(Wave& w, const Instruction& in) {
     w.next = in.target;
 }
 
-static void end(Wave& w, const Instruction&) { end_wave(w); }
+// A store that only the scalar cache has is lost with the wave.
+static void end(Wave& w, const Instruction&) {
+    if (w.unwritten != kNowhere) return report(w, kMissingWait, w.exec(), kNotWrittenBack, w.unwritten);
+    end_wave(w);
+}
 
 static void sleep(Wave& w, const Instruction&) { sleep_wave(w); }
 
@@ -175,9 +179,7 @@ MACHINE_SEMANTICS(kControl, {"s_branch", branch}, {"s_cbranch_scc0", branch_on_s
                   {"s_cbranch_vccnz", branch_on_vcc<true>}, {"s_cbranch_execz", branch_on_exec<false>},
                   {"s_cbranch_execnz", branch_on_exec<true>}, {"s_cbranch_cdbgsys", nothing},
                   {"s_cbranch_cdbguser", nothing}, {"s_cbranch_cdbgsys_or_user", nothing},
-                  {"s_cbranch_cdbgsys_and_user", nothing}, {"s_cbranch_g_fork", refuse}, {"s_cbranch_i_fork", refuse},
-                  {"s_cbranch_join", refuse}, {"s_rfe_b64", refuse}, {"s_rfe_restore_b64", refuse},
-                  {"s_setvskip", refuse}, {"screen_partition_4se_b32", refuse}, {"s_getpc_b64", get_address},
+                  {"s_cbranch_cdbgsys_and_user", nothing}, {"refused", refuse}, {"s_getpc_b64", get_address},
                   {"s_setpc_b64", set_address}, {"s_swappc_b64", swap_address}, {"s_call_b64", call}, {"s_endpgm", end},
                   {"s_endpgm_saved", end}, {"s_endpgm_ordered_ps_done", end}, {"s_sleep", sleep}, {"s_trap", trap},
                   {"s_sethalt", halt}, {"s_nop", nothing}, {"s_setprio", nothing}, {"s_sendmsg", nothing},

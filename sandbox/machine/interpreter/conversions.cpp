@@ -140,6 +140,6 @@ MACHINE_SEMANTICS(kConversions, {"cvt_f32_i32", by_value<Signed, Single>}, {"cvt
                   {"cvt_pknorm_i16_f16", pack_signed_norm_half}, {"cvt_pknorm_u16_f16", pack_unsigned_norm_half},
                   {"cvt_pk_i16_i32", pack_signed}, {"cvt_pk_u16_u32", pack_unsigned},
                   {"cvt_pkrtz_f16_f32", pack_halves_to_zero}, {"cvt_pk_u8_f32", insert_byte},
-                  {"cvt_pkaccum_u8_f32", insert_byte}, {"sat_pk_u8_i16", saturate_bytes})
+                  {"sat_pk_u8_i16", saturate_bytes})
 
 }  // namespace machine

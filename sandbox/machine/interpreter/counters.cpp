@@ -7,6 +7,7 @@
 #include "cache.h"
 #include "coalescing.h"
 #include "memory_map.h"
+#include "operands.h"
 
 namespace machine {
 
@@ -21,7 +22,35 @@ struct Scratchpad {
     KeySet read_lines, written_lines;
 };
 
+// An instruction's last access of which the lines were looked for, what it added to the counts, and its lines. An access
+// whose lanes lie in the same order costs the same where none of them leaves its unit, or all move by whole lines.
+struct Example {
+    uint64_t mask, address[kLanes];
+    uint32_t size, count;
+    uint64_t block;  // the recorder's then; 0: there is none yet
+    SiteCounts counts;
+    Lines lines;
+
+    // Whether it stands for the instance; by how many lines that one lies behind it.
+    bool stands_for(const Instance& instance, uint64_t unit, uint64_t line_bytes, uint64_t& lines_behind) const {
+        if (!block || !unit || !mask || mask != instance.mask || size != instance.size) return false;
+        const int first = __builtin_ctzll(mask);
+        const uint64_t distance = instance.address[first] - address[first];
+        const bool is_shifted = distance % line_bytes == 0;
+        uint8_t differs[kLanes];
+        for (int l = 0; l < kLanes; l++) {
+            const uint64_t now = instance.address[l], before = address[l], last = size - 1;
+            const bool leaves = ((now ^ before) | ((now + last) ^ (before + last))) >= unit;
+            differs[l] = (now - before != distance) | (leaves & !is_shifted);
+        }
+        lines_behind = is_shifted ? (uint64_t)((int64_t)distance / (int64_t)line_bytes) : 0;
+        return !(mask_of(differs) & mask);
+    }
+};
+
 struct Recorder {
+    uint64_t block;      // the worker's number of the workgroup that is recorded
+    Example* example;    // of each instruction, the worker's
     SiteCounts* site;    // of each instruction; a second one where it touches LDS through a generic address
     uint64_t* executed;  // of each instruction: waves that executed it
     uint64_t* spare;     // the worker's own, while this one takes its place
@@ -33,9 +62,11 @@ struct Recorder {
 namespace {
 
 Recorder** g_recorders;  // by launch and worker, none where it recorded nothing
+Example* g_examples;     // by worker and instruction
 const Request* g_request;
 const Program* g_program;
 LdsPhases g_phases;
+uint64_t g_unit;  // the least of the sizes that addresses are divided by, a power of 2 that divides the others; else 0
 
 void* zeroed(uint64_t bytes) {
     void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -61,15 +92,33 @@ uint32_t counted_as(Segment segment, Access access) {
     return first + (access == Access::load ? 0 : access == Access::store ? 1 : 2);
 }
 
-void count_lines(Recorder& recorder, const Lines& lines, uint32_t count, bool is_load, SiteCounts& site, Moved& moved) {
+// Lines of the example that are at the same place were touched by this workgroup before, in the same way.
+void count_lines(Recorder& recorder, const Example& example, const Lines& lines, uint32_t count, uint64_t behind,
+                 bool is_load, SiteCounts& site, Moved& moved) {
+    KeySet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
+    const uint32_t compared = example.block == recorder.block && !known.is_full() ? example.count : 0;
     for (uint32_t i = 0; i < count; i++) {
-        KeySet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
-        const bool is_fresh = known.insert(lines.line[i]);
+        const uint64_t line = lines.line[i] + behind;
+        const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.insert(line);
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
-        site.misses += is_load ? recorder.pad->l1.touch(lines.line[i], lines.parts[i])
-                               : (uint32_t)__builtin_popcount(lines.parts[i]);
+        site.misses +=
+            is_load ? recorder.pad->l1.touch(line, lines.parts[i]) : (uint32_t)__builtin_popcount(lines.parts[i]);
     }
+}
+
+void add_counts(SiteCounts& site, const SiteCounts& more) {
+    site.accesses += more.accesses;
+    site.unit_cycles += more.unit_cycles;
+    site.bytes += more.bytes;
+    site.lines += more.lines;
+    site.segments += more.segments;
+}
+
+uint64_t least_unit(const RequestHeader& device) {
+    const uint64_t segment = device.segment_bytes, fill = device.fill_bytes, unit = segment < fill ? segment : fill;
+    const bool divides = !(device.line_bytes % segment || device.line_bytes % fill || segment % unit || fill % unit);
+    return divides && !(unit & (unit - 1)) ? unit : 0;
 }
 
 void write_site(FILE* out, const SiteCounts& c, bool is_first) {
@@ -113,6 +162,8 @@ void prepare_counters(const Request& request, const Program& program) {
     g_program = &program;
     memcpy(&g_phases, request.phases, sizeof g_phases);
     if (!request.head.recording) return;
+    g_unit = least_unit(request.head);
+    g_examples = (Example*)zeroed(sizeof(Example) * request.head.workers * program.head.instructions);
     g_recorders = (Recorder**)zeroed(sizeof(Recorder*) * request.head.launches * request.head.workers);
 }
 
@@ -121,6 +172,8 @@ Recorder* open_recorder(Worker& worker, uint32_t launch) {
     if (!recorder) recorder = new_recorder();
     recorder->spare = worker.executed;
     worker.executed = recorder->executed;
+    recorder->block = worker.begun.get();
+    recorder->example = g_examples + worker.number * g_program->head.instructions;
     recorder->pad->l1.clear(g_request->head.l1_lines);
     return recorder;
 }
@@ -145,13 +198,27 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     if (place.region->space == Space::arguments) return;
     const uint64_t index = place.region->index();
     for (int l = 0; l < kLanes; l++) instance.address[l] = (index + 1) << 48 | place.offset[l];
-    Lines lines;
-    const uint32_t count = count_global(instance, g_request->head, site, lines);
+    Example& example = recorder.example[wave.at];
+    uint64_t behind = 0;
+    const bool is_like = example.stands_for(instance, g_unit, g_request->head.line_bytes, behind);
     const bool is_load = access == Access::load;
     Moved other = {};
     Moved& moved = place.region->number == kNoRegion ? other : recorder.moved[!is_load][place.region->number];
     moved.asked += (uint64_t)bytes * (uint64_t)__builtin_popcountll(place.lanes);
-    count_lines(recorder, lines, count, is_load, site, moved);
+    if (is_like) {
+        add_counts(site, example.counts);
+        return count_lines(recorder, example, example.lines, example.count, behind, is_load, site, moved);
+    }
+    Lines lines;
+    SiteCounts counts = {};
+    const uint32_t count = count_global(instance, g_request->head, counts, lines);
+    add_counts(site, counts);
+    count_lines(recorder, example, lines, count, 0, is_load, site, moved);
+    example.mask = instance.mask, example.size = instance.size, example.count = count;
+    example.block = recorder.block, example.counts = counts;
+    memcpy(example.address, instance.address, sizeof example.address);
+    memcpy(example.lines.line, lines.line, count * sizeof lines.line[0]);
+    memcpy(example.lines.parts, lines.parts, count * sizeof lines.parts[0]);
 }
 
 void close_recorder(Worker& worker, const Workgroup& group) {

@@ -152,6 +152,28 @@ uint32_t outcomes_of(const Coverage& coverage, uint64_t instruction) {
     return met & kBoth ? 3 : (met & kFalse ? 1 : 0) | (met & kTrue ? 2 : 0);
 }
 
+bool outcomes_left(Watch watch, uint8_t met) {
+    switch (watch) {
+    case Watch::none:
+    case Watch::reached:
+        return false;
+    case Watch::condition:
+    case Watch::branch:
+        return ~met & (kFalse | kTrue);
+    case Watch::lanes:
+    case Watch::numbers:
+    case Watch::bound:
+        return ~met & (kFalse | kTrue | kBoth);
+    case Watch::scalar:
+        return ~met & (kFalse | kTrue | kOne | kConditionClear | kConditionSet);
+    case Watch::vector:
+        return ~met & (kFalse | kTrue | kOne);
+    case Watch::load:
+        return true;  // of another word
+    }
+    return true;
+}
+
 void clear(Coverage& coverage) {
     memset(coverage.met, 0, coverage.instructions);
     memset(coverage.words, 0, coverage.data_words);

@@ -48,6 +48,8 @@ uint32_t* first_alike(const Program& program);
 Watches watches_of(const Program& program);
 // Of these instructions only, each a comparison or a bound.
 Watches watches_of_marks(const Program& program, const uint64_t* marks, uint64_t count);
+// Whether an instruction that has met this may meet more.
+bool outcomes_left(Watch watch, uint8_t met);
 void clear(Coverage& coverage);
 // Notes what the instruction at wave.at has just done.
 void note_met(const Wave& wave, const Instruction& in, Watch watch, Coverage& coverage);

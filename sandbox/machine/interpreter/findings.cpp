@@ -29,6 +29,7 @@ const char* const kNames[] = {
     "shift",
     "missing_wait",
     "deadlock",
+    "hazard",
     "probe",
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kFindingKinds);

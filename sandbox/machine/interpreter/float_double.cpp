@@ -46,11 +46,10 @@ void scale(Wave& w, const Instruction& in) {
 }  // namespace
 
 MACHINE_SEMANTICS(kFloatDouble, {"add_f64", add<Double>}, {"mul_f64", multiply<Double>},
-                  {"fma_f64", multiply_add<Double>}, {"fmac_f64", multiply_add<Double>}, {"min_f64", minimum<Double>},
-                  {"max_f64", maximum<Double>}, {"floor_f64", floor_of<Double>}, {"ceil_f64", ceiling_of<Double>},
-                  {"trunc_f64", truncated<Double>}, {"rndne_f64", rounded<Double>}, {"fract_f64", fraction<Double>},
-                  {"frexp_mant_f64", mantissa<Double>}, {"frexp_exp_i32_f64", exponent}, {"ldexp_f64", scale},
-                  {"div_scale_f64", division_scale<Double>}, {"div_fmas_f64", division_multiply_add<Double>},
-                  {"div_fixup_f64", division_fixup<Double>})
+                  {"fma_f64", multiply_add<Double>}, {"min_f64", minimum<Double>}, {"max_f64", maximum<Double>},
+                  {"floor_f64", floor_of<Double>}, {"ceil_f64", ceiling_of<Double>}, {"trunc_f64", truncated<Double>},
+                  {"rndne_f64", rounded<Double>}, {"fract_f64", fraction<Double>}, {"frexp_mant_f64", mantissa<Double>},
+                  {"frexp_exp_i32_f64", exponent}, {"ldexp_f64", scale}, {"div_scale_f64", division_scale<Double>},
+                  {"div_fmas_f64", division_multiply_add<Double>}, {"div_fixup_f64", division_fixup<Double>})
 
 }  // namespace machine

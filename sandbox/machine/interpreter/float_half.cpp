@@ -113,12 +113,12 @@ void pack(Wave& w, const Instruction& in) {
 
 MACHINE_SEMANTICS(kFloatHalf, {"add_f16", add<Half>}, {"sub_f16", subtract<Half>}, {"mul_f16", multiply<Half>},
                   {"fma_f16", multiply_add<Half>}, {"fma_legacy_f16", multiply_add_legacy},
-                  {"mad_f16", multiply_then_add}, {"mac_f16", multiply_then_add},
-                  {"mad_legacy_f16", multiply_then_add_legacy}, {"min_f16", minimum<Half>}, {"max_f16", maximum<Half>},
-                  {"min3_f16", minimum3<Half>}, {"max3_f16", maximum3<Half>}, {"med3_f16", median3<Half>},
-                  {"floor_f16", floor_of<Half>}, {"ceil_f16", ceiling_of<Half>}, {"trunc_f16", truncated<Half>},
-                  {"rndne_f16", rounded<Half>}, {"fract_f16", fraction<Half>}, {"frexp_mant_f16", mantissa<Half>},
-                  {"frexp_exp_i16_f16", exponent}, {"ldexp_f16", scale}, {"div_fixup_f16", division_fixup<Half>},
+                  {"mad_f16", multiply_then_add}, {"mad_legacy_f16", multiply_then_add_legacy},
+                  {"min_f16", minimum<Half>}, {"max_f16", maximum<Half>}, {"min3_f16", minimum3<Half>},
+                  {"max3_f16", maximum3<Half>}, {"med3_f16", median3<Half>}, {"floor_f16", floor_of<Half>},
+                  {"ceil_f16", ceiling_of<Half>}, {"trunc_f16", truncated<Half>}, {"rndne_f16", rounded<Half>},
+                  {"fract_f16", fraction<Half>}, {"frexp_mant_f16", mantissa<Half>}, {"frexp_exp_i16_f16", exponent},
+                  {"ldexp_f16", scale}, {"div_fixup_f16", division_fixup<Half>},
                   {"div_fixup_legacy_f16", division_fixup_legacy<Half>},
                   {"fma_mix_f32", multiply_add_mixed<Place::whole>}, {"fma_mixlo_f16", multiply_add_mixed<Place::low>},
                   {"fma_mixhi_f16", multiply_add_mixed<Place::high>}, {"pack_b32_f16", pack})

@@ -242,11 +242,19 @@ template <class S, int N> struct FirstNan {
     static KM_HOT bool is_met(const typename S::Value*, typename S::Value result) { return result != result; }
 };
 
+// Lanes that are not written are left alone: of those that EXEC masks off, many hold what is no number.
 template <class S, int N, class Nan>
-__attribute__((noinline, cold)) void settle_nans(const Mode& mode, const Sources<S, N>& sources, typename S::Bits* to) {
+__attribute__((noinline)) void settle_nans(const Wave& w, const Sources<S, N>& sources, typename S::Bits* to) {
+    uint8_t flags[kLanes];
     for (int l = 0; l < kLanes; l++) {
+        const typename S::Value x[3] = {S::value(sources.lane[0][l]), S::value(sources.lane[1][l]),
+                                        S::value(sources.lane[2][l])};
+        flags[l] = Nan::is_met(x, S::value(to[l]));
+    }
+    for (uint64_t rest = mask_of(flags) & w.write_mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctzll(rest);
         const typename S::Bits x[3] = {sources.lane[0][l], sources.lane[1][l], sources.lane[2][l]};
-        to[l] = Nan::lane(x, to[l], mode);
+        to[l] = Nan::lane(x, to[l], w.mode);
     }
 }
 
@@ -270,7 +278,7 @@ KM_HOT void compute(Wave& w, typename S::Room* room, Sources<S, N>& sources, typ
             met |= Nan::is_met(x, S::value(to[l]));
         }
     }
-    if (__builtin_expect(met != 0, 0)) settle_nans<S, N, Nan>(w.mode, sources, to);
+    if (__builtin_expect(met != 0, 0)) settle_nans<S, N, Nan>(w, sources, to);
 }
 
 template <class S, int N, class Nan = FirstNan<S, N>, class F>

@@ -80,10 +80,10 @@ void multiply_by_legacy(Wave& w, const Instruction& in) {
 
 MACHINE_SEMANTICS(kFloatSingle, {"add_f32", add<Single>}, {"sub_f32", subtract<Single>}, {"mul_f32", multiply<Single>},
                   {"mul_legacy_f32", multiply_by_legacy}, {"fma_f32", multiply_add<Single>},
-                  {"fmac_f32", multiply_add<Single>}, {"min_f32", minimum<Single>}, {"max_f32", maximum<Single>},
-                  {"min3_f32", minimum3<Single>}, {"max3_f32", maximum3<Single>}, {"med3_f32", median3<Single>},
-                  {"floor_f32", floor_of<Single>}, {"ceil_f32", ceiling_of<Single>}, {"trunc_f32", truncated<Single>},
-                  {"rndne_f32", rounded<Single>}, {"fract_f32", fraction<Single>}, {"frexp_mant_f32", mantissa<Single>},
+                  {"min_f32", minimum<Single>}, {"max_f32", maximum<Single>}, {"min3_f32", minimum3<Single>},
+                  {"max3_f32", maximum3<Single>}, {"med3_f32", median3<Single>}, {"floor_f32", floor_of<Single>},
+                  {"ceil_f32", ceiling_of<Single>}, {"trunc_f32", truncated<Single>}, {"rndne_f32", rounded<Single>},
+                  {"fract_f32", fraction<Single>}, {"frexp_mant_f32", mantissa<Single>},
                   {"frexp_exp_i32_f32", exponent}, {"ldexp_f32", scale}, {"div_scale_f32", division_scale<Single>},
                   {"div_fmas_f32", division_multiply_add<Single>}, {"div_fixup_f32", division_fixup<Single>},
                   {"cubeid_f32", cube_face}, {"cubesc_f32", cube_s}, {"cubetc_f32", cube_t}, {"cubema_f32", cube_axis})

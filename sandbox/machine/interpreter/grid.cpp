@@ -43,7 +43,7 @@ struct Share {  // a worker's part of one launch
 
     Workgroup* open(uint64_t k) {
         const Request& request = *grid.request;
-        const uint64_t turn = request.head.backwards ? launch.blocks - 1 - k : k;
+        const uint64_t turn = request.head.order == kBackwards ? launch.blocks - 1 - k : k;
         worker.begun.add(1);
         worker.opened_ns = thread_ns();
         if (is_recorded(request, launch, k)) worker.recorder = open_recorder(worker, grid.launch);
@@ -56,13 +56,8 @@ struct Share {  // a worker's part of one launch
         failed += group->failed;
         busy += group->accesses > 0;
         if (group->accesses > most) most = group->accesses;
-        if (worker.request->head.checks && !group->failed) {
-            const Conflict* late = group->model.end_workgroup();
-            if (late)
-                report_conflict(*group, *late);
-            else if (group->uses_undefined && !worker.uses_undefined)
-                worker.uses_undefined = true, worker.undefined = group->undefined;
-        }
+        if (group->uses_undefined && !group->failed && !worker.uses_undefined)
+            worker.uses_undefined = true, worker.undefined = group->undefined;
         close_workgroup(worker, group);
         grid.progress.add(1);
     }
@@ -116,7 +111,7 @@ void report_stuck(Share& share, Workgroup& group) {
     Wave* wave = group.wave[0];
     for (uint32_t i = 0; i < group.waves; i++)
         if (group.wave[i]->is_stuck) wave = group.wave[i];
-    const bool is_partial = launch.blocks < launch.total() || share.grid.request->head.backwards;
+    const bool is_partial = launch.blocks < launch.total() || share.grid.request->head.order == kBackwards;
     report_hang(*wave, is_partial);
 }
 
@@ -145,23 +140,51 @@ void run_alone(Share& share) {
     }
 }
 
-// All workgroups at once, in turns: they may wait for each other.
-void run_together(Share& share) {
+// Who runs next of the workgroups that are there at once: the highest rank. Who has had a turn comes behind all others,
+// or gets a rank that is drawn.
+struct Ranks {
+    int64_t of[kMostTogether];
+    int64_t lowest;
+
+    uint32_t highest(uint32_t count) const {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < count; i++)
+            if (of[i] > of[best]) best = i;
+        return best;
+    }
+};
+
+// Several workgroups at once: they may wait for each other. Where none of them comes any further, it may be for one that
+// has not begun.
+void run_resident(Share& share, uint32_t most, bool is_drawn) {
     if (share.worker.number) return;
     static Workgroup* group[kMostTogether];
-    const uint32_t count = (uint32_t)share.launch.blocks;
+    static Ranks ranks;
+    ranks.lowest = 0;
+    const bool is_redrawn = is_drawn && next_random(share.worker) & 1;
+    uint64_t begun = 0;
     uint32_t left = 0, idle = 0;
-    for (; left < count; left++) group[left] = share.open(left);
-    for (uint32_t turn = 0; left && !share.is_stopped(); turn++) {
-        const uint32_t i = turn % left;
+    while (!share.is_stopped()) {
+        for (; left < most && begun < share.launch.blocks; begun++) {
+            ranks.of[left] = is_drawn ? (int64_t)next_random(share.worker) : --ranks.lowest;
+            group[left++] = share.open(begun);
+        }
+        if (!left) return;
+        const uint32_t i = ranks.highest(left);
         const uint64_t seen = share.grid.progress.get();
         const Progress progress = go_on(share, *group[i], kSlice / 64);
-        idle = progress == Progress::stuck && share.grid.progress.get() == seen ? idle + 1 : 0;
-        if (progress == Progress::stuck && idle <= left) rouse(*group[i]);
-        if (idle > 2 * left) report_stuck(share, *group[i]);
+        const bool is_stuck = progress == Progress::stuck;
+        idle = is_stuck && share.grid.progress.get() == seen ? idle + 1 : 0;
+        ranks.of[i] = is_redrawn && !is_stuck ? (int64_t)next_random(share.worker) : --ranks.lowest;
+        if (is_stuck && idle <= left) rouse(*group[i]);
+        if (idle > 2 * left && begun < share.launch.blocks && most < kMostTogether)
+            most++, idle = 0;
+        else if (idle > 2 * left)
+            report_stuck(share, *group[i]);
         if (progress != Progress::ended && !group[i]->failed) continue;
         share.close(group[i]);
         group[i] = group[--left];
+        ranks.of[i] = ranks.of[left];
     }
     for (uint32_t i = 0; i < left; i++) {
         if (share.grid.is_over.get() && !i) report_late(*group[i], share.worker);
@@ -169,10 +192,19 @@ void run_together(Share& share) {
     }
 }
 
+// As many as a few compute units hold.
+uint32_t most_resident(const Launch& launch) {
+    const uint64_t waves = (launch.block[0] * launch.block[1] * launch.block[2] + 63) / 64;
+    return waves > 8 ? 4 : (uint32_t)(32 / waves);
+}
+
 void run_share(Worker& worker, Grid& grid) {
     Share share = {worker, grid, grid.request->launches[grid.launch]};
+    const bool is_drawn = worker.request->head.order == kExploring;
     if (share.launch.together)
-        run_together(share);
+        run_resident(share, kMostTogether, is_drawn);
+    else if (is_drawn)
+        run_resident(share, most_resident(share.launch), is_drawn);
     else
         run_alone(share);
     // A workgroup that comes later may write what was read: a race, and told as one.
@@ -190,12 +222,16 @@ struct timespec next_look() {
     return look;
 }
 
-void note_memory_use(Outcome& outcome) {
+void note_memory_use(const Grid& grid, Outcome& outcome) {
+    for (uint64_t i = 0; i < grid.request->head.workers; i++) {
+        outcome.atomic |= grid.workers[i].changes_lds;
+        grid.workers[i].changes_lds = false;
+    }
     for (uint32_t i = 0; i < g_memory.count; i++) {
         Region& region = g_memory.region[i];
         if (!region.is_writable) continue;
         outcome.read_intermediate |= was_read(i);
-        outcome.atomic |= was_changed_atomically(i) || region.changes > region.changes_before;
+        outcome.atomic |= region.changes > region.changes_before;
         region.changes_before = region.changes;
     }
 }
@@ -251,7 +287,7 @@ bool run_launch(Grid& grid, uint64_t index) {
     Outcome& outcome = grid.outcomes[index];
     outcome.nanoseconds = now_ns() - started;
     outcome.cpu_nanoseconds = process_ns() - spent;
-    note_memory_use(outcome);
+    note_memory_use(grid, outcome);
     return !grid.is_over.get();
 }
 

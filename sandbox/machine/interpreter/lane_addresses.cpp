@@ -93,12 +93,29 @@ bool scratch_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
     return true;
 }
 
-bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
+static bool lds_addresses_at(Wave& wave, const Instruction& in, uint64_t offset, LaneAddresses& to) {
     to.lanes = wave.exec();
     Vector room;
     const Source address = read32(wave, in, kAddressSource, room);
     check_defined(wave, to.lanes, address.defined.whole(), address.origin);
-    for (int l = 0; l < kLanes; l++) to.offset[l] = address.lane[l];  // the offset fields are added by the reader
+    // Addresses of LDS have 32 bits and wrap around.
+    for (int l = 0; l < kLanes; l++) to.offset[l] = (uint32_t)(address.lane[l] + offset);
+    return true;
+}
+
+bool lds_addresses(Wave& wave, const Instruction& in, LaneAddresses& to) {
+    return lds_addresses_at(wave, in, (uint64_t)in.offset, to);
+}
+
+bool lds_element_addresses(Wave& wave, const Instruction& in, bool is_second, LaneAddresses& to) {
+    const uint64_t element = in.bytes / 2u * (in.flags & kStride64 ? 64 : 1);
+    return lds_addresses_at(wave, in, (is_second ? in.offset1 : (uint64_t)in.offset) * element, to);
+}
+
+bool lds_addresses_by_m0(Wave& wave, const Instruction& in, uint32_t stride, LaneAddresses& to) {
+    to.lanes = wave.exec();
+    check_defined(wave, to.lanes, ~wave.scalar_defined[kM0] ? 0 : kAll, wave.scalar_origin[kM0]);
+    for (uint32_t l = 0; l < kLanes; l++) to.offset[l] = (wave.s[kM0] & 0xffff) + (uint64_t)in.offset + stride * l;
     return true;
 }
 

@@ -1,5 +1,7 @@
 #include "lane_registers.h"
 
+#include "report.h"
+
 namespace machine {
 
 namespace {
@@ -42,6 +44,19 @@ void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data) {
     for (uint32_t& value : data.dword[0].lane) value >>= 16;
     data.defined[0].byte[0] = data.defined[0].byte[2];
     data.defined[0].byte[1] = data.defined[0].byte[3];
+}
+
+bool take_scalars(Wave& wave, const Operand& from, LaneData& data) {
+    if (from.kind != kScalar) return false;
+    const int l = scalar_lane(wave);
+    clear(data, 16);
+    for (uint32_t d = 0; d < from.dwords && d < 4; d++) {
+        const uint32_t index = from.index + d;
+        if (~wave.scalar_defined[index]) report_undefined(wave, 1ull << l, wave.scalar_origin[index]);
+        data.dword[d].lane[l] = wave.s[index];
+        data.defined[d] = Defined::of(kAll);
+    }
+    return true;
 }
 
 void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form,

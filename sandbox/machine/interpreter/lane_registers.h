@@ -11,6 +11,8 @@ enum class Form : uint8_t { zeros, sign, low_half, high_half, low_half_sign, hig
 void clear(LaneData& data, uint32_t bytes);
 // The registers that a store takes its bytes from; `is_high`: from the upper half of the first.
 void take(const Wave& wave, const Operand& from, bool is_high, LaneData& data);
+// Scalar registers, as the data of the lane that stands for the wave; false where they are none.
+bool take_scalars(Wave& wave, const Operand& from, LaneData& data);
 // Writes the loaded bytes to the result's registers, the first of them `skipped` registers behind its start.
 void give(Wave& wave, const Instruction& in, LaneData& data, uint32_t bytes, uint64_t lanes, Form form = Form::zeros,
           uint32_t skipped = 0);

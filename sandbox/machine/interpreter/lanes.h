@@ -216,15 +216,6 @@ template <auto F, int N> void lanes64(Wave& w, const Instruction& in) {
     write_halves(w, in.result[0], result, low, high, is_partly ? first_origin<N>(w, s) : kNowhere);
 }
 
-// The mask of lanes whose flag is not 0.
-KM_HOT uint64_t mask_of(const uint8_t (&flags)[kLanes]) {
-    using Bytes = int8_t __attribute__((ext_vector_type(kLanes)));
-    using Bools = bool __attribute__((ext_vector_type(kLanes)));
-    Bytes bytes;
-    memcpy(&bytes, flags, sizeof bytes);
-    return __builtin_bit_cast(uint64_t, __builtin_convertvector(bytes != 0, Bools));
-}
-
 // A mask of lanes from a scalar pair or constant.
 struct Mask {
     uint64_t lanes, defined;

@@ -6,16 +6,6 @@ namespace machine {
 
 namespace {
 
-// Offsets of the two elements of ds_read2 and its like, in bytes.
-uint64_t element_offset(const Instruction& in, uint64_t offset) {
-    return offset * (in.bytes / 2u) * (in.flags & kStride64 ? 64 : 1);
-}
-
-// Addresses of LDS have 32 bits and wrap around.
-void shift_by(LaneAddresses& addresses, uint64_t offset) {
-    for (int l = 0; l < kLanes; l++) addresses.offset[l] = (uint32_t)(addresses.offset[l] + offset);
-}
-
 bool move(Wave& wave, const Instruction& in, const LaneAddresses& to, uint32_t bytes, Access access, LaneData& data) {
     return visit_lds(wave, to, bytes, access, [&](Place& place) {
         note_access(wave, in, Segment::lds, place, access, &data, bytes);
@@ -27,53 +17,60 @@ bool move(Wave& wave, const Instruction& in, const LaneAddresses& to, uint32_t b
     });
 }
 
-template <Form kForm> void read(Wave& wave, const Instruction& in) {
-    LaneAddresses from;
+void read_at(Wave& wave, const Instruction& in, const LaneAddresses& from, Form form) {
     LaneData data;
     clear(data, in.bytes);
-    if (!lds_addresses(wave, in, from)) return;
-    shift_by(from, (uint64_t)in.offset);
     if (!move(wave, in, from, in.bytes, Access::load, data)) return;
-    give(wave, in, data, in.bytes, from.lanes, kForm);
+    give(wave, in, data, in.bytes, from.lanes, form);
     issue(wave, in, kCountsScalar, kTouchesLds);
 }
 
-void read_two(Wave& wave, const Instruction& in) {
-    LaneAddresses from, second;
-    LaneData data, more;
-    if (!lds_addresses(wave, in, from)) return;
-    second = from;
-    shift_by(from, element_offset(in, (uint64_t)in.offset));
-    shift_by(second, element_offset(in, in.offset1));
-    const uint32_t each = in.bytes / 2u;
-    clear(data, each);
-    clear(more, each);
-    if (!move(wave, in, from, each, Access::load, data) || !move(wave, in, second, each, Access::load, more)) return;
-    give(wave, in, data, each, from.lanes);
-    give(wave, in, more, each, from.lanes, Form::zeros, each / 4);
-    issue(wave, in, kCountsScalar, kTouchesLds);
+void write_at(Wave& wave, const Instruction& in, const LaneAddresses& to, bool is_high) {
+    LaneData data;
+    take(wave, in.source[kDataSource], is_high, data);
+    if (move(wave, in, to, in.bytes, Access::store, data)) issue(wave, in, kCountsScalar, kTouchesLds);
+}
+
+template <Form kForm> void read(Wave& wave, const Instruction& in) {
+    LaneAddresses from;
+    if (lds_addresses(wave, in, from)) read_at(wave, in, from, kForm);
 }
 
 template <bool kHalf> void write(Wave& wave, const Instruction& in) {
     LaneAddresses to;
-    LaneData data;
-    if (!lds_addresses(wave, in, to)) return;
-    shift_by(to, (uint64_t)in.offset);
-    take(wave, in.source[kDataSource], kHalf, data);
-    if (move(wave, in, to, in.bytes, Access::store, data)) issue(wave, in, kCountsScalar, kTouchesLds);
+    if (lds_addresses(wave, in, to)) write_at(wave, in, to, kHalf);
+}
+
+void read_by_m0(Wave& wave, const Instruction& in) {
+    LaneAddresses from;
+    if (lds_addresses_by_m0(wave, in, 4, from)) read_at(wave, in, from, Form::zeros);
+}
+
+void write_by_m0(Wave& wave, const Instruction& in) {
+    LaneAddresses to;
+    if (lds_addresses_by_m0(wave, in, 4, to)) write_at(wave, in, to, false);
+}
+
+void read_two(Wave& wave, const Instruction& in) {
+    LaneAddresses from;
+    LaneData data[2];
+    const uint32_t each = in.bytes / 2u;
+    for (uint32_t i = 0; i < 2; i++) {
+        clear(data[i], each);
+        if (!lds_element_addresses(wave, in, i, from) || !move(wave, in, from, each, Access::load, data[i])) return;
+    }
+    for (uint32_t i = 0; i < 2; i++) give(wave, in, data[i], each, from.lanes, Form::zeros, i * each / 4);
+    issue(wave, in, kCountsScalar, kTouchesLds);
 }
 
 void write_two(Wave& wave, const Instruction& in) {
-    LaneAddresses to, second;
+    LaneAddresses to;
     LaneData data;
-    if (!lds_addresses(wave, in, to)) return;
-    second = to;
-    shift_by(to, element_offset(in, (uint64_t)in.offset));
-    shift_by(second, element_offset(in, in.offset1));
-    take(wave, in.source[kDataSource], false, data);
-    if (!move(wave, in, to, in.bytes / 2u, Access::store, data)) return;
-    take(wave, in.source[kSecondData], false, data);
-    if (move(wave, in, second, in.bytes / 2u, Access::store, data)) issue(wave, in, kCountsScalar, kTouchesLds);
+    for (int i = 0; i < 2; i++) {
+        take(wave, in.source[i ? kSecondData : kDataSource], false, data);
+        if (!lds_element_addresses(wave, in, i, to) || !move(wave, in, to, in.bytes / 2u, Access::store, data)) return;
+    }
+    issue(wave, in, kCountsScalar, kTouchesLds);
 }
 
 }  // namespace
@@ -82,6 +79,7 @@ MACHINE_SEMANTICS(kLds, {"lds_load", read<Form::zeros>}, {"lds_load_unsigned", r
                   {"lds_load_signed", read<Form::sign>}, {"lds_load_low_unsigned", read<Form::low_half>},
                   {"lds_load_high_unsigned", read<Form::high_half>}, {"lds_load_low_signed", read<Form::low_half_sign>},
                   {"lds_load_high_signed", read<Form::high_half_sign>}, {"lds_load2", read_two},
-                  {"lds_store", write<false>}, {"lds_store_high", write<true>}, {"lds_store2", write_two})
+                  {"lds_load_addtid", read_by_m0}, {"lds_store", write<false>}, {"lds_store_high", write<true>},
+                  {"lds_store2", write_two}, {"lds_store_addtid", write_by_m0})
 
 }  // namespace machine

@@ -166,6 +166,7 @@ void read_program(const char* path, Program& program) {
         is_exchange[i] = exchanges[program.code[i].semantics];
     }
     program.names = names;
+    program.close_pairs = nullptr;
     program.vectors = 1;  // the hardware fills v0
     for (uint64_t i = 0; i < head.instructions; i++) count_registers(program, program.code[i]);
     for (uint64_t i = 0; i < head.names; i++)

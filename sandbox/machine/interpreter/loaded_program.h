@@ -8,6 +8,8 @@ constexpr uint32_t kMaxInstructions = 1 << 20, kMaxNames = 4096, kMaxKernels = 4
 constexpr uint64_t kMaxData = 256ull << 20;
 constexpr uint32_t kNameBytes = 48;
 
+struct ClosePairs;
+
 struct Program {
     ProgramHeader head;
     const char* names;  // of semantics, kNameBytes each
@@ -19,6 +21,7 @@ struct Program {
     const uint8_t* is_exchange;      // of each instruction: lanes take what other lanes hold
     const uint8_t* role;             // of each instruction: see access_roles.h
     RegisterGroups* touched;         // of each instruction: what MemoryModel::check_pending looks at
+    const ClosePairs* close_pairs;   // see wait_states.h; null: none
     uint32_t vectors, accumulators;  // registers from v0 and from a0 on that the instructions name
 };
 

@@ -18,6 +18,7 @@
 #include "steps.h"
 #include "survey.h"
 #include "variables.h"
+#include "wait_states.h"
 
 namespace machine {
 
@@ -27,12 +28,31 @@ Request g_request;
 Program g_program;
 Grid g_grid;
 Watches g_watches;
+Handler* g_unmarked;  // of each marked instruction: what it does
 
 void* work(void* raw) { work_off(*(Worker*)raw, g_grid); }
 
-// Each worker notes for itself what becomes of the marked instructions.
-void mark(Worker& worker) {
-    if (!g_watches.of) g_watches = watches_of_marks(g_program, g_request.marks, g_request.head.marks);
+void run_marked(Wave& wave, const Instruction& in) {
+    g_unmarked[wave.at](wave, in);
+    const Worker& worker = *wave.group->worker;
+    note_met(wave, in, worker.watches[wave.at], *worker.covered);
+}
+
+// Marked instructions run by way of a handler that notes what becomes of them: the others are as fast as without marks.
+void mark_program() {
+    g_watches = watches_of_marks(g_program, g_request.marks, g_request.head.marks);
+    g_unmarked = (Handler*)calloc(g_program.head.instructions, sizeof(Handler));
+    if (!g_unmarked) die("no memory for the marks");
+    for (uint64_t i = 0; i < g_request.head.marks; i++) {
+        Handler& run = g_program.run[g_request.marks[i]];
+        if (run == run_marked) continue;
+        g_unmarked[g_request.marks[i]] = run;
+        run = run_marked;
+    }
+}
+
+// Each worker notes for itself.
+void watch_marks(Worker& worker) {
     Coverage* covered = (Coverage*)malloc(sizeof(Coverage));
     if (!covered) die("no memory for a worker");
     *covered = new_coverage(g_program, nullptr);
@@ -41,6 +61,7 @@ void mark(Worker& worker) {
 }
 
 void open_workers() {
+    if (g_request.head.marks) mark_program();
     for (uint64_t i = 0; i < g_request.head.workers; i++) {
         Worker& worker = g_grid.workers[i];
         worker = {};
@@ -48,7 +69,7 @@ void open_workers() {
         worker.program = &g_program;
         worker.number = (uint32_t)i;
         worker.random = g_request.head.seed * 2862933555777941757ull + i;
-        if (g_request.head.marks) mark(worker);
+        if (g_request.head.marks) watch_marks(worker);
         worker.executed = (uint64_t*)calloc(g_program.head.instructions, sizeof(uint64_t));
         worker.regions = (uint16_t*)calloc(g_program.head.instructions, sizeof(uint16_t));
         worker.free_groups = (Workgroup**)calloc(kMostTogether, sizeof(Workgroup*));
@@ -68,6 +89,7 @@ int execute(const char* program, const char* folder, const char* inputs) {
     read_request(folder, inputs, g_request);
     for (uint64_t i = 0; i < g_request.head.launches; i++)
         if (g_request.launches[i].kernel >= g_program.head.kernels) die("the request names a kernel that is not there");
+    if (g_request.head.checks) find_close_pairs(g_program);
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request, g_program);
     g_matrix_settings.is_exact = g_request.head.exact;
@@ -103,6 +125,12 @@ int main(int count, char** words) {
     using namespace machine;
     if (count == 2 && !strcmp(words[1], "semantics")) {
         print_semantics();
+        return 0;
+    }
+    if (count == 3 && !strcmp(words[1], "pairs")) {
+        read_program(words[2], g_program);
+        find_close_pairs(g_program);
+        print_close_pairs(g_program);
         return 0;
     }
     if (count == 5 && !strcmp(words[1], "step")) return run_steps(words[2], words[3], words[4]);

@@ -125,10 +125,7 @@ void map_memory(const Request& request, const Program& program) {
     sort_regions();
     const MemoryMap& map = g_memory;
     for (uint32_t i = 0; i < map.count && request.head.checks; i++)
-        if (map.region[i].is_writable) {
-            const bool is_empty = map.region[i].role == kOutput || map.region[i].role == kWorkspace;
-            prepare_region(i, map.region[i].size, map.region[i].written, !is_empty);
-        }
+        if (map.region[i].is_writable) prepare_region(i, map.region[i].size);
 }
 
 // What lies behind the arguments may be read, since loads are widened, and holds nothing.

@@ -2,39 +2,86 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "model_state.h"
 
 namespace machine {
 
-void* map_zeros(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) abort();
-    return place;
+namespace {
+
+constexpr uint32_t kWatched = kMaxRegions + 128;
+
+Shadow g_shadow[kWatched];
+uint64_t g_first_group = 1, g_next_group = 1;
+
+const Operation* first_direct(const Wave& wave) {
+    for (uint32_t i = 0; wave.pending.direct && i < wave.pending.memory.count; i++)
+        if (wave.pending.memory.oldest(i).kind & kDirectToLds) return &wave.pending.memory.oldest(i);
+    return nullptr;
 }
+
+View view_of(const ModelState& state, const Wave& wave, const WaveAccess& access) {
+    const Space space = access.region == kLdsRegion ? kLds : kGlobal;
+    const bool is_atomic = access.flags & kAtomicAccess;
+    const uint64_t group = state.group[space];
+    View view;
+    view.base = record_of(group, 0);
+    view.first = record_of(state.first[space], 0);
+    view.limit = record_of(group, state.tick + 1 < kLastTick ? state.tick + 1 : kLastTick);
+    view.settled = (Record)state.clocks[space].safe << kTickShift | kBelowTick;
+    view.met = record_of(group, state.all_met[wave.number]) | kBelowTick;
+    view.self = view.limit | (Record)wave.number << kWaveShift | (is_atomic ? kAtomicBit : 0) |
+                (is_atomic && access.scope < kAgentScope ? kNarrow : 0);
+    view.forgotten = space == kLds ? view.base + view.settled : view.first - 1;
+    const Operation* const direct = space == kLds ? first_direct(wave) : nullptr;
+    if (direct) view.limit = record_of(group, direct->tick);
+    return view;
+}
+
+}  // namespace
+
+uint64_t first_group_of_launch() { return g_first_group; }
+
+void prepare_region(uint32_t region, uint64_t bytes) {
+    if (region < kWatched && bytes) map_shadow(g_shadow[region], bytes, true);
+}
+
+void open_launch(uint64_t workgroups) {
+    if (g_next_group + workgroups > kGroups) {  // the numbers begin again
+        g_next_group = 1;
+        for (Shadow& shadow : g_shadow) forget(shadow);
+        forget_releases();
+    }
+    g_first_group = g_next_group;
+    g_next_group += workgroups;
+    for (Shadow& shadow : g_shadow) shadow.was_read = false;
+}
+
+bool was_read(uint32_t region) { return region < kWatched && is_set(g_shadow[region].was_read); }
 
 void MemoryModel::prepare(const MemoryRules& how) {
     rules = how;
-    if (!state) state = (ModelState*)map_zeros(sizeof(ModelState));
+    if (!state) {
+        state = (ModelState*)map_zeros(sizeof(ModelState));
+        state->place = (uint32_t*)map_zeros((kLastTick + 2ull) * sizeof state->place[0]);
+        map_shadow(state->lds, kLdsBytes, false);
+        state->lds.is_read = true;
+    }
     state->rules = how;
     prepare_releases();
 }
 
-void MemoryModel::begin_workgroup(uint64_t linear, uint32_t waves, uint32_t lds_bytes) {
+void MemoryModel::begin_workgroup(uint64_t linear, uint32_t waves) {
     state->waves = waves < kMaxWaves ? waves : kMaxWaves;
     state->linear = linear;
-    state->has_reported = state->suspects[0] = false;
-    for (Wave*& wave : state->running) wave = nullptr;
-    begin_lds(*state, lds_bytes);
-    begin_global(*state, linear);
-    for (uint32_t w = 0; w < state->waves; w++) {
-        WaveOrder& order = state->wave[w];
-        memset((void*)&order.known, 0, sizeof order.known);
-        memset(order.released, 0, sizeof order.released);
-        order.has_released = order.has_learned = false;
-        order.looks = 0;
+    if (++state->group[kLds] > kGroups) {
+        forget(state->lds);
+        state->group[kLds] = 1;
     }
+    state->first[kLds] = state->group[kLds];
+    state->first[kGlobal] = g_first_group;
+    state->group[kGlobal] = (g_first_group + linear) & (kGroups | 1);
+    begin_orders(*state);
 }
 
 void MemoryModel::begin_wave(Wave& wave) {
@@ -45,35 +92,44 @@ void MemoryModel::begin_wave(Wave& wave) {
 // What it has under way stays so: nobody waits for it any more.
 void MemoryModel::end_wave(Wave& wave) { wave.pending.any = false, wave.pending.groups = {}; }
 
-const Conflict* MemoryModel::end_workgroup() {
-    return state->suspects[0] && !state->has_reported ? &state->suspect[0] : nullptr;
-}
-
-const Conflict* MemoryModel::end_launch() {
-    const bool is_suspect = state->suspects[1] && rules.whole;
-    state->suspects[1] = false;
-    return is_suspect ? &state->suspect[1] : nullptr;
-}
-
-void MemoryModel::barrier() {
-    if (!state) return;
-    lds_barrier(*state);
-    global_barrier(*state);
+bool MemoryModel::note(Wave& wave, const WaveAccess& access, const uint64_t* offset) {
+    const bool is_lds = access.region == kLdsRegion, is_atomic = access.flags & kAtomicAccess;
+    if (!access.lanes || wave.number >= state->waves || (!is_lds && access.region >= kWatched)) return true;
+    Shadow& shadow = is_lds ? state->lds : g_shadow[access.region];
+    if (!shadow.bytes) return true;
+    if ((access.flags & (kReadsMemory | kWritesMemory)) == kReadsMemory && !is_set(shadow.was_read)) {
+        // before any record that is due to it
+        __atomic_store_n(&shadow.is_read, true, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&shadow.was_read, true, __ATOMIC_SEQ_CST);
+    }
+    const View view = view_of(*state, wave, access);
+    state->place[tick_of(view.self)] = wave.at;
+    if (is_atomic && !is_lds) {
+        state->is_atomic = true;
+        if (access.scope >= kAgentScope) meet_at_places(*state, wave, access, offset);
+    }
+    const bool is_close =
+        rules.lane_by_lane || (access.flags & (kAtomicAccess | kPolls)) || state->tick + 1 >= kLastTick;
+    const uint64_t lanes = is_close ? access.lanes : note_runs(shadow, view, access, offset, rules.lanes_meet, wave.at);
+    return !lanes || note_closely(*this, wave, shadow, view, access, offset, lanes);
 }
 
 void MemoryModel::meet(Wave& wave, uint64_t lanes) {
     if (!rules.lanes_meet || wave.number >= kMaxWaves) return;
-    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
-        const int l = __builtin_ctzll(rest);
-        state->lds.met[wave.number][l] = state->lds.tick;
-        state->global.met[wave.number][l] = state->global.tick;
+    uint32_t* const met = state->met[wave.number];
+    uint32_t least = state->tick;
+    for (uint32_t l = 0; l < kLanes; l++) {
+        if (lanes >> l & 1) met[l] = state->tick;
+        least = met[l] < least ? met[l] : least;
     }
-    pass_moment(state->global);
+    state->all_met[wave.number] = least;
 }
 
+// The compiler may have left out the wait that belongs to it (with probes, of a loop's end at its beginning); whether the
+// other listing has it is found there.
 void MemoryModel::note_fence(Wave& wave) {
-    wave.pending.fence = state->global.tick;
-    pass_moment(state->global);
+    wait(wave, kMostOutstanding, 0);
+    wave.pending.fence = state->tick;
 }
 
 // LLVM 22 leaves out the wait between buffer_wbl2 and an atomic where it believes that all is complete (mended by
@@ -81,88 +137,26 @@ void MemoryModel::note_fence(Wave& wave) {
 void MemoryModel::writeback(Wave& wave, Scope scope) {
     const bool is_complete = !wave.pending.memory.count;
     issue(wave, kCountsVector, scope >= kAgentScope ? kWriteback : kUsualOperation);
-    if (is_complete && scope >= kAgentScope && wave.number < kMaxWaves)
-        release(*state, wave.number, state->global.tick);
-    pass_moment(state->global);
+    if (is_complete && scope >= kAgentScope && wave.number < kMaxWaves) release(*state, wave.number, state->tick);
 }
 
 void MemoryModel::invalidate(Wave& wave, Scope scope) {
     issue(wave, kCountsVector, kUsualOperation);  // vmcnt counts it
-    if (scope < kAgentScope) return;
-    state->global.invalidated = state->global.tick;
-    pass_moment(state->global);
+    if (scope >= kAgentScope) state->invalidated = state->tick;
 }
 
-Conflict conflict_here(const MemoryModel& model, const Wave& wave, const WaveAccess& access, uint32_t lane,
-                       uint64_t offset, bool is_global) {
-    Conflict conflict = {};
-    conflict.kind = kRace;
-    conflict.is_global = is_global;
-    conflict.is_write = access.flags & kWritesMemory;
-    conflict.region = access.region;
-    conflict.bytes = access.bytes;
-    conflict.offset = offset;
-    conflict.place = wave.at;
-    conflict.lane = lane;
-    conflict.wave = wave.number;
-    conflict.group = conflict.other_group = model.state->linear;
-    conflict.other_place = conflict.other_lane = conflict.other_wave = kNowhere;
-    return conflict;
+void pass_moment(ModelState& state, uint32_t instruction) {
+    if (state.tick < kLastTick) state.place[++state.tick] = instruction;
 }
 
 bool report_conflict(MemoryModel& model, Wave& wave, const Conflict& conflict) {
-    model.state->has_reported = true;
     model.conflict = conflict;
     report(wave, conflict.kind, 1ull << (conflict.lane & 63), conflict.offset, conflict.other_place);
     return false;
 }
 
-void swap_sides(Conflict& conflict) {
-    if (conflict.other_place == kNowhere) return;
-    auto swap = [](uint32_t& a, uint32_t& b) {
-        const uint32_t held = a;
-        a = b;
-        b = held;
-    };
-    swap(conflict.place, conflict.other_place);
-    swap(conflict.lane, conflict.other_lane);
-    swap(conflict.wave, conflict.other_wave);
-    conflict.hazard = conflict.hazard == kReadAfterWrite ? kWriteAfterRead : kReadAfterWrite;
-    conflict.is_write = conflict.hazard == kWriteAfterRead;
-}
-
-void suspect_unwritten(MemoryModel& model, const Conflict& conflict) {
-    ModelState& state = *model.state;
-    const bool is_global = conflict.is_global;
-    if (state.suspects[is_global]) return;
-    state.suspects[is_global] = true;
-    state.suspect[is_global] = conflict;
-    state.suspect[is_global].kind = kUninitialised;
-}
-
 uint8_t byte_of(const WaveAccess& access, uint32_t lane, uint32_t index) {
-    return (uint8_t)(access.data[64 * (index / 4) + lane] >> (index % 4 * 8 + access.shift));
-}
-
-bool stores_the_same(const WaveAccess& access, uint32_t lane, uint64_t offset, uint32_t skipped, uint32_t size) {
-    if (!access.data || !access.memory || skipped + size > access.bytes || access.bytes > 16) return false;
-    const volatile uint8_t* there = access.memory + offset;
-    for (uint32_t b = skipped; b < skipped + size; b++)
-        if (there[b] != byte_of(access, lane, b)) return false;
-    return true;
-}
-
-void learn_from_wave(ModelState& state, uint32_t from, uint32_t to) {
-    GlobalOrder& global = state.global;
-    LdsShadow& lds = state.lds;
-    for (uint32_t w = 0; w < state.waves; w++) {
-        if (global.carried[to][w] > global.known[to][w]) global.known[to][w] = global.carried[to][w];
-        if (lds.carried[to][w] > lds.known[to][w]) lds.known[to][w] = lds.carried[to][w];
-    }
-    WaveOrder& learner = state.wave[to];
-    learner.known.learn(state.wave[from].known, global.tick);
-    learner.has_learned = true;
-    global.has_synchronised = true;
+    return (uint8_t)(access.data[64 * (index / 4) + lane] >> index % 4 * 8);
 }
 
 }  // namespace machine

@@ -1,12 +1,12 @@
-// The order of memory accesses: races in LDS and in global memory, writes that have not drained at a barrier, reads of
-// memory that nobody wrote, results used before they were waited for.
+// The order of memory accesses: races in LDS and in global memory, writes that have not drained at a barrier, results
+// used before they were waited for.
 //
-// Each workgroup counts moments, one clock for LDS and one for global memory. An access is remembered as its moment
-// and its wave. For each pair of waves the model knows up to which moment the one is behind what the other did:
+// Each workgroup counts moments: its memory instructions. An access is remembered as its moment and its wave. For each
+// pair of waves the model knows up to which moment the one is behind what the other did, in LDS and in global memory:
 // barriers move it to what the other had completed, and atomic operations to what it had released.
 //
-// How an instruction is told: note_lds or note_global for what its lanes touch (as often as needed, before data is
-// moved), then issue() once. Waits, barriers and cache control have calls of their own.
+// How an instruction is told: note() for what its lanes touch (as often as needed, before data is moved), then issue()
+// once. Waits, barriers and cache control have calls of their own.
 #pragma once
 #include <stdint.h>
 
@@ -17,17 +17,17 @@
 namespace machine {
 
 constexpr uint32_t kMaxWaves = 16, kMaxRegions = 256;
-constexpr uint32_t kMaxLdsBytes = 160 << 10;
+constexpr uint32_t kLdsBytes = 65536;
+constexpr uint32_t kLdsRegion = ~0u;
 
 enum Scope : uint8_t { kWaveScope, kGroupScope, kAgentScope, kSystemScope };
 
 enum AccessFlag : uint8_t {
     kReadsMemory = 1,
-    kWritesMemory = 2,     // both: a read-modify-write
-    kAtomicAccess = 4,     // read-modify-writes, and loads and stores that are coherent at their scope (sc0, sc1)
-    kReturnsOld = 8,       // a read-modify-write that gives back what was there
-    kPolls = 32,           // a load of LDS that is repeated until another wave has stored something
-    kKeepsUnwritten = 16,  // no finding for bytes that nobody wrote: the caller marks them undefined by `unwritten`
+    kWritesMemory = 2,  // both: a read-modify-write
+    kAtomicAccess = 4,  // read-modify-writes, and loads and stores that are coherent at their scope (sc0, sc1)
+    kReturnsOld = 8,    // a read-modify-write that gives back what was there
+    kPolls = 16,        // a load of LDS that is repeated until another wave has stored something
 };
 
 // What the active lanes of one instruction touch: `bytes` bytes each.
@@ -36,12 +36,11 @@ struct WaveAccess {
     uint32_t bytes;   // 1 to 64
     uint8_t flags;    // AccessFlag
     uint8_t scope;    // Scope, of an atomic access
-    uint8_t shift;    // of a store of 1 or 2 bytes: bits by which the data lies higher in its register (d16_hi)
-    uint32_t region;  // of global memory
+    uint32_t region;  // of global memory, or kLdsRegion
     // New data of a plain store, as registers hold it: dword d of lane l is data[64 * d + l]. Null: not compared.
     const uint32_t* data;
-    const uint8_t* memory;  // where the LDS or the region begins in this process, to compare; null: not compared
-    uint64_t* unwritten;    // null, or out: one mask of lanes for each byte, set where nobody wrote it
+    const uint8_t* memory;   // where the LDS or the region begins in this process, to compare; null: not compared
+    const uint8_t* written;  // one byte a byte: 0 where nobody has written yet; null: all are written
 };
 
 enum Hazard : uint8_t { kReadAfterWrite, kWriteAfterRead, kWriteAfterWrite };
@@ -68,19 +67,14 @@ struct Conflict {
 struct MemoryRules {
     bool lanes_meet;          // lanes of one wave are ordered by barriers, wave_barrier and cross-lane operations only
     bool global_needs_fence;  // raw barriers publish global accesses up to the wave's last note_fence() only
-    bool
-        needs_acquire;  // who looks at a flag needs buffer_inv; else only where its workgroup has read the place before
-    bool lane_by_lane;  // each access is looked at closely: slow, to compare with
-    bool whole;         // every workgroup is executed: global memory that nobody wrote is a finding
+    bool needs_acquire;       // who looks at a flag needs buffer_inv; else only where its workgroup has read the place
+    bool lane_by_lane;        // each access is looked at closely: slow, to compare with
 };
 
 // Global memory, for all workers. Regions that are not prepared are not watched (inputs).
-void prepare_region(uint32_t region, uint64_t bytes, uint8_t* written,
-                    bool is_filled);    // written: one byte a byte, or null
+void prepare_region(uint32_t region, uint64_t bytes);
 void open_launch(uint64_t workgroups);  // before the workers start with a launch: earlier ones are ordered before it
 bool was_read(uint32_t region);         // in the launch: bytes of a region that is no input
-bool was_changed_atomically(uint32_t region);
-uint64_t atomic_changes(uint32_t region);  // lanes' atomic writes since the start
 
 struct ModelState;
 
@@ -91,15 +85,11 @@ struct MemoryModel {
     ModelState* state;
 
     void prepare(const MemoryRules& how);  // once, before anything else
-    void begin_workgroup(uint64_t linear, uint32_t waves, uint32_t lds_bytes);
+    void begin_workgroup(uint64_t linear, uint32_t waves);
     void begin_wave(Wave& wave);  // clears what it has under way
     void end_wave(Wave& wave);
-    const Conflict* end_workgroup();  // a read of LDS that nobody wrote, where nothing worse was found; or null
-    const Conflict* end_launch();     // the same of global memory: this worker's first one
 
-    // False after a report: the workgroup is over.
-    bool note_lds(Wave& wave, const WaveAccess& access, const uint32_t* offset);
-    bool note_global(Wave& wave, const WaveAccess& access, const uint64_t* offset);
+    bool note(Wave& wave, const WaveAccess& access, const uint64_t* offset);  // false after a report
     // An instruction goes on its way: `counters` as in Counter, `kind` as in OperationKind; its result's registers.
     void issue(Wave& wave, uint8_t counters, uint8_t kind, const Operand* result = nullptr);
     void wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt);  // s_waitcnt; 255: not waited for

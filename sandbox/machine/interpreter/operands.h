@@ -65,6 +65,15 @@ KM_HOT void choose_lanes(uint32_t* to, const uint32_t* yes, const uint32_t* no, 
     memcpy(to, &a, sizeof a);
 }
 
+// The mask of lanes whose flag is not 0.
+KM_HOT uint64_t mask_of(const uint8_t (&flags)[kLanes]) {
+    using Bytes = int8_t __attribute__((ext_vector_type(kLanes)));
+    using Bools = bool __attribute__((ext_vector_type(kLanes)));
+    Bytes bytes;
+    memcpy(&bytes, flags, sizeof bytes);
+    return __builtin_bit_cast(uint64_t, __builtin_convertvector(bytes != 0, Bools));
+}
+
 KM_HOT void blend(uint32_t* to, const uint32_t* from, uint64_t lanes) {
     if (__builtin_expect(lanes == kAll, 1))
         memcpy(to, from, sizeof(Vector));

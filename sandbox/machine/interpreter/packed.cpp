@@ -31,7 +31,7 @@ __attribute__((noinline, cold)) void compute_half(Wave& w, const PackedSources<N
     }
     Vector result;
     apply_unusual<Half, N>(w.mode, room, s, result.lane, f);
-    settle_nans<Half, N, Nan>(w.mode, s, result.lane);
+    settle_nans<Half, N, Nan>(w, s, result.lane);
     for (int l = 0; l < kLanes; l++) to[l] = (to[l] & ~(0xffffu << shift)) | (result.lane[l] & 0xffff) << shift;
 }
 

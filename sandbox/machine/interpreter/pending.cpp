@@ -52,7 +52,7 @@ void complete_memory(ModelState& state, Wave& wave) {
 void complete_local(ModelState& state, Wave& wave, uint32_t i) {
     OperationQueue& queue = wave.pending.local;
     const Operation operation = queue.oldest(i);
-    for (; i; i--) queue.operation[(queue.first + i) % kMostOutstanding] = queue.oldest(i - 1);
+    for (; i; i--) queue.operation[(queue.first + i) % kQueue] = queue.oldest(i - 1);
     queue.pop();
     leave(state, wave, operation, wave.pending.memory);
 }
@@ -111,90 +111,50 @@ const Operation* writer_of(const Pending& pending, const Operand& operand) {
     return last;
 }
 
-bool report_use(ModelState& state, Wave& wave, const Operand& operand) {
+bool report_use(Wave& wave, const Operand& operand) {
     const Operation* writer = writer_of(wave.pending, operand);
-    state.has_reported = true;
     report(wave, kMissingWait, wave.exec(), operand.index, writer ? writer->instruction : kNowhere);
     return false;
 }
 
 // What has been waited for needs no fence.
-void note_completed(ModelState& state, Pending& pending) {
-    GlobalOrder& global = state.global;
-    const uint32_t until = pending.memory.count ? pending.memory.oldest(0).global_tick - 1 : global.tick;
-    if (until > pending.fence) pending.fence = until;
-    if (!pending.memory.count) pass_moment(global);
+void note_completed(const ModelState& state, Pending& pending) {
+    raise(pending.fence, pending.memory.count ? pending.memory.oldest(0).tick - 1 : state.tick);
 }
 
 }  // namespace
 
-void release(ModelState& state, uint32_t wave, uint32_t tick) {
-    WaveOrder& order = state.wave[wave];
-    memcpy(order.released, state.global.known[wave], sizeof order.released);
-    order.released[wave] = tick;
-    order.has_released = true;
-}
-
-void complete(ModelState& state, Wave& wave, const Operation& operation) {
-    if (wave.number >= kMaxWaves) return;
-    if (operation.kind & (kTouchesLds | kDirectToLds)) {
-        wave.pending.touching_lds--;
-        wave.pending.direct -= !!(operation.kind & kDirectToLds);
-    }
-    if (operation.kind & kWriteback) release(state, wave.number, operation.global_tick);
-    WaveOrder& order = state.wave[wave.number];
-    if (!(operation.kind & kAtomicOperation) || !order.looks) return;
-    uint32_t kept = 0;
-    bool has_learned = false;
-    for (uint32_t i = 0; i < order.looks; i++) {
-        if (order.look[i].tick > operation.global_tick)
-            order.look[kept++] = order.look[i];
-        else
-            has_learned |= learn_from(order.look[i].place, order.known, state.global.tick);
-    }
-    order.looks = kept;
-    if (!has_learned) return;
-    Release mates;
-    if (release_of(order.known, state.global.group, mates)) {
-        uint32_t* const known = state.global.known[wave.number];
-        for (uint32_t w = 0; w < state.waves; w++) known[w] = mates.inside[w] > known[w] ? mates.inside[w] : known[w];
-    }
-    order.has_learned = true;
-    pass_moment(state.global);
-}
-
 void MemoryModel::issue(Wave& wave, uint8_t counters, uint8_t kind, const Operand* result) {
     Pending& pending = wave.pending;
-    Operation operation = {0, state->global.tick, pending.serial++, wave.at, kNowhere, 0, kind, counters};
-    if (kind & (kTouchesLds | kDirectToLds)) {
-        operation.lds_tick = ++state->lds.tick;
-        pending.touching_lds++;
-        pending.direct += !!(kind & kDirectToLds);
-    }
-    // Where lanes race with each other, one instruction must be told from the next.
-    if (state->global.is_atomic || (rules.lanes_meet && (counters & kCountsVector))) pass_moment(state->global);
-    if (state->global.is_atomic) operation.kind |= kAtomicOperation;
-    state->global.is_atomic = false;
+    pass_moment(*state, wave.at);
+    Operation operation = {state->tick, pending.serial++, wave.at, kNowhere, 0, kind, counters};
+    pending.touching_lds += !!(kind & (kTouchesLds | kDirectToLds));
+    pending.direct += !!(kind & kDirectToLds);
+    if (state->is_atomic) operation.kind |= kAtomicOperation;
+    state->is_atomic = false;
     if (result && result->kind != kNone && result->kind != kConstant) {
         operation.result = result->index | (result->kind == kScalar ? kScalarResult : 0);
         operation.results = result->dwords ? result->dwords : 1;
         // Loads of one kind come back in order, so the later one may have the register, too.
         const Operation* before = pending.any && is_marked(pending, *result) ? writer_of(pending, *result) : nullptr;
         if (before && !(before->counters == counters && is_in_order(*before) && is_in_order(operation))) {
-            report_use(*state, wave, *result);
+            report_use(wave, *result);
             return;
         }
     }
-    if (counters & kCountsVector) {
-        if (pending.memory.count == kMostOutstanding) complete_memory(*state, wave);
-        pending.memory.push(operation);
-    }
-    if (counters & kCountsScalar) {
-        if (pending.local.count >= kMostScalarOutstanding) wait_local(*state, wave, kMostScalarOutstanding - 1);
+    const uint32_t before = pending.memory.count + pending.local.count;
+    if (counters & kCountsVector && pending.memory.count == kMostOutstanding) complete_memory(*state, wave);
+    if (counters & kCountsScalar && pending.local.count >= kMostScalarOutstanding) {
+        wait_local(*state, wave, kMostScalarOutstanding - 1);
         if (pending.local.count == kMostOutstanding) complete_local(*state, wave, 0);
-        pending.local.push(operation);
     }
-    mark(pending, operation);
+    const bool is_full = pending.memory.count + pending.local.count != before;
+    if (counters & kCountsVector) pending.memory.push(operation);
+    if (counters & kCountsScalar) pending.local.push(operation);
+    if (is_full && pending.any)
+        mark_all(pending);
+    else
+        mark(pending, operation);
 }
 
 void MemoryModel::wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt) {
@@ -208,10 +168,10 @@ void MemoryModel::wait(Wave& wave, uint32_t vmcnt, uint32_t lgkmcnt) {
 
 bool MemoryModel::check_pending(Wave& wave, const Instruction& in) {
     for (uint32_t k = 0; k < in.sources && k < 4; k++)
-        if (is_marked(wave.pending, in.source[k])) return report_use(*state, wave, in.source[k]);
+        if (is_marked(wave.pending, in.source[k])) return report_use(wave, in.source[k]);
     if (in.bytes) return true;  // issue() knows whether it may come after the other
     for (uint32_t k = 0; k < in.results && k < 2; k++)
-        if (is_marked(wave.pending, in.result[k])) return report_use(*state, wave, in.result[k]);
+        if (is_marked(wave.pending, in.result[k])) return report_use(wave, in.result[k]);
     return true;
 }
 

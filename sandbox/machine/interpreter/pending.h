@@ -22,27 +22,27 @@ constexpr uint32_t kScalarResult = 1u << 31;  // in `result`: the registers are 
 
 // An instruction that was issued.
 struct Operation {
-    uint32_t lds_tick, global_tick;  // its moments in its workgroup, see memory_model.h
-    uint32_t serial;                 // its number in its wave
+    uint32_t tick;    // its moment in its workgroup, see memory_model.h
+    uint32_t serial;  // its number in its wave
     uint32_t instruction;
     uint32_t result;  // the first register that it writes, or kNowhere
     uint8_t results;  // how many
     uint8_t kind, counters;
 };
 
-constexpr uint32_t kMostOutstanding =
-    64;  // vmcnt counts to 63, lgkmcnt to 15: the hardware waits before more are issued
-constexpr uint32_t kMostScalarOutstanding = 16;
+constexpr uint32_t kMostOutstanding = 63;  // as far as vmcnt counts; the hardware waits before more are issued
+constexpr uint32_t kMostScalarOutstanding = 15;
+constexpr uint32_t kQueue = 64;
 
 struct OperationQueue {
-    Operation operation[kMostOutstanding];
+    Operation operation[kQueue];
     uint32_t first, count;
 
-    const Operation& oldest(uint32_t i) const { return operation[(first + i) % kMostOutstanding]; }
-    void push(const Operation& each) { operation[(first + count++) % kMostOutstanding] = each; }
+    const Operation& oldest(uint32_t i) const { return operation[(first + i) % kQueue]; }
+    void push(const Operation& each) { operation[(first + count++) % kQueue] = each; }
     Operation pop() {
         const Operation each = operation[first];
-        first = (first + 1) % kMostOutstanding;
+        first = (first + 1) % kQueue;
         count--;
         return each;
     }

@@ -4,6 +4,8 @@
 #include "counters.h"
 #include "memory_model.h"
 #include "report.h"
+#include "scheduler.h"
+#include "symbolic.h"
 #include "variables.h"
 
 namespace machine {
@@ -17,26 +19,28 @@ Scope scope_of(const Instruction& in, Access access) {
     return sc0 && sc1 ? kSystemScope : sc1 ? kAgentScope : sc0 ? kGroupScope : kWaveScope;
 }
 
-WaveAccess described(const Instruction& in, const Place& place, Access access, const LaneData* data, uint32_t bytes) {
+WaveAccess described(const Wave& wave, const Instruction& in, Segment segment, const Place& place, Access access,
+                     const LaneData* data, uint32_t bytes) {
+    const uint8_t role = wave.program->role[wave.at];
+    const bool is_lds = segment == Segment::lds;
     WaveAccess told = {};
     told.lanes = place.lanes;
     told.bytes = bytes;
-    told.scope = scope_of(in, access);
-    told.flags = access == Access::load    ? kReadsMemory | kKeepsUnwritten
+    told.scope = is_lds ? kGroupScope : scope_of(in, access);
+    told.flags = access == Access::load    ? kReadsMemory
                  : access == Access::store ? kWritesMemory
                                            : kReadsMemory | kWritesMemory | kAtomicAccess;
     if (access == Access::atomic && in.results) told.flags |= kReturnsOld;
-    if (access != Access::atomic && told.scope != kWaveScope) told.flags |= kAtomicAccess;
+    if (!is_lds && access != Access::atomic && told.scope != kWaveScope) told.flags |= kAtomicAccess;
+    if (role == kFirstLook) told.flags |= kAtomicAccess;
+    if (role == kFirstLook && told.scope < kAgentScope) told.scope = kAgentScope;
+    if (role == kPoll) told.flags |= kPolls;
+    if (role == kExchange && !(told.flags & kReturnsOld)) told.flags &= (uint8_t)~kReadsMemory;
+    told.region = is_lds ? kLdsRegion : place.region->index();
     if (access == Access::store && data) told.data = data->dword[0].lane;
     told.memory = place.host;
+    told.written = place.written;
     return told;
-}
-
-void play_role(WaveAccess& told, uint8_t role) {
-    if (role == kFirstLook) told.flags |= kAtomicAccess;
-    if (role == kPoll) told.flags |= kPolls;
-    if (role == kExchange) told.flags |= kKeepsUnwritten;
-    if (role == kExchange && !(told.flags & kReturnsOld)) told.flags &= (uint8_t)~kReadsMemory;
 }
 
 }  // namespace
@@ -44,30 +48,22 @@ void play_role(WaveAccess& told, uint8_t role) {
 void note_access(Wave& wave, const Instruction& in, Segment segment, const Place& place, Access access,
                  const LaneData* data, uint32_t bytes) {
     Workgroup& group = *wave.group;
+    if (group.worker->symbolic) group.worker->symbolic->note_access(wave, in, place, access, bytes);
     if (segment == Segment::scratch) return;
     group.accesses += (uint64_t)__builtin_popcountll(place.lanes);
     if (access == Access::store) group.changes++;  // an atomic operation tells by itself
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
-    const RequestHeader& asked = group.worker->request->head;
-    const uint8_t role = wave.program->role[wave.at];
-    if (segment == Segment::lds) {
-        if (!asked.checks) return;
-        WaveAccess told = described(in, place, access, data, bytes);
-        if (access != Access::atomic) told.flags &= (uint8_t)~kAtomicAccess;
-        told.scope = kGroupScope;
-        play_role(told, role);
-        alignas(64) uint32_t offset[kLanes];
-        for (int l = 0; l < kLanes; l++) offset[l] = (uint32_t)place.offset[l];
-        group.model.note_lds(wave, told, offset);
-        return;
+    if (access == Access::atomic) {
+        may_switch(wave);
+        group.worker->changes_lds |= !place.region;
+        if (place.region) count_changes(*place.region, place.lanes);
     }
-    if (!asked.checks || !place.region->is_writable) return;
-    touch_variable(wave, place, bytes, access != Access::store);
-    WaveAccess told = described(in, place, access, data, bytes);
-    told.region = place.region->index();
-    if (role == kFirstLook && told.scope < kAgentScope) told.scope = kAgentScope;
-    play_role(told, role);
-    group.model.note_global(wave, told, place.offset);
+    if (!group.worker->request->head.checks || (place.region && !place.region->is_writable)) return;
+    if (place.region) touch_variable(wave, place, bytes, access != Access::store);
+    const WaveAccess told = described(wave, in, segment, place, access, data, bytes);
+    if (access != Access::atomic && (told.flags & kAtomicAccess)) may_switch(wave);
+    if (access == Access::store && (told.flags & kAtomicAccess)) count_changes(*place.region, place.lanes);
+    group.model.note(wave, told, place.offset);
 }
 
 void issue(Wave& wave, const Instruction& in, uint8_t counters, uint8_t kind) {

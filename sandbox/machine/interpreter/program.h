@@ -68,11 +68,36 @@ enum Flag : uint32_t {
     kDppOnSecond = 1 << 16,  // with kDpp: source 1 comes by way of DPP, of instructions whose sources are swapped
     kGeneric = 1 << 17,      // flat: the address says which memory is meant
     kLocal = 1 << 18,        // ds_: LDS
+    // Registers beside the operands.
+    kReadsScc = 1 << 19,
+    kReadsVcc = 1 << 20,
+    kReadsExec = 1 << 21,
+    kReadsM0 = 1 << 22,
+    kWritesScc = 1 << 23,
+    kWritesExec = 1 << 24,
+    kWritesM0 = 1 << 25,
+};
+
+// What executes an instruction, as far as others must keep their distance; see wait_states.h.
+enum Unit : uint8_t {
+    kOtherUnit,
+    kNoUnit,  // a marker in the listing
+    kPause,   // s_nop
+    kSalu,
+    kValu,
+    kTrans,
+    kDot,
+    kXdl,       // matrix instructions: of narrow types,
+    kSgemm,     // of f32,
+    kDgemm,     // of f64
+    kVmem,      // by a descriptor
+    kFlatUnit,  // global, flat, private memory
+    kLdsUnit,
 };
 
 struct Instruction {
     uint32_t semantics;                     // index into the program's names of semantics
-    uint8_t results, sources, bytes, wait;  // bytes that a lane moves; wait: kWait... bits that are set in `counts`
+    uint8_t results, sources, bytes, unit;  // bytes that a lane moves; unit: Unit, and from bit 4 on log2 of its passes
     Operand result[2];
     Operand source[4];
     int64_t offset;    // of an address; the immediate of SOPK and SOPP

@@ -172,6 +172,7 @@ void prepare_releases() {
 }
 
 void forget_releases() {
+    if (!g_flags) return;
     memset((void*)g_flags, 0, kFlags * sizeof(FlagSlot));
     memset((void*)g_bodies, 0, (g_next_body < kBodies ? g_next_body : kBodies) * sizeof(Knowledge));
     memset((void*)g_last, 0, kLasts * sizeof(Release));

@@ -35,24 +35,22 @@ void end(Wave& wave, const Finding& finding) {
 int first_of(uint64_t lanes) { return lanes ? __builtin_ctzll(lanes) : 0; }
 
 // Races and their like: the model says which accesses they are.
-void describe_conflict(Finding& finding, const Wave& wave, const Conflict& conflict) {
+void describe_conflict(Finding& finding, const Conflict& conflict) {
     finding.write = conflict.is_write;
     finding.size = conflict.bytes;
     finding.offset = (int64_t)conflict.offset;
     finding.region = conflict.is_global ? g_memory.region[conflict.region].number : kNoRegion;
     const uint64_t relation = conflict.relation <= kSameWave ? 0 : conflict.relation - 1;
-    finding.detail = conflict.hazard | relation << 4;
-    if (conflict.kind != kUninitialised)  // see sandbox/lab/hazards.py
-        finding.detail |= (uint64_t)conflict.is_global << 8 | (uint64_t)conflict.is_lost << 9 |
-                          (uint64_t)conflict.is_relaxed << 10 | (uint64_t)conflict.is_stale << 11;
+    finding.detail = conflict.hazard | relation << 4 | (uint64_t)conflict.is_global << 8 |
+                     (uint64_t)conflict.is_lost << 9 | (uint64_t)conflict.is_relaxed << 10 |
+                     (uint64_t)conflict.is_stale << 11;  // see sandbox/lab/hazards.py
     finding.other[0] = conflict.other_lane == kNowhere ? 0 : conflict.other_wave * 64ull + conflict.other_lane;
     finding.other[1] = conflict.other_group;
     finding.place[0] = conflict.place + 1ull;
     if (conflict.other_place != kNowhere) finding.place[1] = conflict.other_place + 1ull;
-    (void)wave;
 }
 
-bool is_conflict(FindingKind kind) { return kind == kRace || kind == kUndrained || kind == kUninitialised; }
+bool is_conflict(FindingKind kind) { return kind == kRace || kind == kUndrained; }
 
 }  // namespace
 
@@ -63,7 +61,7 @@ void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail, uint3
     describe(finding, wave, first_of(lanes));
     if (origin != kNowhere) finding.place[1] = origin + 1ull;
     const Conflict& conflict = wave.group->model.conflict;
-    if (is_conflict(kind) && conflict.kind == kind) describe_conflict(finding, wave, conflict);
+    if (is_conflict(kind) && conflict.kind == kind) describe_conflict(finding, conflict);
     if (kind == kOutOfBounds) finding.detail = kInCode, finding.address = detail;
     end(wave, finding);
 }
@@ -85,6 +83,20 @@ void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin) {
         finding.place[1] = wave.at + 1ull;
     }
     finding.detail = finding.kind == kUninitialised ? 1 : wave.exec();  // a value, not a place in memory
+    group.uses_undefined = true;
+}
+
+void report_unwritten(Wave& wave, int lane, const Region* region, uint64_t offset, uint32_t bytes) {
+    Workgroup& group = *wave.group;
+    if (group.uses_undefined || !group.worker->request->head.checks) return;
+    Finding& finding = group.undefined;
+    finding = {};
+    finding.kind = kUninitialised;
+    describe(finding, wave, lane);
+    finding.write = 1;
+    finding.size = bytes;
+    finding.offset = (int64_t)offset;
+    if (region) finding.region = region->number;
     group.uses_undefined = true;
 }
 
@@ -145,13 +157,6 @@ void report_probe(Wave& wave, uint64_t lanes, uint64_t address, uint64_t value) 
     finding.address = address - kProbeBase;
     finding.other[0] = value;
     end(wave, finding);
-}
-
-void report_conflict(Workgroup& group, const Conflict& conflict) {
-    group.model.conflict = conflict;
-    Wave& wave = *group.wave[conflict.wave < group.waves ? conflict.wave : 0];
-    wave.at = conflict.place;
-    report(wave, conflict.kind, 1ull << (conflict.lane & 63));
 }
 
 void report_timeout_of(Wave& wave, uint64_t waiting, uint64_t going_ms) {

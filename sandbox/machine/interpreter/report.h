@@ -24,9 +24,12 @@ enum FindingKind : uint32_t {
     kShift,
     kMissingWait,
     kDeadlock,
-    kProbe,  // of an instrumented program: sandbox/machine/instrumented says what it means
+    kHazard,  // two instructions too close together: wait states needed, << 8: that are there, << 16: Rule
+    kProbe,   // of an instrumented program: sandbox/machine/instrumented says what it means
     kFindingKinds
 };
+
+constexpr uint64_t kNotWrittenBack = 1ull << 32;  // detail of kMissingWait: a scalar store, else a register under way
 
 // `lanes`: which lanes are at fault; `detail`: what the kind's sentence needs; `origin`: another instruction that has
 // part in it, such as the load whose result was not waited for, or kNowhere.
@@ -36,10 +39,9 @@ void report(Wave& wave, FindingKind kind, uint64_t lanes, uint64_t detail = 0, u
 // often a race, which is told instead.
 void report_undefined(Wave& wave, uint64_t lanes, uint32_t origin);
 
-struct Workgroup;
-struct Conflict;
-// What the memory model says when a workgroup or a launch has ended.
-void report_conflict(Workgroup& group, const Conflict& conflict);
+struct Region;
+// In the same way: an atomic operation needs what is there, and nobody has written that; no region: in LDS.
+void report_unwritten(Wave& wave, int lane, const Region* region, uint64_t offset, uint32_t bytes);
 // `waiting`: work-items that wait for the wave at a barrier; `going_ms`: how long its workgroup has gone on for.
 void report_timeout_of(Wave& wave, uint64_t waiting, uint64_t going_ms);
 

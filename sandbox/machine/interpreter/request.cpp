@@ -57,6 +57,14 @@ void read_launch(Words& words, Launch& launch) {
     if (launch.listed && launch.listed != launch.blocks) die("request.bin lists other workgroups than it asks for");
 }
 
+void read_explored(Words& words, const Request& request, ExploredLaunch& explored) {
+    memcpy((void*)&explored, words.take(3), 3 * 8);
+    if (explored.launch >= request.head.launches || explored.row_words < ExploredLaunch::kNumberWords ||
+        explored.row_words > 65536 || explored.rows > 1 << 20)
+        die("request.bin explores what cannot be");
+    explored.words = words.take(explored.rows * explored.row_words);
+}
+
 }  // namespace
 
 void read_request(const char* folder, const char* inputs, Request& request) {
@@ -82,6 +90,10 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     request.launches = (Launch*)calloc(request.head.launches + 1, sizeof(Launch));
     if (!request.launches) die("no memory for the request");
     for (uint64_t i = 0; i < request.head.launches; i++) read_launch(words, request.launches[i]);
+    if (request.head.explored > kMaxExplored) die("request.bin explores too many launches");
+    request.explored = (ExploredLaunch*)calloc(request.head.explored + 1, sizeof(ExploredLaunch));
+    if (!request.explored) die("no memory for the request");
+    for (uint64_t i = 0; i < request.head.explored; i++) read_explored(words, request, request.explored[i]);
     request.memory_file = open_in(folder, "memory.bin", O_RDWR);
     request.input_file = inputs ? open(inputs, O_RDONLY | O_CLOEXEC) : request.memory_file;
     if (request.input_file < 0) die(inputs);

@@ -6,7 +6,7 @@ namespace machine {
 
 constexpr uint64_t kRequestMagic = 0x4b534d5245513031ull;
 constexpr uint64_t kNone64 = ~0ull;
-constexpr uint32_t kMaxLaunches = 4096, kMaxSurveyed = 1 << 17, kMostKinds = 1024;
+constexpr uint32_t kMaxLaunches = 4096, kMaxExplored = 64, kMaxSurveyed = 1 << 17, kMostKinds = 1024;
 
 enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 };  // kUpdated: an output with contents
 
@@ -18,6 +18,10 @@ enum SourceRule : uint64_t {
         2,  // a raw barrier publishes global memory up to the last fence only: the listing has markers of those
 };
 
+// Of workgroups: the first begins, or the last; or some are there at once, and they and their waves take turns at
+// atomic operations, barriers and cache control, as the seed has it.
+enum GridOrder : uint64_t { kForwards = 0, kBackwards = 1, kExploring = 2 };
+
 struct RequestHeader {
     uint64_t magic, recording, workers, deadline_us, regions, launches, recorded_blocks;
     uint64_t memory_bytes, mask_bytes, address_space_bytes;
@@ -25,13 +29,14 @@ struct RequestHeader {
     uint64_t checks;        // Checks
     uint64_t exact;         // 1: matrix instructions round as the hardware does
     uint64_t seed;          // of the order in which waves and workgroups take turns
-    uint64_t backwards;     // 1: the last workgroup begins
+    uint64_t order;         // GridOrder
     uint64_t source_rules;  // SourceRule
     // A survey, see survey.h: how many shapes (0: none is asked for), how many of them are known, instructions in all and
     // of a workgroup.
     uint64_t shapes, survey_known, survey_instructions, survey_group;
-    uint64_t survey_seen;  // bytes of what an earlier survey saw of the known shapes, or 0
-    uint64_t marks;        // instructions of which the outcomes are told
+    uint64_t survey_seen;            // bytes of what an earlier survey saw of the known shapes, or 0
+    uint64_t explored, evaluations;  // launches that are explored, see explore.h; nodes that are evaluated in all
+    uint64_t marks;                  // instructions of which the outcomes are told
 };
 
 struct RegionRequest {
@@ -60,6 +65,23 @@ struct Launch {
     }
 };
 
+// One launch's numbers: shape, grid, block, dynamic LDS, the argument segment.
+struct LaunchNumbers {
+    const uint64_t* word;
+    uint64_t argument_bytes;
+
+    uint64_t shape() const { return word[0]; }
+    uint32_t dword(uint32_t offset) const;  // of the arguments, or of the packet behind them
+};
+
+// A launch of a known shape, and the numbers that it has for other shapes; the first row are its own.
+struct ExploredLaunch {
+    uint64_t launch, rows, row_words;
+    const uint64_t* words;
+    LaunchNumbers row(uint64_t i) const { return {words + i * row_words, 8 * (row_words - kNumberWords)}; }
+    static constexpr uint64_t kNumberWords = 8;
+};
+
 struct Request {
     RequestHeader head;
     const uint8_t* phases;  // 2 directions, 4 widths, 64 lanes: the LDS's conflict groups
@@ -69,6 +91,7 @@ struct Request {
     const uint8_t* seen;
     const uint64_t* marks;
     Launch* launches;
+    ExploredLaunch* explored;
     int input_file, memory_file, mask_file, result_file;
     // A few workgroups of a grid touch little of its buffers: pages come when they are touched.
     bool is_sparse() const {

@@ -11,11 +11,9 @@ namespace {
 
 using Number = unsigned long long;
 
-// The model's number has atomic stores too; where nothing is watched, the region's is what there is.
-uint64_t atomics_on(uint32_t buffer, bool is_watched) {
+uint64_t atomics_on(uint32_t buffer) {
     for (uint32_t i = 0; i < g_memory.count; i++)
-        if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable)
-            return is_watched ? atomic_changes(i) : g_memory.region[i].changes;
+        if (g_memory.region[i].number == buffer && g_memory.region[i].is_writable) return g_memory.region[i].changes;
     return 0;
 }
 
@@ -47,8 +45,7 @@ void write_result(FILE* out, const Grid& grid, bool timed_out, uint64_t launches
     fprintf(out, ",\n\"outcomes\":\"");
     write_outcomes(out, grid);
     fprintf(out, "\",\n\"atomics\":[");
-    for (uint32_t r = 0; r < asked.regions; r++)
-        fprintf(out, "%s%llu", r ? "," : "", (Number)atomics_on(r, asked.checks != kBoundsOnly));
+    for (uint32_t r = 0; r < asked.regions; r++) fprintf(out, "%s%llu", r ? "," : "", (Number)atomics_on(r));
     uint64_t accesses = 0;
     for (uint64_t i = 0; i < launches; i++) accesses += grid.outcomes[i].accesses.get();
     fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (Number)accesses);

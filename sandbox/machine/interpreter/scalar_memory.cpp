@@ -1,4 +1,5 @@
-// Scalar loads: arguments, constants, descriptors.
+// Scalar loads and stores: arguments, constants, descriptors.
+#include "lane_registers.h"
 #include "memory_model.h"
 #include "places.h"
 #include "report.h"
@@ -35,9 +36,6 @@ void note_scalar(Wave& wave, const Instruction& in, Region& region, uint64_t add
     note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
 }
 
-// The lane that a scalar access is told of.
-int first_lane(const Wave& wave) { return __builtin_ctzll(wave.exec() ? wave.exec() : wave.present); }
-
 void put(Wave& wave, uint32_t index, uint32_t value, uint32_t defined) {
     wave.s[index] = value;
     wave.scalar_defined[index] = defined;
@@ -50,16 +48,17 @@ void load_within(Wave& wave, const Region& region, uint32_t index, uint64_t addr
     const uint8_t* const written = region.is_watched ? region.written : nullptr;
     for (uint32_t d = 0; d < dwords; d++) {
         uint32_t value, mask = 0x01010101;
-        memcpy(&value, region.host + offset + 4 * d, 4);
+        memcpy(&value, region.host + ((offset + 4 * d) & ~region.folded), 4);
         if (written) memcpy(&mask, written + offset + 4 * d, 4);
         put(wave, index + d, value, mask * 255);
     }
 }
 
-void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit) {
+template <int kShift> void load(Wave& wave, const Instruction& in) {
     const Operand& to = in.result[0];
     const uint32_t dwords = in.bytes / 4u < to.dwords ? in.bytes / 4u : to.dwords;
-    address &= ~3ull;
+    const auto [start, limit] = scalar_address(wave, in, kShift);
+    const uint64_t address = start & ~3ull;
     Region* const region = region_of(wave, address, in.bytes / 4u * 4u);
     if (region && region->is_writable) note_scalar(wave, in, *region, address, in.bytes / 4u * 4u);
     if (region && limit >= 4ull * dwords) {
@@ -68,46 +67,66 @@ void load_at(Wave& wave, const Instruction& in, uint64_t address, uint64_t limit
         for (uint32_t d = 0; d < dwords; d++) {
             uint32_t value = 0, defined = ~0u;
             if (4ull * d + 4 <= limit && !fetch(address + 4 * d, value, defined))
-                return report_outside(wave, Segment::global, first_lane(wave), address, 4 * dwords, false);
+                return report_outside(wave, Segment::global, scalar_lane(wave), address, 4 * dwords, false);
             put(wave, to.index + d, value, defined);
         }
     }
     issue(wave, in, kCountsScalar, kScalarLoad);
 }
 
-void check_known(Wave& wave, const Scalar& scalar, uint64_t wanted) {
-    if ((scalar.defined & wanted) != wanted) report_undefined(wave, wave.exec(), scalar.origin);
+// One lane stores for the wave. Memory has it once s_dcache_wb has written the scalar cache back.
+template <int kShift> void store(Wave& wave, const Instruction& in) {
+    const auto [start, limit] = scalar_address(wave, in, kShift);
+    LaneAddresses to;
+    LaneData data;
+    to.lanes = 1ull << scalar_lane(wave);
+    for (uint64_t& offset : to.offset) offset = start & ~3ull;
+    if (!take_scalars(wave, in.source[kScalarData], data)) return;
+    const uint32_t bytes = limit < in.bytes ? (uint32_t)limit & ~3u : in.bytes;
+    if (bytes && !visit_global(wave, to, bytes, Access::store, [&](Place& place) {
+            if (!place.host) return;
+            note_access(wave, in, Segment::global, place, Access::store, &data, bytes);
+            if (wave.state != kEnded) store_lanes(place, bytes, data);
+        }))
+        return;
+    wave.unwritten = wave.at;
+    issue(wave, in, kCountsScalar, kScalarLoad);
 }
 
-uint64_t offset_of(const Instruction& in, const Scalar& offset) {
-    return (uint64_t)in.offset + (in.source[1].kind == kNone ? 0 : (uint32_t)offset.value);
-}
-
-void load(Wave& wave, const Instruction& in) {
-    const Scalar base = read_scalar(wave, in, 0);
-    const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
-    check_known(wave, base, kAll);
-    check_known(wave, offset, 0xffffffff);
-    load_at(wave, in, base.value + offset_of(in, offset), kNone64);
-}
-
-// Through a descriptor: what lies behind its end reads as zeros.
-void buffer_load(Wave& wave, const Instruction& in) {
-    const uint32_t index = in.source[0].index;
-    const Scalar offset = in.source[1].kind == kNone ? Scalar{0, kAll, kNowhere} : read_scalar(wave, in, 1);
-    check_known(wave, offset, 0xffffffff);
-    for (uint32_t d = 0; d < 4; d++)
-        if (~wave.scalar_defined[index + d]) report_undefined(wave, wave.exec(), wave.scalar_origin[index + d]);
-    const uint64_t base = wave.scalar64(index) & ((1ull << 48) - 1), stride = wave.s[index + 1] >> 16 & 0x3fff;
-    const uint64_t size = (uint64_t)wave.s[index + 2] * (stride ? stride : 1), start = offset_of(in, offset);
-    load_at(wave, in, base + start, start < size ? size - start : 0);
+void write_back(Wave& wave, const Instruction& in) {
+    wave.unwritten = kNowhere;
+    issue(wave, in, kCountsScalar, kScalarLoad);
 }
 
 void nothing(Wave&, const Instruction&) {}
 
 }  // namespace
 
-MACHINE_SEMANTICS(kScalarLoads, {"s_load", load}, {"s_buffer_load", buffer_load}, {"s_dcache_inv", nothing},
-                  {"s_dcache_wb", nothing}, {"s_dcache_inv_vol", nothing}, {"s_dcache_wb_vol", nothing})
+ScalarAddress scalar_address(Wave& wave, const Instruction& in, int shift) {
+    const auto check_known = [&](uint64_t undefined, uint32_t origin) {
+        if (undefined) report_undefined(wave, wave.exec(), origin);
+    };
+    uint64_t inside = (uint64_t)in.offset;
+    if (in.source[1].kind != kNone) {
+        const Scalar offset = read_scalar(wave, in, 1);
+        check_known(~offset.defined & 0xffffffff, offset.origin);
+        inside += (uint64_t)(uint32_t)offset.value << shift;
+    }
+    const uint32_t index = in.source[0].index;
+    if (in.source[0].dwords != 4) {
+        const Scalar base = read_scalar(wave, in, 0);
+        check_known(~base.defined, base.origin);
+        return {base.value + inside, kNone64};
+    }
+    for (uint32_t d = 0; d < 4; d++)
+        check_known((uint32_t)~wave.scalar_defined[index + d], wave.scalar_origin[index + d]);
+    const uint64_t base = wave.scalar64(index) & ((1ull << 48) - 1), stride = wave.s[index + 1] >> 16 & 0x3fff;
+    const uint64_t size = (uint64_t)wave.s[index + 2] * (stride ? stride : 1);
+    return {base + inside, inside < size ? size - inside : 0};
+}
+
+MACHINE_SEMANTICS(kScalarLoads, {"s_load", load<0>}, {"s_buffer_load", load<0>}, {"s_scratch_load", load<6>},
+                  {"s_store", store<0>}, {"s_buffer_store", store<0>}, {"s_scratch_store", store<6>},
+                  {"s_dcache_inv", nothing}, {"s_dcache_wb", write_back}, {"s_atc_probe", nothing})
 
 }  // namespace machine

@@ -6,24 +6,22 @@
 #include "noted_state.h"
 #include "operands.h"
 #include "report.h"
+#include "symbolic.h"
+#include "wait_states.h"
 #include "workgroup.h"
 
 namespace machine {
 
 namespace {
 
-constexpr uint64_t kTurn = 1 << 14;  // instructions after which another wave has its turn
+constexpr uint64_t kTurn = 1 << 14;       // instructions after which another wave has its turn
+constexpr uint32_t kMostSwitches = 4096;  // in an execution that explores
 
 // Present lanes do not reach a barrier with the others of their wave: they went another way or have returned.
 constexpr uint64_t kOfOneWave = 1ull << 32;
 
 void report_divergent_barrier(Wave& wave, uint64_t missing) {
     report(wave, kDivergentBarrier, wave.exec(), kOfOneWave | (uint64_t)__builtin_popcountll(missing));
-}
-
-uint64_t next_random(Worker& worker) {
-    worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
-    return worker.random >> 33;
 }
 
 Wave* wave_in_turn(Workgroup& group) {
@@ -93,6 +91,10 @@ bool pass_barrier(Workgroup& group) {
 // True where the wave is as it was when its state was noted, here.
 bool has_come_back(Wave& wave) {
     if (!wave.visits++) return false;  // it goes on from there
+    if (wave.group->changes != wave.changes_then) {
+        wave.watched = kNowhere;
+        return false;
+    }
     if (is_as_noted(wave)) {
         wave.is_stuck = true;
         wave.state = kAsleep;
@@ -105,13 +107,14 @@ bool has_come_back(Wave& wave) {
 void watch(Wave& wave) {
     if (wave.watched != kNowhere || wave.is_stuck) return;
     wave.watched = wave.next;
+    wave.changes_then = wave.group->changes;
     note_state(wave);
     wave.visits = 0;
     wave.patience = wave.patience < 1u << 20 ? 2 * wave.patience + 2 : wave.patience;
 }
 
-// How many instructions it executed.
-template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
+// How many instructions it executed. `kDistances`: of a program in which some stand too close together.
+template <bool kSurveys, bool kDistances> uint64_t run_wave(Wave& wave, uint64_t budget) {
     const Program& program = *wave.program;
     Worker& worker = *wave.group->worker;
     uint64_t* const executed = worker.executed;
@@ -129,8 +132,13 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
         if (__builtin_expect(wave.pending.groups.meet(program.touched[wave.at]), 0) &&
             !wave.group->model.check_pending(wave, in))
             break;
+        if constexpr (kDistances)
+            if (!keep_distance(wave, in)) break;
         executed[wave.at]++;
+        Symbolic* const symbolic = kSurveys ? worker.symbolic : nullptr;
+        if (symbolic) symbolic->before(wave, in);
         execute(wave, program.run[wave.at], in);
+        if (symbolic) symbolic->after(wave, in);
         if constexpr (kSurveys) note_met(wave, in, worker.watches[wave.at], *worker.covered);
     }
     if constexpr (kSurveys) worker.covered_steps += done;
@@ -139,12 +147,29 @@ template <bool kSurveys> uint64_t run_wave(Wave& wave, uint64_t budget) {
 
 }  // namespace
 
+uint64_t next_random(Worker& worker) {
+    worker.random = worker.random * 6364136223846793005ull + 1442695040888963407ull;
+    return worker.random >> 33;
+}
+
 void end_wave(Wave& wave) {
     wave.state = kEnded;
     wave.group->model.end_wave(wave);
 }
 
 void sleep_wave(Wave& wave) { wave.state = kAsleep; }
+
+// How often that is so differs by the seed: at each such operation, or at every second, fourth or eighth of them.
+void may_switch(Wave& wave) {
+    Worker& worker = *wave.group->worker;
+    const RequestHeader& asked = worker.request->head;
+    if (asked.order != kExploring || worker.switches >= kMostSwitches) return;
+    const uint64_t drawn = next_random(worker);
+    if (drawn >> 1 & ((1u << asked.seed % 4) - 1)) return;
+    worker.switches++;
+    wave.group->pauses = true;
+    if ((drawn & 1) && wave.state == kRunning) wave.state = kAsleep;
+}
 
 void wait_at_barrier(Wave& wave) {
     const uint64_t missing = wave.present & ~wave.exec();
@@ -178,11 +203,16 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
         Wave* wave = wave_in_turn(group);
         if (wave) {
             const uint64_t before = group.changes;
-            spent += kTurn / 64 + (group.worker->covered ? run_wave<true> : run_wave<false>)(*wave, kTurn);
+            const bool surveys = group.worker->request->head.shapes, distances = wave->program->close_pairs;
+            const auto run = surveys     ? distances ? run_wave<true, true> : run_wave<true, false>
+                             : distances ? run_wave<false, true>
+                                         : run_wave<false, false>;
+            spent += kTurn / 64 + run(*wave, kTurn);
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);
             group.turn++;
+            if (group.pauses) break;
             continue;
         }
         const States states = states_of(group);
@@ -196,6 +226,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             return Progress::ended;
         }
     }
+    group.pauses = false;
     return Progress::running;
 }
 

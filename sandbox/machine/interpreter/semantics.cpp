@@ -10,16 +10,37 @@ extern const SemanticsList kFloatSingle, kFloatHalf, kFloatDouble, kConversions,
 extern const SemanticsList kIntegers, kBits, kIntegers64, kComparisons, kSelections, kCrossLane, kScalarIntegers,
     kScalarBits, kScalarComparisons, kControl;
 extern const SemanticsList kMatrix, kSparseMatrix, kDotProducts;
-extern const SemanticsList kScalarLoads, kGlobal, kBuffer, kLds, kAtomics, kWaits, kExchanges;
+extern const SemanticsList kScalarLoads, kGlobal, kBuffer, kTypedBuffers, kLds, kAtomics, kWaits, kExchanges;
 
 static const SemanticsList* const g_lists[] = {
-    &kFloatSingle,    &kFloatHalf,      &kFloatDouble,  &kConversions,
-    &kTranscendental, &kPacked,         &kEightBit,     &kIntegers,
-    &kBits,           &kIntegers64,     &kComparisons,  &kSelections,
-    &kCrossLane,      &kScalarIntegers, &kScalarBits,   &kScalarComparisons,
-    &kControl,        &kMatrix,         &kSparseMatrix, &kDotProducts,
-    &kScalarLoads,    &kGlobal,         &kBuffer,       &kLds,
-    &kAtomics,        &kWaits,          &kExchanges,
+    &kFloatSingle,
+    &kFloatHalf,
+    &kFloatDouble,
+    &kConversions,
+    &kTranscendental,
+    &kPacked,
+    &kEightBit,
+    &kIntegers,
+    &kBits,
+    &kIntegers64,
+    &kComparisons,
+    &kSelections,
+    &kCrossLane,
+    &kScalarIntegers,
+    &kScalarBits,
+    &kScalarComparisons,
+    &kControl,
+    &kMatrix,
+    &kSparseMatrix,
+    &kDotProducts,
+    &kScalarLoads,
+    &kGlobal,
+    &kBuffer,
+    &kTypedBuffers,
+    &kLds,
+    &kAtomics,
+    &kWaits,
+    &kExchanges,
 };
 
 Handler semantics_named(const char* name) {

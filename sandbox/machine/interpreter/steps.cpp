@@ -10,6 +10,7 @@
 #include "findings.h"
 #include "indexed.h"
 #include "memory_map.h"
+#include "wait_states.h"
 #include "workgroup.h"
 
 namespace machine {
@@ -17,6 +18,12 @@ namespace machine {
 namespace {
 
 constexpr uint64_t kScalarCode = 1024, kMostRegisters = 640;
+// Memory that a state may bring along and read again: a buffer, the first bytes of LDS, all lanes' private memory.
+constexpr uint64_t kMemoryCode = 2048, kMemoryBytes = 4096, kMemories = 3, kStepBuffer = 1ull << 40;
+
+struct StepMemory {
+    uint8_t *bytes, *written;
+};
 
 struct Reader {
     const uint8_t* next;
@@ -45,9 +52,34 @@ Reader open_states(const char* path) {
     return {(const uint8_t*)place, (uint64_t)about.st_size};
 }
 
-bool is_register(uint64_t code) { return code < kVectors || code - kScalarCode < kScalars; }
+bool is_register(uint64_t code) {
+    return code < kVectors || code - kScalarCode < kScalars || code - kMemoryCode < kMemories;
+}
+
+StepMemory memory_of(const Wave& wave, uint64_t code) {
+    if (code == kMemoryCode) return {g_memory.region[0].host, g_memory.region[0].written};
+    if (code == kMemoryCode + 1) return {wave.group->lds, wave.group->lds_written};
+    return {wave.scratch, wave.scratch_written};
+}
+
+void map_buffer() {
+    Region& region = g_memory.region[0];
+    region.guest = kStepBuffer;
+    region.size = kMemoryBytes;
+    region.host = (uint8_t*)calloc(2, kMemoryBytes);
+    region.written = region.host + kMemoryBytes;
+    region.role = kWorkspace;
+    region.is_writable = region.is_watched = true;
+    g_memory.count = 1;
+}
 
 void put(Wave& wave, uint64_t code, Reader& states) {
+    if (code >= kMemoryCode) {
+        const StepMemory memory = memory_of(wave, code);
+        memcpy(memory.bytes, states.take(kMemoryBytes), kMemoryBytes);
+        memcpy(memory.written, states.take(kMemoryBytes), kMemoryBytes);
+        return;
+    }
     if (code >= kScalarCode) {
         memcpy(&wave.s[code - kScalarCode], states.take(4), 4);
         memcpy(&wave.scalar_defined[code - kScalarCode], states.take(4), 4);
@@ -61,6 +93,12 @@ void put(Wave& wave, uint64_t code, Reader& states) {
 }
 
 void get(const Wave& wave, uint64_t code, FILE* out) {
+    if (code >= kMemoryCode) {
+        const StepMemory memory = memory_of(wave, code);
+        fwrite(memory.bytes, kMemoryBytes, 1, out);
+        fwrite(memory.written, kMemoryBytes, 1, out);
+        return;
+    }
     if (code >= kScalarCode) {
         fwrite(&wave.s[code - kScalarCode], 4, 1, out);
         fwrite(&wave.scalar_defined[code - kScalarCode], 4, 1, out);
@@ -81,6 +119,7 @@ Workgroup* one_wave(Worker& worker, Request& request, Launch& launch, const Prog
     launch.block[1] = launch.block[2] = 1;
     kernel.mode = 0xf0 | 3 << 8;
     kernel.lds_bytes = kLdsBytes;
+    kernel.scratch_bytes = kMemoryBytes / kLanes;
     worker.request = &request;
     worker.program = &program;
     worker.free_groups = (Workgroup**)calloc(4, sizeof(Workgroup*));
@@ -98,6 +137,8 @@ int run_steps(const char* path, const char* states_path, const char* results) {
     Kernel kernel = {};
     Worker worker = {};
     read_program(path, program);
+    map_buffer();
+    find_close_pairs(program);
     program.kernels = &kernel;
     program.head.kernels = 1;
     Workgroup* group = one_wave(worker, request, launch, program, kernel);
@@ -113,10 +154,12 @@ int run_steps(const char* path, const char* states_path, const char* results) {
     for (uint64_t n = 0; n < count; n++) {
         wave.state = kRunning;
         group->failed = group->uses_undefined = false;
+        memset(wave.passed, 0, sizeof wave.passed);
         for (uint64_t i = 0; i < inputs; i++) put(wave, code[i], states);
         for (wave.next = 0; wave.state == kRunning && wave.next < program.head.instructions;) {
             wave.at = wave.next++;
             wave.write_mask = wave.exec();
+            if (program.close_pairs && !keep_distance(wave, program.code[wave.at])) break;
             execute(wave, program.run[wave.at], program.code[wave.at]);
         }
         for (uint64_t i = 0; i < outputs; i++) get(wave, code[inputs + i], out);

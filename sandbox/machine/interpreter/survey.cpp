@@ -5,6 +5,7 @@
 
 #include "coverage.h"
 #include "deadline.h"
+#include "explore.h"
 #include "findings.h"
 #include "memory_map.h"
 
@@ -18,19 +19,13 @@ constexpr uint64_t kSlice = 1 << 14;     // instructions
 constexpr uint64_t kAccesses = 16;       // of a lane to memory, which take as long as an instruction
 constexpr uint64_t kForKnown = 3;        // its part of the budget goes to the known shapes
 
-struct Pair {
-    uint32_t shape, item;
-};
-
 struct Survey {
     Grid& grid;
     Worker& worker;
-    Coverage met = {}, known = {}, every = {};  // of a shape, of the known ones, of all
-    OperandSamples samples = {};
-    uint32_t* shapes_of = nullptr;  // of each item: how many shapes met it that the known ones do not
-    Pair* told = nullptr;
+    Coverage met = {}, known = {};  // of a shape, of the known ones
+    MetList list = {};
     uint32_t* failures = nullptr;  // shapes with a finding
-    uint32_t told_count = 0, done = 0, failed = 0;
+    uint32_t done = 0, failed = 0;
     uint64_t instructions = 0;
     uint64_t* first_launch = nullptr;          // of each shape
     uint64_t* spent = nullptr;                 // of each kind of shape: instructions
@@ -63,25 +58,19 @@ void run_launch_of(Survey& survey, uint64_t index) {
         run_one(survey, launch, index, launch.linear(k, false));
 }
 
-void tell(Survey& survey, uint32_t shape, uint64_t item) {
-    if (survey.shapes_of[item]++ >= kTold || survey.told_count >= kMostTold) return;
-    survey.told[survey.told_count++] = {shape, (uint32_t)item};
-}
-
 void settle(Survey& survey, uint32_t shape) {
     const bool is_known = shape < survey.grid.request->head.survey_known;
     if (finding_count() && !is_known) survey.failures[survey.failed++] = shape;
     for (uint64_t i = 0; i < survey.met.instructions; i++) {
         const uint32_t fresh = survey.met.met[i] & ~survey.known.met[i];
-        survey.every.met[i] |= survey.met.met[i];
         if (is_known) survey.known.met[i] |= survey.met.met[i];
         for (uint32_t bits = is_known ? 0 : fresh; bits; bits &= bits - 1)
-            tell(survey, shape, 8 * i + (uint64_t)__builtin_ctz(bits));
+            survey.list.tell(shape, 8 * i + (uint64_t)__builtin_ctz(bits));
     }
     for (uint64_t i = 0; i < survey.met.data_words; i++) {
         if (is_known) survey.known.words[i] |= survey.met.words[i];
         if (!is_known && survey.met.words[i] && !survey.known.words[i])
-            tell(survey, shape, 8 * survey.met.instructions + i);
+            survey.list.tell(shape, 8 * survey.met.instructions + i);
     }
     clear(survey.met);
     clear_findings();
@@ -130,12 +119,8 @@ Survey begin(Grid& grid, const Watches& watches) {
     Survey survey(grid, worker);
     survey.met = new_coverage(*worker.program, alike);
     survey.known = new_coverage(*worker.program, alike);
-    survey.every = new_coverage(*worker.program, alike);
-    survey.samples = new_samples(worker.program->head.instructions);
-    survey.met.samples = &survey.samples;
     take_seen(survey);
-    survey.shapes_of = room_for<uint32_t>(survey.items());
-    survey.told = room_for<Pair>(kMostTold);
+    survey.list.prepare(survey.items());
     survey.failures = room_for<uint32_t>(grid.request->head.shapes);
     worker.watches = watches.of;
     sort_by_kind(survey);
@@ -143,7 +128,6 @@ Survey begin(Grid& grid, const Watches& watches) {
 }
 
 void run_shape(Survey& survey, uint32_t shape) {
-    survey.samples.shape = shape;
     const uint64_t before = survey.instructions;
     for (uint64_t i = survey.first_launch[shape]; i < survey.first_launch[shape + 1]; i++) run_launch_of(survey, i);
     settle(survey, shape);
@@ -161,16 +145,16 @@ uint32_t least_spent(const Survey& survey) {
     return best;
 }
 
-// The sides of comparisons that had one outcome on all shapes.
-void write_compared(FILE* out, const Survey& survey) {
+// The sides of comparisons that had one outcome on all shapes, by the rows that were explored.
+void write_compared(FILE* out, const Survey& survey, const Coverage& every, const OperandSamples& samples) {
     const char* comma = "";
-    for (uint64_t i = 0; i < survey.every.instructions; i++) {
-        const uint8_t met = survey.every.met[i] & (kFalse | kTrue | kBoth);
-        const uint32_t count = survey.samples.count[i];
+    for (uint64_t i = 0; i < every.instructions; i++) {
+        const uint8_t met = (every.met[i] | survey.known.met[i]) & (kFalse | kTrue | kBoth);
+        const uint32_t count = samples.count[i];
         if (count < 2 || (met != kFalse && met != kTrue)) continue;
         fprintf(out, "%s[%llu", comma, (unsigned long long)i);
         for (uint32_t k = 0; k < count; k++) {
-            const OperandSample& s = survey.samples.sample[(uint64_t)kSamples * i + k];
+            const OperandSample& s = samples.sample[(uint64_t)kSamples * i + k];
             fprintf(out, ",[%u,%lld,%lld]", s.shape, (long long)s.left, (long long)s.right);
         }
         fprintf(out, "]");
@@ -178,17 +162,16 @@ void write_compared(FILE* out, const Survey& survey) {
     }
 }
 
-void write(FILE* out, const Survey& survey) {
+void write(FILE* out, const Survey& survey, const Exploration& explored) {
     fprintf(out, "{\"done\":%u,\"instructions\":%llu,\"failed\":[", survey.done,
             (unsigned long long)survey.instructions);
     for (uint32_t i = 0; i < survey.failed; i++) fprintf(out, "%s%u", i ? "," : "", survey.failures[i]);
     fprintf(out, "],\"told\":[");
-    for (uint32_t i = 0; i < survey.told_count; i++) {
-        const Pair& pair = survey.told[i];
-        fprintf(out, "%s[%u,%u,%u]", i ? ",\n" : "", pair.shape, pair.item, survey.shapes_of[pair.item]);
-    }
+    survey.list.write(out);
+    fprintf(out, "],\"explored\":[");
+    explored.found.write(out);
     fprintf(out, "],\"compared\":[");
-    write_compared(out, survey);
+    write_compared(out, survey, explored.every, explored.samples);
     fprintf(out, "],\"seen\":\"");
     for (uint64_t i = 0; i < survey.known.instructions; i++) fprintf(out, "%02x", survey.known.met[i]);
     for (uint64_t i = 0; i < survey.known.data_words; i++) fprintf(out, "%02x", survey.known.words[i]);
@@ -197,6 +180,20 @@ void write(FILE* out, const Survey& survey) {
 }
 
 }  // namespace
+
+void MetList::prepare(uint64_t items) {
+    shapes_of = room_for<uint32_t>(items);
+    told = room_for<MetPair>(kMostTold);
+}
+
+void MetList::tell(uint32_t shape, uint64_t item) {
+    if (shapes_of[item]++ < kTold && count < kMostTold) told[count++] = {shape, (uint32_t)item};
+}
+
+void MetList::write(FILE* out) const {
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(out, "%s[%u,%u,%u]", i ? ",\n" : "", told[i].shape, told[i].item, shapes_of[told[i].item]);
+}
 
 void run_survey(FILE* out, Grid& grid) {
     const RequestHeader& head = grid.request->head;
@@ -212,7 +209,12 @@ void run_survey(FILE* out, Grid& grid) {
         if (kind == kMostKinds) break;
         run_shape(survey, survey.order[survey.next[kind]++]);
     }
-    write(out, survey);
+    Exploration explored = {};
+    explored.found.prepare(survey.items());
+    explored.samples = new_samples(survey.known.instructions);
+    explored.every = new_coverage(*grid.workers[0].program, survey.known.first_like);
+    explore(grid, survey.met, survey.known, explored);
+    write(out, survey, explored);
 }
 
 }  // namespace machine

@@ -5,9 +5,25 @@
 #pragma once
 #include <stdio.h>
 
+#include "coverage.h"
 #include "grid.h"
 
 namespace machine {
+
+struct MetPair {
+    uint32_t shape, item;
+};
+
+// Things that shapes met and the known ones did not: a few shapes of each, and how many met it.
+struct MetList {
+    uint32_t* shapes_of = nullptr;  // of each item
+    MetPair* told = nullptr;
+    uint32_t count = 0;
+
+    void prepare(uint64_t items);
+    void tell(uint32_t shape, uint64_t item);
+    void write(FILE* out) const;
+};
 
 // Runs the launches of each shape, first of those that are known; writes result.json.
 void run_survey(FILE* out, Grid& grid);

@@ -33,7 +33,7 @@ template <class S, class F> KM_HOT void transcend(Wave& w, const Instruction& in
         const typename S::Bits bits = S::bits(y);
         result.lane[l] = flushes_out ? flushed<S>(bits) : bits;
     }
-    if (__builtin_expect(met != 0, 0)) settle_nans<S, 1, FirstNan<S, 1>>(w.mode, s, result.lane);
+    if (__builtin_expect(met != 0, 0)) settle_nans<S, 1, FirstNan<S, 1>>(w, s, result.lane);
     write_lanes<S>(w, in, result, s.defined, s.origin);
 }
 
@@ -209,9 +209,8 @@ void segment_of_two_over_pi(Wave& w, const Instruction& in) {
 
 }  // namespace
 
-MACHINE_SEMANTICS(kTranscendental, {"exp_f32", exponential<Single>}, {"exp_legacy_f32", exponential<Single>},
-                  {"exp_f16", exponential<Half>}, {"log_f32", logarithm<Single>}, {"log_legacy_f32", logarithm<Single>},
-                  {"log_f16", logarithm<Half>}, {"rcp_f32", reciprocal<Single>}, {"rcp_iflag_f32", reciprocal<Single>},
+MACHINE_SEMANTICS(kTranscendental, {"exp_f32", exponential<Single>}, {"exp_f16", exponential<Half>},
+                  {"log_f32", logarithm<Single>}, {"log_f16", logarithm<Half>}, {"rcp_f32", reciprocal<Single>},
                   {"rcp_f16", reciprocal<Half>}, {"rcp_f64", reciprocal<Double>},
                   {"rsq_f32", reciprocal_of_root<Single>}, {"rsq_f16", reciprocal_of_root<Half>},
                   {"rsq_f64", reciprocal_of_root<Double>}, {"sqrt_f32", root<Single>}, {"sqrt_f16", root<Half>},

@@ -19,10 +19,12 @@ Scope scope_of(const Instruction& in) {
 }
 
 void writeback(Wave& wave, const Instruction& in) {
+    may_switch(wave);
     if (wave.group->worker->request->head.checks) wave.group->model.writeback(wave, scope_of(in));
 }
 
 void invalidate(Wave& wave, const Instruction& in) {
+    may_switch(wave);
     if (wave.group->worker->request->head.checks) wave.group->model.invalidate(wave, scope_of(in));
 }
 

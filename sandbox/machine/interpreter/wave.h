@@ -15,6 +15,7 @@ constexpr int kVectors = 512;  // v0 to v255, then a0 to a255
 constexpr int kRegisters = kVectors + 32;
 constexpr uint32_t kFirstAccumulator = 256;
 constexpr uint64_t kAll = ~0ull;
+constexpr uint32_t kMostPairs = 64;  // of instructions that are too close together, see wait_states.h
 
 struct alignas(64) Vector {
     uint32_t lane[kLanes];
@@ -71,15 +72,20 @@ struct Wave {
     uint64_t present;  // lanes that exist: a last wave may have fewer than 64 work-items
     WaveState state;
     Pending pending;
-    uint32_t barrier;  // the instruction at which it waits
+    uint32_t barrier;    // the instruction at which it waits
+    uint32_t unwritten;  // the last scalar store that the scalar cache has not written back, or kNowhere
     // A wave whose whole state comes back to what it was, while memory did not change, repeats itself for ever.
     uint32_t watched;           // the instruction at which its state was noted, or kNowhere
     uint32_t visits, patience;  // how often it has come by since; after how many a new state is noted
+    uint64_t changes_then;      // what its workgroup had written so far
     uint8_t* noted;             // what its registers held then; noted_state.cpp
     uint32_t differing;         // the register in which it differed last
     bool knows_scratch;         // whether `digest` is that of its private memory then
     uint64_t digest;
     bool is_stuck;
+    // Of a program that has instructions too close together: wait states so far, and how many there were behind the last
+    // execution of each pair's first one; 0: none.
+    uint32_t wait_states, passed[kMostPairs];
     uint8_t* scratch;          // private memory, lane after lane
     uint8_t* scratch_written;  // one byte a byte
     uint64_t scratch_room;     // bytes that there are of either

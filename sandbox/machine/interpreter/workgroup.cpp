@@ -101,9 +101,11 @@ void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
     wave.state = kRunning;
     wave.at = wave.next = (uint32_t)group.kernel->entry;
     wave.index_mode = wave.barrier = 0;
-    wave.watched = kNowhere;
+    wave.watched = wave.unwritten = kNowhere;
     wave.is_stuck = false;
     wave.mode = mode_of(group.kernel->mode);
+    wave.wait_states = 1;
+    memset(wave.passed, 0, sizeof wave.passed);
     load_work_items(wave, group);
     load_user_registers(wave, group);
     wave.set_scalar64(kExec, wave.present);
@@ -118,7 +120,6 @@ Workgroup* new_group(Worker& worker) {
     MemoryRules rules = {};
     rules.lanes_meet = worker.request->head.source_rules & kLanesMeet;
     rules.global_needs_fence = worker.request->head.source_rules & kNeedsFence;
-    rules.whole = worker.request->head.checks == kAllChecks;
     if (worker.request->head.checks) group->model.prepare(rules);
     return group;
 }
@@ -160,7 +161,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     group->waves = (uint32_t)((lanes + 63) / 64);
     const uint64_t lds = group->kernel->lds_bytes + launch.lds_bytes;
     group->lds_bytes = (uint32_t)(lds < kLdsBytes ? lds : kLdsBytes);
-    group->failed = group->mixed_barriers = group->uses_undefined = false;
+    group->failed = group->pauses = group->mixed_barriers = group->uses_undefined = false;
     group->accesses = group->changes = group->barriers = 0;
     group->turn = worker.request->head.seed ? (uint32_t)(worker.random >> 33) % group->waves : 0;
     memset(group->lds_written, 0, group->lds_bytes);
@@ -169,7 +170,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     prepare_scratch(*group);
     for (uint32_t i = 0; i < group->waves; i++) begin_wave(*group, i, *worker.program);
     if (worker.request->head.checks) {
-        group->model.begin_workgroup(linear, group->waves, group->lds_bytes);
+        group->model.begin_workgroup(linear, group->waves);
         for (uint32_t i = 0; i < group->waves; i++) group->model.begin_wave(*group->wave[i]);
     }
     return group;

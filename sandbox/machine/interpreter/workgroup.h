@@ -9,11 +9,11 @@
 
 namespace machine {
 
-constexpr uint32_t kLdsBytes = 65536;
 constexpr uint64_t kMostScratch = 256 << 10;  // of a lane
 
 struct Worker;
 struct Recorder;
+class Symbolic;
 struct Coverage;
 enum class Watch : uint8_t;
 
@@ -28,8 +28,8 @@ struct Workgroup {
     uint32_t lds_bytes;  // static and dynamic
     uint8_t *lds, *lds_written;
     uint64_t scratch_bytes;  // of a lane
-    bool failed;
-    uint32_t turn;  // whose turn it is
+    bool failed, pauses;     // pauses: another workgroup is to run, where some are there at once
+    uint32_t turn;           // whose turn it is
     uint64_t barriers;
     uint64_t accesses;  // of all lanes, to memory
     uint64_t changes;   // writes that others may see
@@ -47,15 +47,17 @@ struct Worker {
     Workgroup** free_groups;
     uint32_t free_count, number;
     uint64_t random;         // state of the generator that chooses turns
-    Coverage* covered;       // of a survey: what its workgroups meet, else null
-    const Watch* watches;    // of each instruction, where there is a survey
+    uint32_t switches;       // that it has chosen at atomic operations and their like
+    Coverage* covered;       // what a survey's workgroups meet, or what becomes of marked instructions; else null
+    const Watch* watches;    // of each instruction, where there is such
     uint64_t covered_steps;  // instructions of surveys
     uint64_t* executed;      // of each instruction: by how many waves it was executed
-    uint64_t* atomics;       // by region: atomic changes
+    bool changes_lds;        // atomically, in the launch
     uint16_t* regions;       // of each instruction: the index of the region that it went to last
     Shared<uint64_t> begun, spent_ns;
     Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
+    Symbolic* symbolic;  // follows what the launch's numbers decide, else null
     Recorder* recorder;  // of the workgroups that are recorded, else null
     uint64_t barriers, accesses;
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
@@ -70,6 +72,7 @@ enum class Progress : uint8_t {
     stuck,  // every wave that has not ended waits at a barrier or repeats itself: only others can change that
 };
 Progress run_workgroup(Workgroup& group, uint64_t budget);
+uint64_t next_random(Worker& worker);
 // Lets waves that repeat themselves look again.
 void rouse(Workgroup& group);
 

@@ -14,19 +14,27 @@ import time
 from pathlib import Path
 
 from records.errors import ScientistError
-from records.evaluation import Finding, Verdict
+from records.evaluation import Evaluation, Finding, Verdict
+from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab_evaluator import LabEvaluator
 from tasks.loader import load_task
 from tests.kernels.real.real import RealKernel, assemble, rows, task_folder
 from tests.kernels.real.sources import Mirror
+from tests.kernels.triton.executed import guest_lab
 from tests.support.lab_bench import evaluator
 
 
 def judge(lab: LabEvaluator, kernel: RealKernel, text: str) -> Verdict | str:
     """The verdict; a sentence where plan or task cannot be read."""
     try:
-        task = load_task(task_folder(kernel.row))
-        return lab.benchmark(lab.prepare(text, task)).verdict
+        task = load_task(task_folder(kernel.row), "mi300x")
+        prepared = prepare(text, task)
+        if prepared.refusal is not None:
+            return prepared.refusal
+        if prepared.candidate.language == "hip":
+            return lab.benchmark(prepared).verdict
+        begun = Evaluation("", prepared.id, prepared.tunables, Verdict("compile", True, "OK"))
+        return guest_lab().verify(prepared, begun).verdict
     except ScientistError as error:
         return f"{type(error).__name__}: {error}"
 

@@ -5,9 +5,9 @@ that is shipped) and, for some, a fault: a regular expression and what stands fo
 kept here; `sources.py` finds a repository in a folder of clones, or fetches it.
 
 A candidate is the plan, then the file as it stands, with the repository's own headers in the place of their includes.
-Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header), and
-where it links device code of other files, `also` names them. Of a Python file, as competitions ask for, the texts that
-hold a kernel are the candidate.
+Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header), where it
+links device code of other files, `also` names them, and where a library has headers alone, `after` is our kernel. Of
+a Python file, as competitions ask for, the texts that hold a kernel are the candidate; a file for Triton is one itself.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+from typing import Any
 
 from sandbox.candidate.host_headers import is_host_library
 from sandbox.candidate.parse import normalise
@@ -26,6 +27,8 @@ from tests.kernels.real.sources import Mirror
 FOLDER = Path(__file__).parent
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">][^\n]*', re.M)
 _PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.M)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.M)
+_GUARD = re.compile(r"[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*\n[ \t]*#[ \t]*define[ \t]+\1\b")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -51,11 +54,18 @@ class Row:
     task: str
     plan: str
     before: str = ""
+    after: str = ""  # a kernel of ours, behind the header that it uses
     folders: tuple[str, ...] = ()  # where the build looks for headers, besides the file's own folder
     also: tuple[str, ...] = ()  # files that the build links, with device code that the kernel calls
-    again: tuple[str, ...] = ()  # headers that several branches of a condition include: one of them is compiled
     fault: Fault | None = None
+    language: str = "hip"
     refused: str = ""  # why the lab does not accept it, in one sentence
+
+    @property
+    def head(self) -> str:
+        """The comment with the plan, as the language has it."""
+        plan = f"/*+++\n{self.plan.strip()}\n+++*/"
+        return f'"""{plan}"""' if self.language == "triton" else plan
 
 
 @dataclass(frozen=True)
@@ -98,26 +108,32 @@ def assemble(row: Row, mirror: Mirror) -> RealKernel | None:
     before = f"{row.before.strip()}\n" if row.before else ""
     seen: set[str] = set()
     body = "\n".join(_with_includes(row, mirror, path, seen) for path in (*row.also, row.path))
-    return RealKernel(row, normalise(f"/*+++\n{row.plan.strip()}\n+++*/\n{before}{body}"))
+    after = f"\n{row.after.strip()}\n" if row.after else ""
+    return RealKernel(row, normalise(f"{row.head}\n{before}{body}{after}"))
 
 
 def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
-    """The file with the repository's own headers in their places, each once."""
+    """The file with its own headers in their places, each once, and again where a condition included it."""
     seen.add(path)
     text = mirror.text(row.repository, row.commit, path)
     assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"
+    if row.language == "triton":
+        return text
     text = _device_texts(text) if path.endswith(".py") else text
+    conditions = list(_CONDITION.finditer(text))
+    guards = 1 if conditions and _GUARD.match(text, conditions[0].start()) else 0
 
     def header(match: re.Match[str]) -> str:
         if is_host_library(match[1]):
             return match[0]
+        above = sum(1 if c[1] == "if" else -1 for c in conditions if c.start() < match.start())
+        known = set(seen) if above > guards else seen
         for folder in (str(PurePosixPath(path).parent), *row.folders):
             found = normpath(f"{folder}/{match[1]}")
-            if found in seen and PurePosixPath(found).name not in row.again:
+            if found in known:
                 return ""
             if (own := mirror.text(row.repository, row.commit, found)) is not None:
-                is_again = PurePosixPath(found).name in row.again
-                return _once(own if is_again else "", found, _with_includes(row, mirror, found, seen))
+                return _once(own, found, _with_includes(row, mirror, found, known))
         return match[0]
 
     return _INCLUDE.sub(header, text)
@@ -139,11 +155,12 @@ def _once(own: str, path: str, text: str) -> str:
 
 def _read(path: Path) -> list[Row]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    common = {key: table[key] for key in ("repository", "commit", "licence")}
+    common = {key: value for key, value in table.items() if key != "kernel"}
     assert _COMMIT.fullmatch(common["commit"]), f"{path.name}: a commit has 40 digits"
     found = []
     for row in table["kernel"]:
         fault = Fault(**row.pop("fault")) if "fault" in row else None
-        lists = {key: tuple(row.pop(key, ())) for key in ("folders", "also", "again")}
-        found.append(Row(**{**common, **row}, **lists, fault=fault))
+        lists = {key: tuple(row.pop(key, ())) for key in ("folders", "also")}
+        values: dict[str, Any] = {**common, **row, **lists}
+        found.append(Row(**values, fault=fault))
     return found

@@ -59,8 +59,8 @@ def test_a_snippet_compiles_for_gfx942(name: str, code: str, tmp_path: Path) -> 
     macros = [f"-D{key}={value}" for key, value in re.findall(r"^(\w+) = \[(\d+)", plan, re.MULTILINE)]
     done = subprocess.run(
         [sys.executable, "-m", "ziglang", "clang", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx942",
-         "-nogpulib", "-nogpuinc", "-O1", "-Wall", "-Werror", "-I", str(ROOT / "sandbox" / "include"), "-isystem",
-         str(BUILTIN), *macros, "-S", "-o", str(tmp_path / "out.s"), "-"],
+         "-std=c++20", "-nogpulib", "-nogpuinc", "-O1", "-Wall", "-Werror", "-I", str(ROOT / "sandbox" / "include"),
+         "-isystem", str(BUILTIN), *macros, "-S", "-o", str(tmp_path / "out.s"), "-"],
         input=code, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{name}: {done.stderr}"

@@ -281,3 +281,14 @@ def test_a_family_of_a_tasks_own_may_be_wide() -> None:
     narrow, wide = families.tolerance(output, "sure"), families.tolerance(output, "closed")
     assert (narrow.ratio, wide.ratio) == (task.tolerance.ratio, WIDER * task.tolerance.ratio)
     assert wide.least == narrow.least  # all outputs are small there
+
+
+def test_experts_are_chosen_without_a_doubt_in_every_family() -> None:
+    """The second of the largest logits and the third, which is not chosen, lie as far apart as the task says."""
+    task = load_task("moe_ffn")
+    families = InputFamilies(task)
+    for name in (None, *families.names):
+        for seed in range(12):
+            case = replace(task.tests[0], dims={**task.tests[0].dims, "tokens": 4, "experts": 4}, seed=seed)
+            logits = np.sort(families.draw(replace(case, role="held_out"), name)["logits"].astype(np.float64), axis=1)
+            assert np.diff(logits[:, -3:], axis=1).min() >= 0.05, name

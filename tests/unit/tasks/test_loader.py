@@ -78,6 +78,29 @@ def test_a_changed_reference_is_read_anew(folder: Folder, code: str) -> None:
     assert not (task.folder / "__pycache__").exists()
 
 
+@pytest.mark.parametrize("name", ["golden.npz", "reference.py", "seed_more.hip"])
+def test_a_link_out_of_the_folder_is_refused_and_what_it_leads_to_is_not_shown(folder: Folder, name: str) -> None:
+    path = folder()
+    (path.parent / "canary.txt").write_text("CANARY", encoding="utf-8")
+    (path / name).unlink(missing_ok=True)
+    (path / name).symlink_to("../canary.txt")
+    with pytest.raises(TaskError, match=f"{name} is a link out of the task's folder") as caught:
+        load_task(path)
+    assert "CANARY" not in str(caught.value)
+
+
+def test_a_link_within_the_folder_will_do(folder: Folder) -> None:
+    path = folder()
+    (path / "seed_more.hip").symlink_to("seed.hip")
+    assert "seed_more.hip" in [seed.name for seed in load_task(path).seeds]
+
+
+@pytest.mark.parametrize("extra", [".".join(["a"] * 22_000) + " = 1", "x = " + "[" * 20_000])
+def test_a_manifest_that_takes_too_much_is_refused(folder: Folder, manifest: str, extra: str) -> None:
+    with pytest.raises(TaskError, match="is not valid TOML"):
+        load_task(folder(f"{manifest}\n[zz]\n{extra}\n"))
+
+
 def test_a_path_given_as_text_will_do(folder: Folder) -> None:
     assert load_task(str(folder())).name == "scale"
 

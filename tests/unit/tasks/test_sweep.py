@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import islice
 
+import numpy as np
 import pytest
 
 from tasks.domain import within
@@ -49,9 +50,15 @@ def test_lengths_of_each_dim_are_many_and_remainders_of_two_dims_meet() -> None:
     found = first(Sweep(SOFTMAX, 3, VALUES), 1500)
     for dim in ("rows", "cols"):
         lengths = {one.case.dims[dim] for one in found}
-        assert len(lengths) > 500
+        assert len(lengths) > 400
         assert {length % 64 for length in lengths} == set(range(64))
     assert len({(one.case.dims["rows"] % 8, one.case.dims["cols"] % 8) for one in found}) == 64
+
+
+@pytest.mark.parametrize("secret", [3, 4])
+def test_every_pair_of_remainders_of_two_dims_is_met(secret: int) -> None:
+    found = [one.case.dims for one in first(Sweep(SOFTMAX, secret, VALUES), 2760)]
+    assert len({(dims["rows"] % 32, dims["cols"] % 32) for dims in found}) == 32 * 32
 
 
 def test_values_come_from_all_families_that_the_task_bears() -> None:
@@ -65,7 +72,8 @@ def test_values_come_from_all_families_that_the_task_bears() -> None:
 def test_cases_with_one_binade_have_their_exponents_in_turn() -> None:
     seeds = [one.case.seed for one in Sweep(REDUCTION, 3, VALUES).cases(0, 1500) if one.family == ONE_BINADE]
     turns = [seed % TURNS for seed in seeds]
-    assert len(turns) > 200 and all((b - a) % TURNS == 1 for a, b in pairwise(turns))
+    assert len(turns) > 200 and np.diff(sorted([0, *turns[:20], TURNS])).max() <= TURNS // 8
+    assert np.diff(sorted([0, *turns, TURNS])).max() <= TURNS // 100
 
 
 def test_dims_along_which_elements_stand_alone_have_fewer_cases() -> None:

@@ -12,7 +12,18 @@ from tasks.compare import compare
 from tasks.dtypes import numpy_dtype, to_float64
 from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.swept_values import ALL_BINADES, AS_DRAWN, HELD, ONE_BINADE, ONE_SIZE, VALUES, of_binades, swept
+from tasks.swept_values import (
+    ALL_BINADES,
+    AS_DRAWN,
+    HELD,
+    ONE_BINADE,
+    ONE_SIZE,
+    TURNS,
+    VALUES,
+    of_binades,
+    seeds_of_ends,
+    swept,
+)
 from tasks.task import Task
 
 
@@ -25,12 +36,12 @@ def test_one_binade_has_one_exponent_and_all_have_every_one(dtype: str) -> None:
     x = np.random.default_rng(1).standard_normal((40, 300)).astype(numpy_dtype(dtype))
     rng = np.random.default_rng(2)
     met = set()
-    for _ in range(60):
-        made = of_binades(x, ONE_BINADE, (-9, 9), rng)
+    for turn in range(0, TURNS, 16):
+        made = of_binades(x, ONE_BINADE, (-9, 9), rng, turn)
         assert made.shape == x.shape and made.dtype == x.dtype
         assert np.ptp(exponents(made)) <= 1  # a mantissa may be rounded up to the next one
         met.add(int(exponents(made).min()))
-    assert met >= set(range(-7, 8))
+    assert met == set(range(-9, 10))
     every = of_binades(x, ALL_BINADES, (-9, 9), rng)
     assert set(np.unique(exponents(every))) >= set(range(-9, 10))
     signs = np.sign(to_float64(every))
@@ -46,11 +57,26 @@ def test_values_of_one_size_rise_in_some_lines_and_fall_in_others() -> None:
     assert made.max() <= 2 * made.min()
 
 
-def test_a_few_turns_lie_all_over_the_exponents_and_more_have_them_all() -> None:
-    x, rng = np.ones((3, 4), np.float32), np.random.default_rng(1)
-    met = [int(exponents(of_binades(x, ONE_BINADE, (-100, 63), rng, turn))[0, 0]) for turn in range(700, 1000)]
-    assert set(met) == set(range(-100, 64))
-    assert np.diff(sorted([-100, *met[:20], 63])).max() <= 20
+def test_values_too_large_for_a_square_stand_beside_usual_ones() -> None:
+    x, rng = np.random.default_rng(1).standard_normal((40, 300)).astype(np.float32), np.random.default_rng(1)
+    for turn in (0, TURNS - 1):
+        made = exponents(of_binades(x, ONE_BINADE, (-100, 100), rng, turn))
+        assert (made == 100).mean() == pytest.approx(0.5, abs=0.05) if turn else (made == -100).all()
+
+
+def test_every_input_has_both_ends_of_its_range_and_some_exponents_between() -> None:
+    task = load_task("int4_gemm")
+    families, least, most = InputFamilies(task), dict[str, int](), dict[str, int]()
+    seeds = seeds_of_ends(2, 3, np.random.default_rng(1))
+    for seed in seeds:
+        case = replace(task.tests[0], role="held_out", seed=seed)
+        drawn, made = task.draw(case), families.draw(case, ONE_BINADE)
+        (name,) = (name for name in made if not np.array_equal(made[name], drawn[name]))
+        values = exponents(made[name])
+        least[name] = min(least.get(name, 999), int(values.min()))
+        most[name] = max(most.get(name, -999), int(values.max()))
+    assert least == {"x": -100, "scale": -100} and sorted(most) == ["scale", "x"] and min(most.values()) >= 100
+    assert len(seeds) == 7 and [seed % TURNS * 3 // TURNS for seed in seeds[-3:]] == [0, 1, 2]
 
 
 def test_what_was_never_negative_stays_so() -> None:
@@ -61,7 +87,7 @@ def test_what_was_never_negative_stays_so() -> None:
 def test_no_line_has_nothing_but_values_whose_squares_overflow() -> None:
     drawn: Mapping[str, np.ndarray] = {"x": np.ones((50, 3), np.float32)}
     for seed in range(20):
-        made = swept(drawn, ALL_BINADES, {"x": (60, 100)}, np.random.default_rng(seed))["x"]
+        made = swept(drawn, "x", ALL_BINADES, (60, 100), np.random.default_rng(seed))["x"]
         assert (made < 2.0 ** (HELD + 2)).any(axis=1).all()
 
 

@@ -2,24 +2,6 @@
 #pragma once
 
 #include <c10/util/ks_scalar.h>
-#include <hip/small_floats.h>
 
-namespace c10 {
-struct alignas(1) Float8_e5m2 {
-    unsigned char x;
-    struct from_bits_t {};
-    KS_MEMBER static constexpr from_bits_t from_bits() { return from_bits_t(); }
-    Float8_e5m2() = default;
-    KS_MEMBER constexpr Float8_e5m2(unsigned char bits, from_bits_t) : x(bits) {}
-    KS_MEMBER Float8_e5m2(float v) : x(ks_small_float<2, false>::encode(v, false)) {}
-    KS_MEMBER operator float() const { return ks_small_float<2, false>::decode(x); }
-};
-KS_C10_ARITHMETIC(Float8_e5m2)
-}  // namespace c10
+KS_C10_FLOAT8(Float8_e5m2, 2, false)
 KS_C10_LIMITS(c10::Float8_e5m2, 3, 0x04, 0x7b, 0x34, 0x7c, 0x7f)
-namespace at {
-using c10::Float8_e5m2;
-}
-namespace torch {
-using c10::Float8_e5m2;
-}

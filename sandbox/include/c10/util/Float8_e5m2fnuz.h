@@ -2,24 +2,6 @@
 #pragma once
 
 #include <c10/util/ks_scalar.h>
-#include <hip/small_floats.h>
 
-namespace c10 {
-struct alignas(1) Float8_e5m2fnuz {
-    unsigned char x;
-    struct from_bits_t {};
-    KS_MEMBER static constexpr from_bits_t from_bits() { return from_bits_t(); }
-    Float8_e5m2fnuz() = default;
-    KS_MEMBER constexpr Float8_e5m2fnuz(unsigned char bits, from_bits_t) : x(bits) {}
-    KS_MEMBER Float8_e5m2fnuz(float v) : x(ks_small_float<2, true>::encode(v, false)) {}
-    KS_MEMBER operator float() const { return ks_small_float<2, true>::decode(x); }
-};
-KS_C10_ARITHMETIC(Float8_e5m2fnuz)
-}  // namespace c10
+KS_C10_FLOAT8(Float8_e5m2fnuz, 2, true)
 KS_C10_LIMITS(c10::Float8_e5m2fnuz, 3, 0x04, 0x7f, 0x38, 0x80, 0x80)
-namespace at {
-using c10::Float8_e5m2fnuz;
-}
-namespace torch {
-using c10::Float8_e5m2fnuz;
-}

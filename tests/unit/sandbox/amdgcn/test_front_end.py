@@ -9,6 +9,7 @@ import pytest
 
 from sandbox.amdgcn.compiler import FLAGS
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
+from sandbox.candidate.header_names import further_names, is_header
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from tests.support.compiler_cache import COMPILED, toolchain
 
@@ -38,6 +39,15 @@ def test_the_listing_is_the_same_to_the_last_byte(front_end: FrontEnd, tmp_path:
     for prefixed, output in ((text, "with.s"), (None, "without.s")):
         assert front_end.run(tmp_path, text, prefixed, *macros, output).returncode == 0
     assert (tmp_path / "with.s").read_bytes() == (tmp_path / "without.s").read_bytes()
+
+
+def test_every_further_name_of_a_header_opens_its_file(front_end: FrontEnd, tmp_path: Path) -> None:
+    names = {name: path for place in ("first", "last") for name, path in further_names(place).items()}
+    assert len(names) > 100 and all(path.is_file() for path in names.values())
+    assert all(is_header(name) for name in names) and not is_header("hip/unknown.h")
+    text = "".join(f"#include <{name}>\n" for name in names) + "cub::BlockReduce<float, 64>* block; time_t seconds;\n"
+    done = front_end.run(tmp_path, HEADER + text, None, "candidate.hip", "-o", "every.s")
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_the_text_form_for_probes_is_the_same_with_the_headers_templates_in_it(tmp_path: Path) -> None:

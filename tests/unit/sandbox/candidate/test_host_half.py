@@ -26,6 +26,7 @@ def test_main_and_launchers_become_empty_lines() -> None:
         "constexpr int twice(int x) { return 2 * x; }\n" + KERNEL,
         "struct P { float x; };\nnamespace n { __device__ P p; }\n" + KERNEL,
         "template <class T> __device__ T f(T x) { return x; }\n" + KERNEL,
+        "enum class Kind { set, map };\n" + KERNEL.replace("1.0f", "float(Kind::set)"),
     ],
 )
 def test_the_device_half_stays(text: str) -> None:

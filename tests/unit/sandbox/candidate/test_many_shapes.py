@@ -25,3 +25,9 @@ def test_every_dim_is_each_other_ones_multiple_somewhere_and_stays_in_its_range(
 def test_two_dims_are_long_at_once_where_the_others_are_at_their_least() -> None:
     columns = shapes(load_task("bf16_gemm"), np.random.default_rng(3))
     assert ((columns["m"] > 1024) & (columns["n"] > 1024) & (columns["k"] == 32)).any()
+
+
+def test_dims_are_round_at_once_and_ragged_for_a_larger_tile() -> None:
+    columns = shapes(load_task("transpose"), np.random.default_rng(3))
+    is_round = (columns["rows"] % 16 == 0) & (columns["cols"] % 16 == 0) & (columns["rows"] % 64 > 0)
+    assert (is_round & (columns["rows"] > 500) & (columns["cols"] > 500)).any()

@@ -7,11 +7,10 @@ import pytest
 
 from sandbox.candidate import plan_ways
 from sandbox.candidate.many_shapes import shapes
-from sandbox.candidate.plan_ways import COUNT, MOST_COST, MOST_TEXT, plan_way_cases, way_family_cases, whole_cost
+from sandbox.candidate.plan_ways import COUNT, MOST_COST, MOST_TEXT, plan_way_cases, whole_cost
 from sandbox.candidate.prepare import Prepared, prepare
-from tasks.held_out import SMALL, cost
+from tasks.held_out import cost
 from tasks.loader import load_task
-from tasks.long_shapes import COST as LONG_COST
 
 TASK = load_task("transpose")
 LAUNCH = """[[launch]]
@@ -75,14 +74,3 @@ def test_many_long_conditions_are_evaluated_for_fewer_shapes() -> None:
         1 for dims in plan_ways._tried(conditions, columns, np.random.default_rng(0)) if conditions.pattern(dims)
     )
     assert tried and conditions.spent < 2 * MOST_TEXT
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_pattern_that_no_benchmark_has_gets_a_long_case_for_families(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    made = way_family_cases(planned("cols <= 100", "cols > 100"), rng)
-    assert len(made) == 1 and made[0].dims["cols"] <= 100
-    assert LONG_COST < cost(TASK, made[0].dims) <= SMALL
-    assert way_family_cases(planned("cols <= 3000", "cols > 3000"), rng) == ()
-    assert way_family_cases(planned("rows * cols <= 1000", "rows * cols > 1000"), rng) == ()
-    assert way_family_cases(planned(""), rng) == ()

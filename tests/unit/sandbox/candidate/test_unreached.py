@@ -66,6 +66,13 @@ def test_what_no_launch_reaches_becomes_an_empty_line(text: str) -> None:
         "__constant__ float table[4];\n",
         "namespace g { using R = float; }\nusing g::R;\n",
         "constexpr int of(int x) { return x; }\n#define f(x) (of(1) * (x))\n",
+        "enum class N { set, map };\n",
+        "typedef int N __attribute__((ext_vector_type(2)));\n",
+        "struct N { int x[2]; };\ntemplate <> struct std::tuple_size<N> { static constexpr int value = 2; };\n",
+        "struct Sum { __device__ float of(float x) { return x; } };\n"
+        "template <class T> struct N { T x; __device__ N(T); __device__ N& operator+=(T a); };\n"
+        "template <class T> template <class U> __device__ N<T>::N(U a) : x{a} {}\n"
+        "template <class T> __device__ N<T>& N<T>::operator+=(T a) { x = Sum().of(a); return *this; }\n",
     ],
 )
 def test_what_a_launch_may_reach_stays(text: str) -> None:

@@ -264,3 +264,14 @@ def test_what_comes_late_is_counted_though_the_records_are_full() -> None:
     assert of(late) > of(alone)
     for name in ("TCP_TOTAL_ACCESSES", "SQ_INSTS_VMEM_RD"):
         assert late.counters[name] == pytest.approx(alone.counters[name], rel=0.1), name
+
+
+def test_an_input_that_scalar_loads_read_asks_for_no_more_places() -> None:
+    said, gelu = evaluator(7), load_task("bias_gelu", "mi300x")
+    prepared = said.prepare(gelu.seeds[0].read_text(encoding="utf-8"), gelu)
+    built, case = said._build(prepared)[1], gelu.benchmarks[0]
+    assert built is not None
+    inputs = tuple(b for b in said._inputs_of(gelu).of(case).buffers if b.role == "input")
+    launches, findings = CountedCase(said._lab, built, case, inputs, 1, 3, is_rough=True).run()
+    assert findings == () and launches[0].spread.loaded["bias"] == 0
+    assert launches[0].recorded <= COUNTED

@@ -87,7 +87,7 @@ def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax
     )
     made = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
     assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
-    assert "[sorted]" in (made.verdict.findings[0].case or "")
+    assert (made.verdict.findings[0].case or "").endswith(("[sorted]", "[one size]"))  # both have lines that rise
 
 
 @pytest.mark.long
@@ -160,4 +160,4 @@ def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(ev
     on = {(each.case.name, each.variant) for each in met if isinstance(each, ListedCase)}
     assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
     assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}
-    assert on >= {(case.name, None) for case in inputs.equal}
+    assert on >= {(each.case.name, each.family) for each in inputs.swept(built.prepared)}

@@ -160,7 +160,7 @@ def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator
     result = verify(evaluator, softmax, source)
     failed = [row for row in result.cases if not row.correct]
     assert [row.role for row in failed] == ["held_out"]
-    assert "[shifted]" in failed[0].name
+    assert failed[0].name.endswith(("[shifted]", "[one binade]", "[all binades]"))
 
 
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:

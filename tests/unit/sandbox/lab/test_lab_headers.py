@@ -220,3 +220,50 @@ def test_tensors_by_value_bits_and_parts_of_numbers_are_there() -> None:
     done = execute(LIBRARIES, [launch("k", ["y"], block=(1,))], {}, {"y": np.zeros(8, np.float32)})
     assert done.findings == ()
     assert done.outputs["y"].tolist() == [0, 1, 2, 3, 3.75, 4, 12, 13]
+
+
+# A library's own vectors, numbers and tuples, as rocWMMA, rocPRIM and composable kernel define them.
+OWN = """
+#include <cstddef>
+#include <hip/hip_fp16.h>
+template <> struct HIP_vector_base<_Float16, 8> {
+    using Native_vec_ = _Float16 __attribute__((ext_vector_type(8)));
+    using value_type = _Float16;
+    Native_vec_ data;
+    HIP_vector_base() = default;
+    template <class... T> __host__ __device__ constexpr HIP_vector_base(T... each) : data{each...} {}
+};
+struct Own {
+    float x;
+    __host__ __device__ constexpr Own(float x = 0.0f) : x(x) {}
+    __host__ bool is_close(float y) const { return std::fabs(x - y) < 1.0f; }
+};
+template <> __host__ __device__ constexpr Own std::numeric_limits<Own>::epsilon() noexcept { return Own(0.5f); }
+template <> __host__ __device__ constexpr _Float16 std::numeric_limits<_Float16>::max() noexcept { return 7; }
+struct Both { std::byte low, high; };
+static_assert(std::is_copy_constructible_v<Both> && std::is_trivially_default_constructible_v<Both>);
+static_assert(!std::is_copy_assignable<const Both>::value && sizeof(float3) == 12 && alignof(float4) == 16);
+__global__ void k(const float4* a, float4* x, float3* y, float* z) {
+    float4 v = a[threadIdx.x];
+    v += 1.0f;
+    x[threadIdx.x] = 2.0f * v++ - float4(0.5f);
+    y[threadIdx.x] = -float3{v.x, v.y, 0} * 1;
+    HIP_vector_type<_Float16, 8> h(_Float16(3));
+    h += h;
+    const char2 small = char2(127, 1) + char2(1, 1);
+    const float all[] = {float(h.data[7]), std::numeric_limits<Own>::epsilon().x,
+                         float(std::numeric_limits<_Float16>::max()),
+                         v.data[1], float(small.x), float(std::to_integer<int>(std::byte{6} & std::byte{3})),
+                         float(v == v), float(int2(7, 8).data.y)};
+    if (threadIdx.x == 0) for (int i = 0; i < 8; ++i) z[i] = all[i];
+}"""
+
+
+def test_a_library_gives_vectors_and_limits_to_types_of_its_own() -> None:
+    a = np.arange(256, dtype=np.float32)
+    outputs = {name: np.zeros(size, np.float32) for name, size in (("x", 256), ("y", 192), ("z", 8))}
+    done = execute(OWN, [launch("k", ["a", "x", "y", "z"])], {"a": a}, outputs)
+    assert done.findings == ()
+    assert np.allclose(done.outputs["x"], 2 * (a + 1) - 0.5)
+    assert np.allclose(done.outputs["y"].reshape(64, 3)[:, :2], -(a.reshape(64, 4)[:, :2] + 2))
+    assert np.allclose(done.outputs["z"], [6, 0.5, 7, 3, -128, 2, 1, 8])

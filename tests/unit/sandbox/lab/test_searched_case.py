@@ -10,7 +10,7 @@ import pytest
 from records.evaluation import CaseResult, Evaluation, Finding
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, patience_for
-from sandbox.lab.searched_case import EACH, FEWEST, MADE, MORE, MOST, TRIES, on_long_lines, searched_cases, spent_s
+from sandbox.lab.searched_case import EACH, MADE, MORE, MOST, TRIES, on_long_lines, searched_cases, spent_s
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -63,12 +63,7 @@ def test_what_no_input_shows_is_accepted_with_the_number_of_tries(evaluator: Lab
     hashed = "unsigned h = 0; for (int j = 0; j < cols; ++j) h = h * 31 + __float_as_uint(x[j]);"
     made = verify(evaluator, softmax, hashed + "\n    if (h == 77u) sum *= 2.0f;")
     assert made.verdict.accepted  # one in four billion
-    assert made_for_it(made) >= FEWEST // 2  # those that no answer is known for are not counted
-
-
-def test_every_candidate_meets_a_few_tries(evaluator: LabEvaluator, softmax: Task) -> None:
-    made = verify(evaluator, softmax, "")
-    assert made.verdict.accepted and made_for_it(made) > 0
+    assert made_for_it(made) >= EACH // 2  # those that no answer is known for are not counted
 
 
 def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -79,13 +74,13 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
         judge = Judge(evaluator._lab, built, known=inputs.listed, **changed)
         return len(list(searched_cases(judge, inputs, spent_s(evaluator._lab))))
 
-    usual = tries("")
-    assert FEWEST <= usual < MOST
-    assert tries("if (x[0] > 2.5f) sum *= 1.0f + 0.0f * cols;") == min(MOST, usual + EACH)
-    assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == TRIES
+    assert tries("") == tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;") == 0
+    assert tries("if (x[0] > 2.5f) sum *= 1.0f + 0.0f * cols;") == EACH
+    many = "".join(f"if (x[{n}] > {n}.5f) sum *= 1.0f + 0.0f * cols;" for n in range(1, 9))
+    assert tries(many) == MOST
     assert tries("if (x[1] > 2.5f) sum *= 1.0f + 0.0f * cols;", outcome="1") == TRIES
     longer = patience_for(whole_s=60.0)
-    assert tries("if (x[0] == x[cols - 1]) sum *= 1.0f + 0.0f * cols;", patience=longer) > MORE // 2 * TRIES
+    assert tries("if (x[1] > 3.5f) sum *= 1.0f + 0.0f * cols;", outcome="1", patience=longer) > MORE // 2 * TRIES
 
 
 def test_what_the_tasks_own_code_cannot_answer_is_no_fault_of_the_kernel(
@@ -104,11 +99,11 @@ def test_what_the_tasks_own_code_cannot_answer_is_no_fault_of_the_kernel(
     assert made.verdict.accepted and not any(row.name.endswith(MADE) for row in made.cases)  # fixed inputs
 
 
-def test_a_leading_kernel_meets_further_tries(evaluator: LabEvaluator, softmax: Task) -> None:
-    """One in 40 tries finds it, so that of 80 and of what `--whole` has some do."""
+def test_places_that_are_alike_where_a_kernel_looks_are_no_matter_of_tries(
+    evaluator: LabEvaluator, softmax: Task
+) -> None:
     sampled = "bool same = cols > 64; for (int j = 0; j < 16; ++j) same &= x[j * cols / 16] == x[0];"
-    longer = lab_evaluator(7, patience_for(whole_s=60.0))
-    made = longer.confirm(longer.prepare(kernel(sampled + " if (same) sum = cols;"), softmax))
+    made = verify(evaluator, softmax, sampled + " if (same) sum = cols;")
     assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
 
 
@@ -122,7 +117,7 @@ BUFFERED = """
 def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluator: LabEvaluator) -> None:
     whole = load_task("row_softmax")
     case = replace(whole.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
-    task = replace(whole, tests=whole.tests[3:5], benchmarks=(case,), variants=None, variant_names=())
+    task = replace(whole, tests=whole.tests[3:5], benchmarks=(case,), variants=None, variant_names=(), digest=64 * "9")
 
     def met(wrong: str) -> tuple[list[CaseResult], tuple[Finding, ...]]:
         built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), task))[1], evaluator._inputs_of(task)

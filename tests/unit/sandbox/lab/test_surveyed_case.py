@@ -37,6 +37,10 @@ def judge(lab: MachineLab, line: str, before: str = "") -> Judge:
     return Judge(lab, Built(prepared, compilation, program))
 
 
+def hashed(number: int) -> int:
+    return number * 2654435761 & 0xFFFFFFFF
+
+
 @pytest.mark.parametrize(
     ("line", "before", "goes"),
     [
@@ -46,6 +50,18 @@ def judge(lab: MachineLab, line: str, before: str = "") -> Judge:
         ("rows -= table[cols & 31];", "__constant__ int table[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};\n",
          lambda d: d["cols"] & 31 == 11),
         ("if (gridDim.x == 37) return;", "", lambda d: -(-d["rows"] // 64) == 37),
+        # One length of thousands, by way of a hash, LDS, a table, private memory, a shuffle, a square root.
+        ("if (cols * 2654435761u >> 20 == 0x5a3) return;", "", lambda d: hashed(d["cols"]) >> 20 == 0x5A3),
+        ("__shared__ unsigned n; if (!threadIdx.x) n = cols * 2654435761u >> 20; __syncthreads(); if (n == 9) return;",
+         "", lambda d: hashed(d["cols"]) >> 20 == 9),
+        ("rows -= table[cols * 2654435761u >> 24];", "__constant__ int table[256] = {[77] = 1};\n",
+         lambda d: hashed(d["cols"]) >> 24 == 77),
+        ("int a[40]; for (int i = 0; i < 40; i++) a[i] = i * i * i; if (a[cols * 7 % 40] == 6859) return;", "",
+         lambda d: d["cols"] * 7 % 40 == 19),
+        ("if (__shfl(cols * 40503u ^ threadIdx.x, 0) % 1021 == 5) return;", "",
+         lambda d: d["cols"] * 40503 % 1021 == 5),
+        ("if (sqrtf((float)cols) == 61.0f) return;", "", lambda d: d["cols"] == 61 * 61),
+        ("if (rows == 9001) return;", "", lambda d: d["rows"] == 9001),
     ],
 )  # fmt: skip
 def test_a_way_that_no_case_takes_has_a_case(
@@ -61,3 +77,8 @@ def test_the_same_secret_gives_the_same_cases(lab: MachineLab) -> None:
     asked = judge(lab, "if (__popc(cols) == 10) return;")
     one, again, other = (surveyed_cases(asked, 7, secret, LISTED) for secret in (1, 1, 2))
     assert one == again != other
+
+
+def test_a_scalar_load_from_the_end_of_a_large_buffer_is_looked_at(lab: MachineLab) -> None:
+    asked = judge(lab, "if (x[rows * cols - 1] > 1e30f) return;")
+    assert len(surveyed_cases(asked, 7, 1, LISTED)) <= COUNT

@@ -8,6 +8,7 @@ from records.evaluation import Evaluation
 from sandbox.lab.confirmed_case import PILOT, ConfirmedCase
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -142,3 +143,13 @@ def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: L
     assert 0 < row.miss_chance < 0.01
     row, findings = ConfirmedCase(timed, None, 0.0).run()
     assert findings == () and row.drawn == PILOT and not row.is_whole and row.miss_chance > 0.9
+
+
+def test_probes_are_for_test_cases(evaluator: LabEvaluator, softmax: Task) -> None:
+    prepared = evaluator.prepare(HEAD.format(early="", factor="* 1.0f", grid="ceil_div(rows, 64)"), softmax)
+    built, inputs, case = evaluator._build(prepared)[1], evaluator._inputs_of(softmax), softmax.tests[0]
+    assert built is not None and isinstance(evaluator._lab, MachineLab)
+    before = evaluator._lab._instrumented.values()
+    row, findings = TimedCase(Judge(evaluator._lab, built), case, inputs.of(case), inputs.rng).run()
+    assert row.correct and not findings
+    assert evaluator._lab._instrumented.values() == before

@@ -15,13 +15,13 @@ struct Group {
     MemoryModel model;
     Wave wave[kMaxWaves];
     uint32_t waves;
-    uint8_t lds[kBytes];
+    uint8_t lds[kBytes], lds_written[kBytes];
 };
 
 Group* g_group[kGroups];
 uint8_t g_memory[8][kBytes], g_written[8][kBytes];
 uint32_t g_line;
-MemoryRules g_rules = {false, false, false, false, true};
+MemoryRules g_rules = {false, false, false, false};
 bool g_has_reported;
 
 uint64_t number(const char* text, const char* key, uint64_t otherwise) {
@@ -78,10 +78,8 @@ namespace {
 struct Access {
     WaveAccess told;
     Vector data[4];
-    uint32_t lds[kLanes];
-    uint64_t global[kLanes];
-    bool is_lds;
-    uint8_t* memory;
+    uint64_t offset[kLanes];
+    uint8_t *memory, *written;
 };
 
 void describe(Group& group, const char* text, const char* verb, Access& to) {
@@ -97,10 +95,7 @@ void describe(Group& group, const char* text, const char* verb, Access& to) {
     const uint64_t at = number(text, "at", 0), step = number(text, "step", to.told.bytes),
                    turn = number(text, "turn", 0);
     const uint64_t modulus = number(text, "modulus", 1ull << 40);
-    for (uint64_t l = 0; l < kLanes; l++) {
-        to.global[l] = (at + (l + turn) % 64 * step % modulus) % kBytes;
-        to.lds[l] = (uint32_t)to.global[l];
-    }
+    for (uint64_t l = 0; l < kLanes; l++) to.offset[l] = (at + (l + turn) % 64 * step % modulus) % kBytes;
     const bool is_add = !strncmp(verb, "add", 3), is_store = !strcmp(verb, "store") || !strcmp(verb, "direct");
     to.told.flags = is_add ? kReadsMemory | kWritesMemory | kAtomicAccess : is_store ? kWritesMemory : kReadsMemory;
     if (!strcmp(verb, "addret")) to.told.flags |= kReturnsOld;
@@ -110,10 +105,11 @@ void describe(Group& group, const char* text, const char* verb, Access& to) {
         for (uint32_t l = 0; l < kLanes; l++)
             to.data[d].lane[l] = (uint32_t)number(text, "value", 0) + l * (uint32_t)number(text, "rising", 0);
     if (is_store && strcmp(verb, "direct")) to.told.data = to.data[0].lane;
-    to.is_lds = has(text, "lds") || !strcmp(verb, "direct");
-    to.told.region = (uint32_t)number(text, "region", 0);
-    to.memory = to.is_lds ? group.lds : g_memory[to.told.region & 7];
-    to.told.memory = to.memory;
+    const bool is_lds = has(text, "lds") || !strcmp(verb, "direct");
+    const uint32_t region = (uint32_t)number(text, "region", 0) & 7;
+    to.told.region = is_lds ? kLdsRegion : region;
+    to.told.memory = to.memory = is_lds ? group.lds : g_memory[region];
+    to.told.written = to.written = is_lds ? group.lds_written : g_written[region];
 }
 
 void move(const Access& access) {
@@ -123,9 +119,9 @@ void move(const Access& access) {
         if (!(told.lanes >> l & 1)) continue;
         for (uint32_t b = 0; b < told.bytes; b++) {
             const uint8_t byte = (uint8_t)(access.data[b / 4].lane[l] >> b % 4 * 8);
-            uint8_t& there = access.memory[access.global[l] + b];
+            uint8_t& there = access.memory[access.offset[l] + b];
             there = told.flags & kReadsMemory ? (uint8_t)(there + byte) : byte;
-            if (!access.is_lds) g_written[told.region & 7][access.global[l] + b] = 1;
+            access.written[access.offset[l] + b] = 1;
         }
     }
 }
@@ -134,18 +130,17 @@ void touch(Group& group, Wave& wave, const char* text, const char* verb) {
     static Access access;
     describe(group, text, verb, access);
     const bool is_direct = !strcmp(verb, "direct"), is_flat = has(text, "flat");
+    const bool is_lds = access.told.region == kLdsRegion;
     for (uint64_t n = number(text, "times", 1); n && !g_has_reported; n--) {
-        if (!(access.is_lds ? group.model.note_lds(wave, access.told, access.lds)
-                            : group.model.note_global(wave, access.told, access.global)))
-            return;
+        if (!group.model.note(wave, access.told, access.offset)) return;
         move(access);
         Operand result = {};
         result.kind = strstr(text, " to=s") ? kScalar : kVector;
         const char* to = strstr(text, " to=");
         result.index = to ? (uint32_t)atoi(to + 5) : 0;
         result.dwords = (uint8_t)((access.told.bytes + 3) / 4);
-        const uint8_t counters = is_flat ? 3 : access.is_lds && !is_direct ? kCountsScalar : kCountsVector;
-        const uint8_t kind = (is_flat ? kFlat : 0) | (is_direct ? kDirectToLds : access.is_lds ? kTouchesLds : 0);
+        const uint8_t counters = is_flat ? 3 : is_lds && !is_direct ? kCountsScalar : kCountsVector;
+        const uint8_t kind = (is_flat ? kFlat : 0) | (is_direct ? kDirectToLds : is_lds ? kTouchesLds : 0);
         group.model.issue(wave, counters, kind, to ? &result : nullptr);
     }
 }
@@ -167,10 +162,11 @@ void play(const char* text) {
     const uint32_t number_of_group = (uint32_t)atoi(who) % kGroups;
     if (!strcmp(who, "rules")) {
         g_rules = {has(text, "lanes_meet"), has(text, "global_needs_fence"), has(text, "needs_acquire"),
-                   has(text, "lane_by_lane"), true};
+                   has(text, "lane_by_lane")};
     } else if (!strcmp(who, "region")) {
         const uint32_t region = (uint32_t)atoi(verb) & 7;
-        prepare_region(region, kBytes, g_written[region], has(text, "filled"));
+        prepare_region(region, kBytes);
+        memset(g_written[region], has(text, "filled"), kBytes);
     } else if (!strcmp(who, "launch")) {
         open_launch((uint64_t)atoi(verb));
     } else if (!strcmp(verb, "begins")) {
@@ -178,7 +174,8 @@ void play(const char* text) {
         if (!group) group = (Group*)aligned_alloc(64, sizeof(Group)), memset((void*)group, 0, sizeof(Group));
         group->model.prepare(g_rules);
         group->waves = (uint32_t)number(text, "waves", 1);
-        group->model.begin_workgroup(number(text, "linear", number_of_group), group->waves, kBytes);
+        group->model.begin_workgroup(number(text, "linear", number_of_group), group->waves);
+        memset(group->lds_written, 0, kBytes);
         for (uint32_t w = 0; w < group->waves; w++) {
             group->wave[w].number = w;
             group->wave[w].hardware[0] = number_of_group;
@@ -186,9 +183,6 @@ void play(const char* text) {
         }
     } else if (!strcmp(verb, "barrier")) {
         g_group[number_of_group]->model.barrier();
-    } else if (!strcmp(verb, "ends")) {
-        if (const Conflict* found = g_group[number_of_group]->model.end_workgroup()) print(*found);
-        if (const Conflict* found = g_group[number_of_group]->model.end_launch()) print(*found);
     } else if (Group* group = g_group[number_of_group]) {
         const char* dot = strchr(who, '.');
         Wave& wave = group->wave[dot ? (uint32_t)atoi(dot + 1) % kMaxWaves : 0];

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from pathlib import Path
 
-from sandbox.amdgcn.toolchain import STATIC
-from sandbox.machine.executor import FLAGS
 from sandbox.process import ProcessLimits, run
-from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
+from tests.support.compiler_cache import COMPILED
+from tests.support.interpreter_program import interpreter_program
 
-FOLDER = Path(__file__).parents[4] / "sandbox" / "machine" / "interpreter"
 DRIVER = Path(__file__).with_name("memory_script.cpp")
-UNITS = (
-    *("memory_model", "pending", "lds_order", "lds_shadow", "lds_stretch", "global_order", "global_words"),
-    *("global_stretch", "global_collisions", "releases"),
-)
+UNITS = ("conflicts", "memory_model", "memory_orders", "pending", "releases", "shadow", "shadow_runs", "touches")
 _LIMITS = ProcessLimits(cpu_s=120, file_bytes=1 << 30)
 
 
 @cache
 def program() -> Path:
-    """The driver, compiled once for its sources."""
-    digest = hashlib.sha256(repr((FLAGS, toolchain().version)).encode())
-    for path in (*sorted(FOLDER.glob("*.h")), *(FOLDER / f"{unit}.cpp" for unit in UNITS), DRIVER):
-        digest.update(path.read_bytes())
-    built = COMPILED / f"memory-script-{digest.hexdigest()[:24]}"
-    with taking_turns(digest.hexdigest()):
-        if not built.exists():
-            sources = [str(FOLDER / f"{unit}.cpp") for unit in UNITS]
-            argv = toolchain().command(
-                "c++", *FLAGS, "-O1", *STATIC, "-I", str(FOLDER), str(DRIVER), *sources, "-o", str(built)
-            )
-            env = toolchain().environment()
-            done = run(argv, cwd=COMPILED, env=env, timeout_s=300.0, limits=_LIMITS)
-            assert done.returncode == 0, done.stderr
-    return built
+    """The driver with the memory model."""
+    return interpreter_program(DRIVER, UNITS, "-O1")
 
 
 def play(script: str) -> str:

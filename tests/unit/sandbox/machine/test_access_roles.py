@@ -17,6 +17,7 @@ from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import HEAD, launch
 
 SWAPPED = """
+#include <hip/hip_fp16.h>
 __device__ void add(int* p, int v) {{
     int old = *p, seen;
     {loop}
@@ -31,6 +32,10 @@ __global__ void k(const int* x, int* y) {{
 }}"""
 COMPARED = "do { seen = old; old = atomicCAS(p, seen, seen + v); } while (old != seen);"
 COMPARED_WHERE_LARGER = "while (v > old) { seen = atomicCAS(p, old, v); if (seen == old) break; old = seen; }"
+IN_HALVES = (
+    "do { seen = old; half2 sum = __hadd2(*(half2*)&seen, half2(v, v)); old = atomicCAS(p, seen, *(int*)&sum); } "
+    "while (old != seen);"
+)
 ADDED = "seen = atomicAdd(p, old + v);"
 CHANGED = """
 __global__ void k(const int* x, int* y) {{
@@ -56,7 +61,7 @@ def kinds(source: str) -> list[str]:
     return [finding.kind for finding in lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=20)).findings]
 
 
-@pytest.mark.parametrize("loop", [COMPARED, COMPARED_WHERE_LARGER])
+@pytest.mark.parametrize("loop", [COMPARED, COMPARED_WHERE_LARGER, IN_HALVES])
 def test_a_first_look_does_not_race_with_the_swaps_of_others(loop: str) -> None:
     assert kinds(SWAPPED.format(loop=loop)) == []
 

@@ -87,13 +87,50 @@ def test_traps_are_reported_but_for_debuggers() -> None:
     assert not step("s_trap 3", Registers({}, {4: words(0)})).reports.any()
 
 
-@pytest.mark.parametrize(
-    "text", ["s_nop 3", "s_setprio 1", "s_sethalt 0", "s_icache_inv", "v_nop", "s_sendmsg sendmsg(MSG_INTERRUPT)"]
-)
+NOTHING = ["s_nop 3", "s_setprio 1", "s_sethalt 0", "s_icache_inv", "v_nop", "s_sendmsg sendmsg(MSG_INTERRUPT)"]
+NOTHING += ["s_cbranch_cdbgsys there", "s_cbranch_cdbguser there", "s_cbranch_cdbgsys_or_user there", "s_wakeup"]
+NOTHING += ["s_cbranch_cdbgsys_and_user there", "s_incperflevel 1", "s_decperflevel 1", "s_ttracedata", "s_setkill 0"]
+NOTHING += [
+    "s_sendmsghalt 0",
+    "ds_nop",
+    "v_clrexcp",
+    "s_dcache_inv",
+    "s_dcache_inv_vol",
+    "s_dcache_wb",
+    "buffer_inv sc1",
+]
+NOTHING += ["s_dcache_wb_vol", "buffer_wbl2 sc1", "s_atc_probe 0, s[4:5], 0", "s_atc_probe_buffer 0, s[4:7], 0"]
+
+
+@pytest.mark.parametrize("text", NOTHING)
 def test_nothing_happens(text: str) -> None:
-    after = step(f"{text}\ns_mov_b32 s50, 1", Registers({}, {50: words(0)}), [], [50])
+    after = step(f"{text}\ns_mov_b32 s50, 1\nthere:\ns_nop 0", Registers({}, {50: words(0)}), [], [50])
     assert after.scalars[50].tolist() == [1]
     assert not after.reports.any()
+
+
+REFUSED = ["s_rfe_b64 s[4:5]", "s_rfe_restore_b64 s[4:5], s6", "s_cbranch_g_fork s[4:5], s[6:7]", "s_cbranch_join s4"]
+REFUSED += ["s_cbranch_i_fork s[4:5], there", "s_setvskip s4, s5", "v_screen_partition_4se_b32 v1, v0"]
+REFUSED += [
+    "ds_gws_init v0 gds",
+    "ds_gws_barrier v0 gds",
+    "ds_gws_sema_br v0 gds",
+    "ds_gws_sema_p gds",
+    "ds_gws_sema_v gds",
+]
+REFUSED += ["ds_gws_sema_release_all gds", "ds_condxchg32_rtn_b64 v[2:3], v0, v[4:5]", "s_dcache_discard s[4:5], 0"]
+REFUSED += ["s_dcache_discard_x2 s[4:5], 0"]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_no_kernel_can_use_is_reported(text: str) -> None:
+    assert step(f"{text}\nthere:\ns_nop 0", Registers({}, {4: words(0)})).reports.all()
+
+
+@pytest.mark.parametrize("end", ["s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"])
+def test_a_wave_ends(end: str) -> None:
+    after = step(f"{end}\ns_mov_b32 s50, 1", Registers({}, {50: words(0)}), [], [50])
+    assert after.scalars[50].tolist() == [0]
 
 
 def test_mode_is_read_with_its_fields() -> None:
@@ -110,8 +147,9 @@ def test_what_is_outstanding_can_be_read() -> None:
         assert after.scalars[4].tolist() == [left]
 
 
-def test_the_clock_goes_on() -> None:
-    after = step("s_memtime s[4:5]", Registers({}, {4: words(0)}), [], [4, 5])
+@pytest.mark.parametrize("name", ["s_memtime", "s_memrealtime"])
+def test_the_clock_goes_on(name: str) -> None:
+    after = step(f"{name} s[4:5]", Registers({}, {4: words(0)}), [], [4, 5])
     assert after.scalars[4].tolist() > [0]
     assert (after.scalars_defined[5] == 0xFFFFFFFF).all()
 
@@ -119,6 +157,9 @@ def test_the_clock_goes_on() -> None:
 def test_scalar_registers_by_m0() -> None:
     before = Registers({}, {4: words(1, 2), 9: words(30, 40), M0: words(5, 0)})
     assert step("s_movrels_b32 s20, s4", before, [], [20]).scalars[20].tolist() == [30, 2]
+    pair = Registers({}, {4: words(1, 2), 5: words(3, 4), 10: words(30, 40), 11: words(50, 60), M0: words(6, 0)})
+    wide = step("s_movrels_b64 s[20:21], s[4:5]", pair, [], [20, 21])
+    assert [wide.scalars[i].tolist() for i in (20, 21)] == [[30, 2], [50, 4]]
     after = step("s_movreld_b32 s4, s9", before, [], [4, 9])
     assert after.scalars[4].tolist() == [1, 40]
     assert after.scalars[9].tolist() == [30, 40]
@@ -147,6 +188,8 @@ def test_index_mode_shifts_the_vector_registers() -> None:
     np.testing.assert_array_equal(after.vectors[6], lanes + 100)
     np.testing.assert_array_equal(after.vectors[9], lanes)
     np.testing.assert_array_equal(step(text.format("DST", 4), before, [6]).vectors[6], lanes)
+    changed = text.replace("\nv_mov", "\ns_set_gpr_idx_mode gpr_idx(DST)\nv_mov", 1)
+    np.testing.assert_array_equal(step(changed.format("SRC0", 4), before, [6]).vectors[6], lanes)
 
 
 def test_an_index_outside_of_the_vector_registers_is_reported() -> None:
@@ -155,6 +198,6 @@ def test_an_index_outside_of_the_vector_registers_is_reported() -> None:
 
 
 def test_mode_is_written_by_fields() -> None:
-    text = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 1\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 0, 8)"
+    text = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 1\ns_nop 1\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 0, 8)"
     text += "\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3"
     assert step(text, Registers({}, {4: words(0)}), [], [4]).scalars[4].tolist() == [0xD0]

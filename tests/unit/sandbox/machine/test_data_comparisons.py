@@ -45,6 +45,7 @@ def program_of(lab: MachineLab, line: str) -> tuple[LabProgram, str]:
         ("if (v < -20.0f) v = 0;", [-20.0]),
         ("kept[threadIdx.x ^ 1] = v; __syncthreads(); if (kept[threadIdx.x] > 7.5f) v = 1;", [7.5]),
         ("v = fminf(v, 20.0f);", [20.0]),
+        ("v = v < -20.0f ? 0.0f : 1.0f / (1.0f + expf(-v));", [-20.0]),
         ("float top = -1e9f; for (int k = 0; k < n; k++) top = fmaxf(top, x[k]); v = top;", [-1000000000.0]),
         ("if (n == 77) v = 1;", []),
         ("v = v * 2;", []),

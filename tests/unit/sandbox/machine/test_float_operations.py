@@ -277,6 +277,8 @@ def test_product_and_sum_of_halves_that_round_twice() -> None:
     assert np.array_equal((got & 0xFFFF)[number], sums.view(np.uint16)[number])
     assert (got >> 16 == 0x5555).all()
     assert np.array_equal(legacy, got & 0xFFFF)
+    fused, legacy = (evaluate(f"v_fma_{n}f16 {{d}}, {{0}}, {{1}}, {{2}}", a, b, c, old=old) for n in ("", "legacy_"))
+    assert np.array_equal(legacy, fused & 0xFFFF)
 
 
 CUBE: dict[str, Callable[..., Array]] = {

@@ -48,6 +48,7 @@ def constant(name: str) -> int:
         ("OperandKind", layout.OperandKind.__members__),
         ("Modifier", layout.Modifier.__members__),
         ("Flag", layout.Flag.__members__),
+        ("Unit", layout.Unit.__members__),
     ],
 )
 def test_enumerators_are_the_same(name: str, members: dict[str, int]) -> None:

@@ -138,7 +138,7 @@ def test_typed_buffer_accesses_hold_their_format() -> None:
 
 def test_control_instructions() -> None:
     wait = fields("s_waitcnt vmcnt(3) lgkmcnt(0)")
-    assert (wait.vmcnt, wait.lgkmcnt, wait.expcnt, wait.wait) == (3, 0, NOTHING, 3)
+    assert (wait.vmcnt, wait.lgkmcnt, wait.expcnt) == (3, 0, NOTHING)
     assert decode_instruction("s_cbranch_execz .LBB0_2").label == ".LBB0_2"
     assert fields("s_nop 3").offset == 3
     assert fields("s_endpgm").semantics == "s_endpgm"
@@ -193,3 +193,8 @@ def test_floats_are_extended_as_the_instruction_reads_them() -> None:
     assert fields("v_add_f64 v[0:1], 0.5, v[2:3]").sources[0].bits == 0x3FE0000000000000
     assert fields("v_fma_mix_f32 v0, 1.0, 1.0, v3 op_sel_hi:[1,0,0]").sources[0].bits == 0x3C00
     assert fields("v_fma_mix_f32 v0, 1.0, 1.0, v3 op_sel_hi:[1,0,0]").sources[1].bits == float_bits(1)
+
+
+def test_operands_may_stand_without_commas() -> None:
+    spaced = fields("v_add_f32_dpp v2 v2 v3 quad_perm:[1,0,3,2]")
+    assert spaced == fields("v_add_f32_dpp v2, v2, v3 quad_perm:[1,0,3,2]")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,28 @@ def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
     c = count(copy_of("float"), launch("k", ["x", "y"], [256]))
     load = next(s for s in c.sites if s.kind == "load")
     assert (load.lines / 256, load.segments / 256, load.unit_clocks / 256, load.accesses / 256) == (2, 4, 4, 16)
+
+
+@pytest.mark.parametrize(
+    ("index", "place"),
+    [
+        ("i * 131 + t", lambda i, t: i * 131 + t),
+        ("i * 32 + t * 64", lambda i, t: i * 32 + t * 64),
+        ("i % 16 * 33 + t", lambda i, t: i % 16 * 33 + t),
+        ("(63 - i) * 96 + t", lambda i, t: (63 - i) * 96 + t),
+        ("16000 + i * 65 - t * 32", lambda i, t: 16000 + i * 65 - t * 32),
+        ("i / 4 * 3 + t", lambda i, t: i // 4 * 3 + t),
+    ],
+)
+def test_accesses_of_a_loop_are_counted_each_by_itself(index: str, place: Callable[[int, int], int]) -> None:
+    source = turns("int t = 0; t < 70; ++t", f"v[{index.replace('i', 'threadIdx.x')}]")
+    c = count(source, launch("k", ["x", "y"]))
+    load = next(s for s in c.sites if s.kind == "load")
+    reads = [[4 * place(i, t) for i in range(64)] for t in range(70)]
+    lines, segments = ([{start // size for start in each} for each in reads] for size in (128, 64))
+    quads = [{start // 64 for start in each[q : q + 4]} for each in reads for q in range(0, 64, 4)]
+    assert (load.lines, load.segments) == (sum(map(len, lines)), sum(map(len, segments)))
+    assert (load.accesses, c.read_lines) == (sum(map(len, quads)), len(set().union(*lines)))
 
 
 def test_scattered_lanes_are_a_line_each_and_a_sixteenth_useful() -> None:

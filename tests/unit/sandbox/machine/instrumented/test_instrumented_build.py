@@ -57,6 +57,10 @@ __global__ void arithmetic(float* x, float* y, int n) {
     y[2] = 1 << n; // probe: shift
     y[3] = 1000l >> n; // probe: shift
     y[4] = 100 / 7 + (n >> 3);
+    y[5] = __builtin_clz(n); // probe: trap
+    y[6] = __builtin_ctzll(n); // probe: trap
+    y[7] = __clz(n) + __ffs(n) + __ffsll((long long)n) + __builtin_clzg((unsigned)n, 32);
+    y[8] = n ? __builtin_ctz(n) : 32;
 }
 __global__ void alignment(float* x, float* y, int n) {
     y[0] = ((const int4v*)(x + n))->x; // probe: misaligned

@@ -1,3 +1,0 @@
-// A part of cub/cub.cuh.
-#pragma once
-#include <cub/cub.cuh>

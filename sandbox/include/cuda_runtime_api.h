@@ -1,3 +1,0 @@
-// CUDA's name for hip/hip_runtime.h.
-#pragma once
-#include <cuda_runtime.h>

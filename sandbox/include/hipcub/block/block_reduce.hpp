@@ -1,3 +1,0 @@
-// A part of hipcub/hipcub.hpp.
-#pragma once
-#include <hipcub/hipcub.hpp>

@@ -1,3 +1,0 @@
-// C++ reads <complex> under this name.
-#pragma once
-#include <complex>

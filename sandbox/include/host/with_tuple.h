@@ -1,0 +1,4 @@
+// The host half: nothing of it is read by device code but what its own headers bring.
+#pragma once
+#include <host/standard.h>
+#include <tuple>

@@ -1,3 +1,0 @@
-// A part of rocprim/rocprim.hpp.
-#pragma once
-#include <rocprim/rocprim.hpp>

@@ -1,3 +1,0 @@
-// memcpy() and memset() are HIP's own: see hip/device_functions.h.
-#pragma once
-#include <hip/device_functions.h>
