@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 import time
 from dataclasses import replace
@@ -56,7 +57,8 @@ def test_a_tool_for_which_nothing_is_left_does_not_run(tmp_path: Path) -> None:
 
 def test_a_compilation_pays_for_its_assembly_out_of_what_is_left() -> None:
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    candidate = parse(SOURCE)
+    # A kernel that no cache has assembled before.
+    candidate = parse(SOURCE.replace("1.25f", f"{secrets.randbelow(1 << 30)}.25f"))
     made = compiler.compile(candidate, {}, is_assembled=False)
     assert made.ok
     with tempfile.TemporaryDirectory() as work:
