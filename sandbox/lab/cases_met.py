@@ -30,7 +30,7 @@ from tasks.task import Case
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
 TAILED = "outliers"  # of which many are their line's last value
 TAILED_COST = 2.0**21  # operations plus bytes of a derived case that meets them
-MOST_TAILED = 8
+MOST_TAILED = 16
 BETWEEN_ENDS = 2  # exponents between the ends of their range on which a small test is executed
 ON_LONG = 5  # general families besides the orders that meet the shape with the longest lines
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -229,7 +230,9 @@ def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluato
     # An instruction reads one scalar register; the assembler says so, which an estimate does not ask.
     sums = 'if (ODD) asm volatile("v_add_u32 %0, %1, %2" : "=v"(row) : "s"(rows), "s"(cols));'
     source = changed("/*+++\n", "/*+++\n[tunables]\nODD = [0, 1]\n\n").replace("    const int row =", "    int row =")
-    source = source.replace("    if (row >= rows)", f"    {sums}\n    if (row >= rows)")
+    source = (
+        source.replace("    if (row >= rows)", f"    {sums}\n    if (row >= rows)") + f"// {uuid4()}\n"
+    )  # in no cache
     odd = evaluator.prepare(source, softmax, {"ODD": 1})
     assert evaluator.compile(evaluator.prepare(source, softmax)).verdict.accepted
     assert evaluator.estimate(odd).verdict.accepted
