@@ -193,6 +193,7 @@ void Symbolic::set_outputs(const Wave& wave, const Instruction& in, ValueId all)
 
 void Symbolic::after(const Wave& wave, const Instruction& in) {
     const bool scalar = is_scalar(*program_, in);
+    if (in.bytes && !in.results) return;  // a store: its cells are noted, and it is never executed again
     if (in.bytes && !scalar) return finish_load(wave, in);
     if (in.bytes && scalar_address_ >> 48 == kKernargBase >> 48 && !is_symbolic_) return load_arguments(wave, in);
     if (is_opaque_ || (in.bytes && reads_data_)) return set_outputs(wave, in, kOpaque);
@@ -317,7 +318,6 @@ void Symbolic::list(uint32_t instruction) {
 
 void Symbolic::evaluate(Workgroup& group, const LaunchNumbers& numbers, const Watches& watches, Coverage& met) {
     Wave& wave = *group.wave[0];
-    wave.index_mode = 0;
     for (uint32_t n = 0; n < node_count_; n++) {
         const SymbolicNode& node = node_[n];
         const SymbolicInput* const input = input_ + node.first_input;
@@ -341,6 +341,7 @@ void Symbolic::evaluate(Workgroup& group, const LaunchNumbers& numbers, const Wa
         wave.next = wave.at + 1;
         wave.write_mask = wave.exec();
         wave.state = kRunning;
+        wave.index_mode = 0;
         const Instruction& in = program_->code[wave.at];
         execute(wave, program_->run[wave.at], in);
         note_met(wave, in, watches.of[wave.at], met);

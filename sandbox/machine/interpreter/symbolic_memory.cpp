@@ -25,6 +25,7 @@ Symbolic::Cell* Symbolic::cell(uint64_t key, bool is_new) {
 
 void Symbolic::note_access(const Wave& wave, const Instruction& in, const Place& place, Access access, uint32_t bytes) {
     if (!place.host || in.result[0].kind == kScalar) return;
+    is_opaque_ |= access == Access::atomic;  // what it gives back depends on who came before
     const uint32_t dwords = (bytes + 3) / 4;
     // Another part of the access: the next dwords, or the second element.
     if (loaded_[loaded_at_].lanes & place.lanes) loaded_at_ += loaded_step_;
