@@ -9,7 +9,6 @@ namespace machine {
 
 namespace {
 
-constexpr uint32_t kCells = 1 << 15;
 constexpr uint32_t kPacketBlock = 4, kPacketGrid = 12, kPacketEnd = 24;  // of the packet: 3 of 16 bits, 3 of 32 bits
 
 template <class T> T* room_for(uint64_t count) {

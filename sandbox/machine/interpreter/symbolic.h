@@ -17,8 +17,9 @@ constexpr ValueId kConcrete = 0, kOpaque = 1, kFirstSymbolic = 2;
 constexpr uint32_t kMostValues = 4096, kMostInputs = 1 << 15, kMostCaptured = 4096;
 constexpr uint32_t kMostOfInstruction = 48;  // nodes: a loop's turns are much alike
 constexpr uint32_t kMostOutputs = 4, kMostInputsOfNode = 24, kMostPlaces = 40;
-constexpr uint32_t kScalarPlace =
-    1024;  // places of inputs and outputs: 0 to 511 a vector register, 1024 + n a scalar one
+constexpr uint32_t kCellBits = 15, kCells = 1 << kCellBits;  // dwords of memory, half of which are used at most
+// Places of inputs and outputs: 0 to 511 a vector register, this one and n a scalar register.
+constexpr uint32_t kScalarPlace = 1024;
 
 struct SymbolicInput {
     uint32_t place;     // of a gathered dword: the lane of the result

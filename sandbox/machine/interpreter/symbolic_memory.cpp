@@ -5,15 +5,9 @@
 
 namespace machine {
 
-namespace {
-
-constexpr uint32_t kCells = 1 << 15;
-
-}  // namespace
-
 // The cell of this dword; of a new one the value is kConcrete. Null where there is none, or no room.
 Symbolic::Cell* Symbolic::cell(uint64_t key, bool is_new) {
-    for (uint64_t at = key * 0x9e3779b97f4a7c15ull >> 49;; at = (at + 1) % kCells) {
+    for (uint64_t at = key * 0x9e3779b97f4a7c15ull >> (64 - kCellBits);; at = (at + 1) % kCells) {
         if (cell_[at].key == key) return &cell_[at];
         if (cell_[at].key) continue;
         if (!is_new || cells_ >= kCells / 2) return nullptr;
@@ -28,7 +22,7 @@ void Symbolic::note_access(const Wave& wave, const Instruction& in, const Place&
     is_opaque_ |= access == Access::atomic;  // what it gives back depends on who came before
     const uint32_t dwords = (bytes + 3) / 4;
     // Another part of the access: the next dwords, or the second element.
-    if (loaded_[loaded_at_].lanes & place.lanes) loaded_at_ += loaded_step_;
+    if (loaded_at_ < kMostOutputs && loaded_[loaded_at_].lanes & place.lanes) loaded_at_ += loaded_step_;
     loaded_step_ = dwords;
     if (loaded_at_ + dwords > kMostOutputs) {
         is_opaque_ = true;
