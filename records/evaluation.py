@@ -152,6 +152,9 @@ class Measurement:
     roofline_us: float = 0.0  # from the task's [work] and the target's peaks
     warm_us: float = 0.0  # of a call with its data still in the caches; 0 when not measured
     clocks: str = ""  # clocks, temperature and throttling while it was measured
+    bound_us: float = 0.0  # of a predicted time: no kernel of this code can beat it, warm; nothing is estimated in it
+    error: float = 0.0  # of a predicted time: relative, one standard error by calibration; 0 where unknown
+    stalls_us: Mapping[str, float] = field(default_factory=dict)  # parts of a predicted time by what waves wait for
 
     @property
     def roofline_fraction(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from records.errors import UsageError
@@ -27,6 +27,7 @@ class Target:
     memory: Mapping[str, float]  # bandwidths in TB/s, sizes in bytes, latencies in clocks
     limits: Mapping[str, int]  # threads per block, LDS bytes, registers, grid
     brief: str  # a paragraph for prompts and people
+    clock: Mapping[str, float] = field(default_factory=dict)  # what a timeline needs, see lab/cost/clock.py
 
     def roofline_us(self, flops: float, bytes_moved: float, peak: str) -> float:
         """Speed of light: the larger of arithmetic at peak and traffic at full bandwidth, in microseconds."""

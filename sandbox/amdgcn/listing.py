@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sandbox.amdgcn.blocks import BasicBlock, ListingRow, blocks_in, walk
+from sandbox.amdgcn.listing_rows import ListingRow, walk
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata, most_workgroups, source_name_of
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
@@ -28,7 +28,6 @@ class ListedKernel(KernelMetadata):
     """A gfx942 kernel, with what its listing adds to the metadata."""
 
     lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # `instructions` by line of the candidate
-    blocks: tuple[BasicBlock, ...] = ()  # in the order of the listing
 
 
 def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
@@ -36,9 +35,8 @@ def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
     table = metadata_in(listing)
     if not table:
         return ()
-    rows = list(walk(listing, source_name))
-    mixes, code = _mixes(rows), blocks_in(rows)
-    return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
+    mixes = _mixes(walk(listing, source_name))
+    return tuple(_kernel(entry, mixes) for entry in table.get("amdhsa.kernels", []))
 
 
 def metadata_in(listing: str) -> dict[str, Any]:
@@ -99,9 +97,7 @@ def _scalar(text: str) -> int | str | list[Any] | dict[str, Any]:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def _kernel(
-    entry: Mapping[str, Any], mixes: Mapping[str, _Mix], code: Mapping[str, tuple[BasicBlock, ...]]
-) -> ListedKernel:
+def _kernel(entry: Mapping[str, Any], mixes: Mapping[str, _Mix]) -> ListedKernel:
     symbol = str(entry[".name"])
     arguments = tuple(
         KernelArgument(a[".value_kind"] in _BUFFER_KINDS, a[".offset"], a[".size"])
@@ -124,7 +120,6 @@ def _kernel(
         dict(mix.total),
         max_grid=most_workgroups(entry),
         lines={str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
-        blocks=code.get(symbol, ()),
     )
 
 

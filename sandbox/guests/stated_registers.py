@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from records.evaluation import Finding
-from sandbox.amdgcn.blocks import walk
+from sandbox.amdgcn.listing_rows import walk
 from sandbox.candidate.diagnostics import refusal
 from sandbox.guests.assembly_text import SOURCE
 

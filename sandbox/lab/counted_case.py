@@ -12,13 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from records.computed_once import computed_once
 from records.evaluation import Finding
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.cost.clock import Clock, Residency, TimelineRequest
 from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.neighbours import neighbours
 from sandbox.lab.cost.spread import Spread
 from sandbox.lab.executor_limits import COUNTED_BYTES
 from sandbox.lab.executor_request import WRITTEN
@@ -54,6 +57,9 @@ class CountedCase:
     l1_sharers: int
     seed: int
     is_rough: bool = False
+    clock: Clock | None = None  # with it, timelines are made
+    residencies: tuple[Residency, ...] = ()  # of the launches
+    keep: Path | None = None  # where the streams of the timelines go
 
     @computed_once
     def plan(self) -> ResolvedPlan:
@@ -104,8 +110,19 @@ class CountedCase:
                 workgroups=places,
                 recorded=recorded,
                 l1_sharers=self.l1_sharers,
+                timeline=self._timeline,
             )
         )
+
+    @computed_once
+    def _timeline(self) -> TimelineRequest | None:
+        if self.clock is None:
+            return None
+        near = (
+            neighbours(launch.grid, round(r.units * min(r.resident, r.workgroups)), round(self.clock.chiplets))
+            for r, launch in zip(self.residencies, self.plan.launches, strict=True)
+        )
+        return TimelineRequest(self.clock, self.residencies, tuple(near), keep=self.keep)
 
     def _few(self) -> Places:
         """Of each launch those that are recorded, and others that only say how much they do."""

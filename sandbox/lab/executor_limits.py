@@ -11,6 +11,7 @@ from sandbox.lab.executor_request import Buffer, MemoryLayout, Work
 from sandbox.process import ProcessLimits
 from sandbox.target import Target
 
+STREAMS = "stream.bin"  # the file in the executor's folder
 BASE_BYTES = 512 << 20  # whatever is executed; the largest of our kernels needs 160 MiB, stacks included
 WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
 REGION_BYTES = 8 << 20  # of huge pages that a buffer's shadow fills in part

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
+from sandbox.lab.cost.clock import TimelineRequest
 from sandbox.lab.explored_launches import ShapeExploration
 from sandbox.lab.stored_inputs import Stored
 
@@ -105,6 +106,7 @@ class Work:
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
     seen: bytes = b""  # of known shapes, by an earlier survey of the program
     exploration: ShapeExploration | None = None
+    timeline: TimelineRequest | None = None
 
 
 def _round_up(value: int, unit: int) -> int:

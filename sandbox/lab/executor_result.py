@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.cage.output import read_output
+from sandbox.lab.cost.clock import STALLS, WORK
 from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 from sandbox.machine.data_comparisons import MOST as MOST_COMPARISONS
@@ -50,6 +51,7 @@ KINDS = (
 )
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
+_LEVELS, _ENDS, _STALLED = 3, 64, 48  # of a timeline
 _LAUNCH = (
     *("executed", "failed", "accesses", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
@@ -173,7 +175,9 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
 
 
 def _record(record: Any, asked: Asked) -> None:
-    _fields(record, ("sites", "executed", *_RECORD, *_MOVED))
+    _fields(record, ("sites", "executed", "timeline", *_RECORD, *_MOVED))
+    if record["timeline"] is not None:
+        _timelines(record["timeline"])
     for pair in _list(record["executed"], MOST_INSTRUCTIONS):
         _need(len(_list(pair, 2)) == 2, "an instruction")
         _number(pair[0], MOST_INSTRUCTIONS)
@@ -193,6 +197,24 @@ def _record(record: Any, asked: Asked) -> None:
         for value in values:
             _number(value, 1 << 62)
         _number(values[1], _SITE_KINDS)
+
+
+def _timelines(row: Any) -> None:
+    _fields(row, ("cold", "warm", "hottest"))
+    _number(row["hottest"], 1 << 62)
+    for name in ("cold", "warm"):
+        line = row[name]
+        _fields(line, ("ends", "waits", "bytes", "work", "steps", "places"))
+        _number(line["steps"], 1 << 62)
+        _need(len(line["waits"]) == len(STALLS) and len(line["bytes"]) == _LEVELS, "a timeline")
+        _need(len(line["work"]) == len(WORK), "a timeline")
+        for value in (*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]):
+            _number(value, 1 << 62)
+        for place in _list(line["places"], _STALLED):
+            _need(len(_list(place, 1 + len(STALLS))) == 1 + len(STALLS), "a stall")
+            for value in place:
+                _number(value, 1 << 62)
+            _number(place[0], MOST_INSTRUCTIONS)
 
 
 def check_files(folder: Path, masks: int, memory: int) -> None:

@@ -26,9 +26,10 @@ from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, executor_result, sentences
 from sandbox.lab.asked_workgroups import chosen_of, together
+from sandbox.lab.cost.clock import TimelineRequest
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
-from sandbox.lab.executor_limits import device_words, executor_limits, too_many_together, unwatchable
+from sandbox.lab.executor_limits import STREAMS, device_words, executor_limits, too_many_together, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
@@ -72,6 +73,7 @@ class ExecutionRequest:
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
     masks: bool = True  # False for a program without checks, which marks nothing: `written` is empty
     probes: bool = True  # of all workgroups: first by a program with probes, for what optimisation hides
+    timeline: TimelineRequest | None = None  # when counting: walk through what the recorded workgroups execute
     pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
 
 
@@ -187,6 +189,7 @@ class Lab(ABC):
             device=device_words(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
             workgroups=lists,
+            timeline=request.timeline if request.count else None,
         )
 
     def _once(
@@ -206,6 +209,8 @@ class Lab(ABC):
             limits = executor_limits(work, layout, request.count)
             done = self._run(argv, limits)
             self._note_cpu(done.cpu_s or done.seconds)
+            if work.timeline and work.timeline.keep:
+                _keep_streams(folder / STREAMS, work.timeline.keep)
             return self._answer(request, work, layout, folder, done)
         finally:
             if self._evidence:
@@ -289,3 +294,11 @@ def _checks(request: ExecutionRequest, partial: bool) -> int:
     if request.count or request.checks == "bounds" or not request.program.is_checked:
         return 0
     return 1 if partial else 2
+
+
+def _keep_streams(written: Path, to: Path) -> None:
+    """Copy as much of the file as the executor has used: its second word says how much."""
+    with written.open("rb") as file:
+        used = int.from_bytes(file.read(16)[8:], "little")
+        file.seek(0)
+        to.write_bytes(file.read(8 * used))

@@ -25,7 +25,7 @@ from sandbox.candidate.source_refusals import source_refusals
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
-from sandbox.lab.executor_limits import device_words
+from sandbox.lab.executor_limits import STREAMS, device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.explored_launches import ShapeExploration, launch_words
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
@@ -40,6 +40,7 @@ from sandbox.recent import Recent
 from sandbox.target import Target
 
 MAGIC = 0x4B534D5245513031
+STREAM_BYTES = 256 << 20  # of the file that they are kept in, most of it a hole
 _RANDOM = random.SystemRandom()
 _LANES_MEET, _NEEDS_FENCE = 1, 2  # SourceRule of the interpreter; fences are marked in an instrumented listing
 _TOLD_APART = "this compiles for the GPU, but not with the probes of the lab, so it asks how it is compiled"
@@ -182,6 +183,9 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
+        if work.timeline and work.timeline.keep:
+            with (folder / STREAMS).open("wb") as file:
+                file.truncate(STREAM_BYTES)
         marks = [one.instruction for one in program.told] if work.checks and not work.recorded_blocks else []
         explored = _explored(program, plan, layout, work.exploration)
         header = _header(program, plan, layout, work, len(explored), len(marks))
@@ -192,6 +196,7 @@ class MachineLab(Lab):
             words += [ROLES[region.buffer.role], region.size, region.address, *place]
         seen = work.seen + bytes(-len(work.seen) % 8)
         words += [*chain(*work.surveyed), *struct.unpack(f"<{len(seen) // 8}Q", seen), *marks]
+        words += work.timeline.words() if work.timeline else ()
         words += _launches(program, plan, layout, work)
         said = struct.pack(f"<{len(words)}Q", *[w & NONE for w in words])
         (folder / "request.bin").write_bytes(b"".join((said, *explored)))
@@ -250,7 +255,13 @@ def _header(
         explored,
         work.exploration.evaluations if work.exploration else 0,
         marks,
+        *_timed(work),
     ]
+
+
+def _timed(work: Work) -> tuple[int, int, int]:
+    asked = work.timeline
+    return (asked.steps, asked.neighbour_steps, len(asked.words())) if asked else (0, 0, 0)
 
 
 def _explored(
@@ -275,7 +286,8 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
     addresses = {region.buffer.name: region.address for region in layout.regions}
     lists = work.workgroups or (None,) * len(plan.launches)
     words: list[int] = []
-    for launch, blocks, numbers in zip(plan.launches, work.blocks, lists, strict=True):
+    neighbours = work.timeline.neighbours if work.timeline else ((),) * len(plan.launches)
+    for launch, blocks, numbers, near in zip(plan.launches, work.blocks, lists, neighbours, strict=True):
         segment = pack(program.layouts[launch.kernel], launch, addresses)
         words += [
             program.kernels[launch.kernel],
@@ -286,8 +298,9 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
             len(numbers or ()),
             int(launch.cooperative),
             int(launch.kernel.startswith((f"{CONTENTS}<", f"{VALUE}<"))),
+            len(near),
             len(segment),
         ]
         padded = segment + bytes(-len(segment) % 8)
-        words += [*struct.unpack(f"<{len(padded) // 8}Q", padded), *(numbers or ())]
+        words += [*struct.unpack(f"<{len(padded) // 8}Q", padded), *(numbers or ()), *near]
     return words

@@ -1,14 +1,15 @@
-"""Predicted times: counters of a few workgroups of each benchmark case, and the bound they give.
+"""Predicted times: counters and timelines of a few workgroups of each benchmark case: the expected time and the bound.
 
 Only addresses and control flow are counted, so to rank, a small case's values are repeated for inputs. The result is a
-bound called a prediction; no clock of a GPU is involved.
+time called a prediction; no clock of a GPU is involved.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,16 +18,21 @@ from records.evaluation import Finding, HotLine, Measurement, Resources
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.listing import plain_listing
 from sandbox.candidate.prepare import Prepared
-from sandbox.lab.cost.bound import TimeBound, bound
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.cost.bound import bound_us
+from sandbox.lab.cost.clock import Clock, needed_clock
 from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.explanation import explain
+from sandbox.lab.cost.forecast import Forecast, forecast
 from sandbox.lab.cost.hot_lines import hot_lines
-from sandbox.lab.cost.occupancy import l1_sharers
+from sandbox.lab.cost.occupancy import l1_sharers, occupancies, residencies
 from sandbox.lab.counted_case import Counted, CountedCase
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Buffer, Lab
 from sandbox.lab.lab_verify import Built
 from sandbox.lab.overlap import overlapping
 from sandbox.target import Target
+from tasks.dtypes import numpy_dtype
 from tasks.task import Case, Task
 
 
@@ -56,57 +62,88 @@ def predict(
     anybody can draw, are repeated, and fewer workgroups are met, which is enough to rank.
     """
     seed = int(same_times(built.prepared, built.compilation)[:16], 16)
-    task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
+    clock = needed_clock(target)
+    task = built.prepared.task
+    with_barriers = {k.name for k in built.compilation.kernels if k.instructions.get("barrier")}
 
     def count(case: Case) -> Counted:
         if findings := budget.exceeded_before(case.name) if budget else ():
             return (), findings
         inputs = tuple(b for b in (drawn or partial(_stored, lab, task))(case) if b.role == "input")
-        sharers = l1_sharers(built.prepared.plan(case), resources, code, target)
-        return CountedCase(lab, built, case, inputs, sharers, seed, is_rough=drawn is None).run()
+        sharers = l1_sharers(built.prepared.plan(case), resources, with_barriers, target)
+        given = residencies(built.prepared.plan(case), resources, target)
+        return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock, given).run()
 
     measurements: list[Measurement] = []
-    bounds: list[TimeBound] = []
+    cases: list[CaseForecast] = []
     counters: Counter[str] = Counter()
     by_kernel: dict[str, Counter[str]] = {}
-    launches: list[LaunchCounters] = []
     for case, (counted, findings) in zip(task.benchmarks, overlapping(task.benchmarks, count), strict=False):
         if findings:
             return Prediction((), {}, "", findings)
-        flops, compulsory_bytes = task.work(case)
-        plan = built.prepared.plan(case)
-        limit = bound(counted, resources, plan, target, compulsory_bytes, flops, task.peak, code)
         for launch in counted:
             counters.update(launch.counters)
             by_kernel.setdefault(launch.kernel, Counter()).update(launch.counters)
-        launches += counted
-        bounds.append(limit)
-        measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
-    slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)
+        cases.append(_forecast(task, case, built.prepared.plan(case), counted, resources, clock, target))
+        measurements.append(measurement(cases[-1], target))
+    slowest = max(cases, key=lambda each: each.expected.cold_us)
     return Prediction(
         tuple(measurements),
         dict(counters),
-        f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}",
+        f"{slowest.case.name}: {explain(slowest.expected, slowest.bound_us, target)}",
         kernel_counters=by_kernel,
-        hot_lines=hot_lines(launches),
+        hot_lines=hot_lines([launch for each in cases for launch in each.expected.launches]),
     )
 
 
-def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float) -> Measurement:
-    """A predicted time: never below the speed of light, with itself as its interval."""
-    time_us = max(limit.time_us, roofline_us)
+@dataclass(frozen=True)
+class CaseForecast:
+    """One benchmark case: its expected time, the bound, the speed of light of its task."""
+
+    case: Case
+    expected: Forecast
+    bound_us: float
+    roofline_us: float
+
+
+def _forecast(
+    task: Task,
+    case: Case,
+    plan: ResolvedPlan,
+    counted: Sequence[LaunchCounters],
+    resources: Sequence[Resources],
+    clock: Clock,
+    target: Target,
+) -> CaseForecast:
+    flops, compulsory_bytes = task.work(case)
+    held = occupancies(counted, plan, resources, target)
+    pairs = list(zip(counted, held, strict=True))
+    spaces = (numpy_dtype(dtype).itemsize * math.prod(shape) for dtype, shape in plan.workspaces.values())
+    footprint = compulsory_bytes + sum(spaces)
+    roofline_us = target.roofline_us(flops, compulsory_bytes, task.peak)
+    return CaseForecast(case, forecast(pairs, clock, target), bound_us(pairs, footprint, target), roofline_us)
+
+
+def measurement(of: CaseForecast, target: Target) -> Measurement:
+    """Give a predicted time: the expected one, never below the bound, with the clock's error as its interval."""
+    expected = of.expected
+    time_us = max(expected.cold_us, of.bound_us)
     return Measurement(
-        case=case.name,
+        case=of.case.name,
         time_us=time_us,
         kind="predicted",
         device=f"lab:{target.name}",
         ci_low_us=time_us,
         ci_high_us=time_us,
         samples=1,
-        weight=case.weight,
-        bound=limit.resource,
-        resources_us=dict(limit.resources_us),
-        roofline_us=roofline_us,
+        weight=of.case.weight,
+        bound=expected.resource,
+        resources_us=expected.resources_us,
+        roofline_us=of.roofline_us,
+        warm_us=max(expected.warm_us, of.bound_us),
+        bound_us=of.bound_us,
+        error=expected.error,
+        stalls_us={name: round(value, 4) for name, value in expected.stalls_us.items()},
     )
 
 

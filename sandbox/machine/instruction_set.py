@@ -150,6 +150,7 @@ def _row(cells: list[str]) -> TableRow:
     )
 
 
+CLOCKS_OF_PASS = 4  # a SIMD has 16 lanes
 _UNITS = {"salu": Unit.SALU, "valu": Unit.VALU, "trans": Unit.TRANS, "lds": Unit.LDS_UNIT, "pseudo": Unit.NO_UNIT}
 _UNITS |= {"vmem": Unit.FLAT_UNIT, "flat": Unit.FLAT_UNIT, "scratch": Unit.FLAT_UNIT}
 
@@ -157,6 +158,8 @@ _UNITS |= {"vmem": Unit.FLAT_UNIT, "flat": Unit.FLAT_UNIT, "scratch": Unit.FLAT_
 def _unit(name: str, group: str, latency: str) -> int:
     if match := re.fullmatch(r"(xdl|sgemm|dgemm)(\d+)", latency):
         return Unit[match[1].upper()] | int(match[2]).bit_length() - 1 << 4
+    if match := re.fullmatch(r"(valu|trans)(16|32)", latency):
+        return Unit[match[1].upper()] | (int(match[2]) // CLOCKS_OF_PASS).bit_length() - 1 << 4
     starts = {"s_nop": Unit.PAUSE, "v_dot": Unit.DOT, "buffer_": Unit.VMEM, "tbuffer_": Unit.VMEM}
     return next((unit for start, unit in starts.items() if name.startswith(start)), _UNITS.get(group, Unit.OTHER_UNIT))
 

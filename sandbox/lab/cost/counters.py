@@ -15,6 +15,7 @@ from typing import Any
 
 from sandbox.lab.cost.matrix_cores import matrix_named
 from sandbox.lab.cost.spread import NOTHING, Spread
+from sandbox.lab.cost.timeline import Timelines, timelines
 from sandbox.lab.scene import Scene
 from sandbox.target import Target
 
@@ -74,7 +75,8 @@ class LaunchCounters:
     reads_intermediate: bool = False  # reads a workspace or an output
     heaviest: float = 1.0  # work of the heaviest workgroup over that of the mean
     spread: Spread = NOTHING
-    runs: tuple[float, ...] = ()  # of each basic block of the listing: by a wave, on average; empty where unknown
+    timelines: Timelines | None = None  # of one compute unit; None where none were asked for
+    stalls: tuple[tuple[int, Mapping[str, float]], ...] = ()  # lines, and clocks that waves wait there by cause
 
     def total(self, name: str, *kinds: int) -> float:
         """Sum of one field of the sites of these kinds."""
@@ -89,6 +91,7 @@ class LaunchCounters:
             blocks=self.blocks if self.spread.is_atomic else max(1, round(self.blocks * factor)),
             sites=tuple(site.times(factor) for site in self.sites),
             counters={name: value * factor for name, value in self.counters.items()},
+            timelines=self.timelines.shared(factor) if self.timelines and self.spread.is_atomic else self.timelines,
             **{name: getattr(self, name) * factor for name in scaled},
         )
 
@@ -96,6 +99,7 @@ class LaunchCounters:
 def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Target) -> LaunchCounters:
     """Counters of one launch from its record in result.json."""
     launch, record = scene.plan.launches[index], row["recorded"]
+    walked = timelines(record["timeline"])
     blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
     scale = blocks / max(1, int(record["blocks"]))
     spread = Spread.of(row, [region.buffer.name for region in scene.regions], scale)
@@ -115,7 +119,8 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
         reads_intermediate=bool(row["reads_intermediate"]),
         heaviest=spread.heaviest if many else 1.0,
         spread=spread,
-        runs=_runs(record, scene.program.blocks, launch.kernel),
+        timelines=walked,
+        stalls=_stalls(walked, scene),
     )
     names = _ncu if target.vendor == "nvidia" else _rocprof
     return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
@@ -141,11 +146,10 @@ def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable
             yield SiteCounters(line, f"matrix {matrix.counter}", 0, *seen, unit_clocks=clocks, flops=flops)
 
 
-def _runs(record: Mapping[str, Any], blocks: Mapping[str, Sequence[int]], kernel: str) -> tuple[float, ...]:
-    if kernel not in blocks or not record["waves"]:
-        return ()
-    executed = dict(record["executed"])
-    return tuple(executed.get(start, 0) / record["waves"] for start in blocks[kernel])
+def _stalls(walked: Timelines | None, scene: Scene) -> tuple[tuple[int, Mapping[str, float]], ...]:
+    places = walked.cold.places if walked else ()
+    lines = ((scene.lines.line(place) or scene.lines.line_before(place), causes) for place, causes in places)
+    return tuple((line, causes) for line, causes in lines if line)
 
 
 def segment_bytes(target: Target) -> int:

@@ -1,10 +1,11 @@
-"""The paragraph an author gets: what binds, by how much, which lines cause it, and what would bind next."""
+"""The paragraph an author gets: what binds, by how much, what waves wait for and at which lines, and what comes next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters, segment_bytes
+from sandbox.lab.cost.forecast import Forecast, LaunchForecast
 from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.target import Target
 
@@ -14,74 +15,88 @@ _TITLES = {
     "mall": "the Infinity Cache",
     "l2": "the L2 cache",
     "l1": "the L1 and its address unit",
-    "lds port": "the LDS ports",
-    "lds banks": "the LDS banks",
+    "lds": "the LDS, its ports and banks",
     "mfma": "the matrix cores",
-    "valu": "the vector ALUs (an estimate from the machine code)",
-    "issue": "the issue of instructions of all kinds (an estimate from the machine code)",
+    "valu": "the vector ALUs",
+    "atomics": "atomic operations on one line, which follow one another",
     "latency": "latency that the waves in flight do not hide",
 }
-_GLOBAL = ("load", "store", "atomic")
-_LDS = ("lds load", "lds store", "lds atomic", "wave operation")
-_CAUSE: Mapping[str, Callable[[SiteCounters], float]] = {
-    "l2": lambda s: s.misses if s.kind in _GLOBAL else 0.0,
-    "hbm": lambda s: s.misses if s.kind in _GLOBAL else 0.0,
-    "mall": lambda s: s.misses if s.kind in _GLOBAL else 0.0,
-    "l1": lambda s: s.unit_clocks if s.kind in _GLOBAL else 0.0,
-    "lds port": lambda s: s.port_clocks if s.kind in _LDS else 0.0,
-    "lds banks": lambda s: s.unit_clocks if s.kind in _LDS else 0.0,
-    "mfma": lambda s: s.unit_clocks if s.kind.startswith("matrix ") else 0.0,
-    "latency": lambda s: s.instructions if s.kind in ("load", "lds load", "wave operation") else 0.0,
+WAITS = {
+    "issue": "issue of instructions",
+    "valu": "the vector ALU",
+    "mfma": "the matrix core",
+    "dependency": "results of earlier instructions",
+    "vmcnt": "latency of global memory",
+    "lgkmcnt": "latency of LDS and scalar loads",
+    "lds": "the LDS, busy with others",
+    "barrier": "other waves at a barrier",
+    "memory": "bandwidth of L1, L2 or memory",
+    "launch": "the launch",
 }
+LINES, LEAST = 3, 0.1  # lines that are named, and the share of all waits that one must have
 
 
-def explain(
-    resource: str, total_us: float, times_us: Mapping[str, float], c: LaunchCounters, o: Occupancy, target: Target
-) -> str:
-    """One paragraph in plain English; all figures are of the model, for the whole grid."""
-    parts = [f"{c.kernel} is bound by {_TITLES[resource]}: {times_us[resource]:.1f} of {total_us:.1f} us"]
-    parts[0] += f" (predicted from {c.recorded} of {c.blocks} workgroups)."
-    parts += _lines(resource, c, target)
-    others = sorted((n for n in times_us if n not in (resource, "launch")), key=lambda n: -times_us[n])
+def explain(forecast: Forecast, bound_us: float, target: Target) -> str:
+    """Give one paragraph in plain English; all figures are of the model, for the whole grid."""
+    slowest, resource, total = forecast.slowest, forecast.resource, forecast.cold_us
+    c, alone = slowest.counters, {"latency": slowest.cold_us, **forecast.resources_us}[resource]
+    said = [
+        f"{c.kernel} is bound by {_TITLES[resource]}: {alone:.1f} of {total:.1f} us expected (predicted from "
+        f"{c.recorded} of {c.blocks} workgroups; no kernel of this code can beat {bound_us:.1f} us)."
+    ]
+    said += [*_waits(forecast.stalls_us), *_lines(slowest), *_accesses(c, target)]
+    others = {n: t for n, t in forecast.resources_us.items() if n not in (resource, "launch") and t > 0}
     if others:
-        parts.append(f"Next would be {_TITLES[others[0]]} with {times_us[others[0]]:.1f} us.")
+        following = max(others, key=lambda name: others[name])
+        said.append(f"Next would be {_TITLES[following]} with {others[following]:.1f} us.")
+    return " ".join([*said, *_residency(slowest.occupancy, target)])
+
+
+def _waits(stalls_us: Mapping[str, float]) -> list[str]:
+    whole = sum(stalls_us.values()) or 1.0
+    ranked = sorted(((t, n) for n, t in stalls_us.items() if t >= LEAST * whole), reverse=True)
+    parts = ", ".join(f"{100 * t / whole:.0f} % for {WAITS[n]}" for t, n in ranked)
+    return [f"Its waves wait {parts}."] if parts else []
+
+
+def _lines(launch: LaunchForecast) -> list[str]:
+    whole = sum(launch.waits_us.values()) or 1.0
+    named = []
+    for line, causes in launch.stalls_of_lines()[:LINES]:
+        share, cause = sum(causes.values()) / whole, max(causes, key=lambda name: causes[name])
+        if share >= LEAST:
+            named.append(f"line {line} {100 * share:.0f} % ({WAITS[cause]})")
+    return [f"Most of it at {', '.join(named)}."] if named else []
+
+
+def _accesses(c: LaunchCounters, target: Target) -> list[str]:
+    """The accesses that cost more than they need to: parts of segments, and bank conflicts."""
+    found = [s for s in c.sites if s.line and s.kind in ("load", "store", "atomic") and s.efficiency < 1 - LEAST]
+    found = sorted(found, key=lambda s: s.bytes - s.touched_bytes)[:LINES]
+    said = [
+        f"line {s.line} ({s.kind} of {s.size} bytes a lane) uses {100 * s.efficiency:.0f} % of each "
+        f"{segment_bytes(target)}-byte segment"
+        for s in found
+    ]
+    said += [f"line {s.line} ({s.kind}) {_conflicts(s)}" for s in c.sites if s.line and s.conflicts > s.instructions]
+    return [f"{said[0][0].upper()}{'; '.join(said[:LINES])[1:]}."] if said else []
+
+
+def _conflicts(s: SiteCounters) -> str:
+    return f"has {s.conflicts / s.instructions:.1f} extra clocks of bank conflicts each"
+
+
+def _residency(o: Occupancy, target: Target) -> list[str]:
     per_simd = o.waves_per_simd
-    parts.append(
-        ("1 wave has a SIMD to itself" if per_simd == 1 else f"{per_simd:g} waves share a SIMD")
-        + (
-            f" ({o.limit} allow no more workgroups on a unit)."
-            if o.blocks_on_busiest > o.resident_blocks
-            else " (the grid gives no more)."
-        )
-    )
+    shared = "1 wave has a SIMD to itself" if per_simd == 1 else f"{per_simd:g} waves share a SIMD"
+    more = f"{o.limit} allow no more workgroups on a unit"
+    why = more if o.blocks_on_busiest > o.resident_blocks else "the grid gives no more"
+    said = [f"{shared} ({why})."]
     if o.active_units < target.units:
-        parts.append(f"Only {o.active_units} of {target.units} compute units get a workgroup.")
-    elif o.imbalance > 1.1:
-        parts.append(
+        said.append(f"Only {o.active_units} of {target.units} compute units get a workgroup.")
+    elif o.imbalance > 1 + LEAST:
+        said.append(
             f"Wave quantisation: {o.blocks} workgroups on {target.units} units cost "
             f"{100 * (o.imbalance - 1):.0f} % more than an even spread."
         )
-    return " ".join(parts)
-
-
-def _lines(resource: str, c: LaunchCounters, target: Target) -> list[str]:
-    cause = _CAUSE.get(resource)
-    if cause is None:
-        return []
-    weights = sorted(((cause(s), s) for s in c.sites if cause(s) > 0), key=lambda w: -w[0])
-    whole = sum(w for w, _ in weights)
-    said = [
-        f"line {s.line} ({_describe(resource, s, target)}) {100 * w / whole:.0f} %"
-        for w, s in weights[:3]
-        if s.line and w >= 0.1 * whole
-    ]
-    return [f"Its causes: {', '.join(said)}."] if said else []
-
-
-def _describe(resource: str, s: SiteCounters, target: Target) -> str:
-    if s.kind in _GLOBAL:
-        text, part = f"{s.kind} of {s.size} bytes a lane", f"{segment_bytes(target)}-byte segment"
-        return text if s.efficiency > 0.9 else f"{text}, {100 * s.efficiency:.0f} % of each {part} used"
-    if s.kind in _LDS and s.conflicts > 0 and resource == "lds banks":
-        return f"{s.kind}, {s.conflicts / s.instructions:.1f} extra clocks of bank conflicts each"
-    return s.kind
+    return said

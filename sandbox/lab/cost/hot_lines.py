@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from records.evaluation import HotLine
-from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.counters import SiteCounters
+from sandbox.lab.cost.forecast import LaunchForecast
 
 MOST = 12  # lines that are reported
 _MEMORY = ("load", "store", "atomic")
 
 
-def hot_lines(launches: Sequence[LaunchCounters], most: int = MOST) -> tuple[HotLine, ...]:
+def hot_lines(launches: Sequence[LaunchForecast], most: int = MOST) -> tuple[HotLine, ...]:
     """The costliest lines first: by the largest share that a line has of anything."""
-    lines: dict[tuple[str, int], Counter[str]] = {}
-    totals: dict[str, Counter[str]] = {}
+    lines: dict[tuple[str, int], defaultdict[str, float]] = {}
+    totals: dict[str, defaultdict[str, float]] = {}
     for launch in launches:
-        total = totals.setdefault(launch.kernel, Counter())
-        for site in launch.sites:
+        kernel = launch.counters.kernel
+        total = totals.setdefault(kernel, defaultdict(float))
+        for site in launch.counters.sites:
             costs = _costs(site)
-            total.update(costs)
+            _add(total, costs)
             if site.line:
-                lines.setdefault((launch.kernel, site.line), Counter()).update(costs)
+                _add(lines.setdefault((kernel, site.line), defaultdict(float)), costs)
+        total["stall_us"] += launch.cold_us
+        for line, causes in launch.stalls_of_lines():
+            known = lines.setdefault((kernel, line), defaultdict(float))
+            known["stall_us"] += sum(causes.values())
+            worst = max(causes, key=lambda name: causes[name])
+            known[f"stall_{worst}_us"] += causes[worst]
+            total[f"stall_{worst}_us"] += causes[worst]
     found = [
         HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()})
         for (kernel, line), costs in lines.items()
     ]
     return tuple(sorted(found, key=lambda h: (-sum(h.shares.values()), h.kernel, h.line))[:most])
+
+
+def _add(sums: defaultdict[str, float], costs: Mapping[str, float]) -> None:
+    for name, value in costs.items():
+        sums[name] += value
 
 
 def _costs(site: SiteCounters) -> dict[str, float]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from records.evaluation import Resources
-from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.candidate.limits import waves_by_registers
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.cost.clock import Residency
+from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.target import Target
 
 
@@ -70,9 +71,7 @@ def occupancy(
 LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out barriers inside of one
 
 
-def l1_sharers(
-    plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]], target: Target
-) -> int:
+def l1_sharers(plan: ResolvedPlan, resources: Sequence[Resources], with_barriers: Set[str], target: Target) -> int:
     """Number of resident workgroups that share an L1, the fewest of all launches.
 
     The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says
@@ -81,8 +80,31 @@ def l1_sharers(
     by_kernel, found = {r.kernel: r for r in resources}, []
     for launch in plan.launches:
         own = by_kernel.get(launch.kernel)
-        ordered = launch.threads <= LISTED_WAVE or any(b.barriers for b in code.get(launch.kernel, ()))
+        ordered = launch.threads <= LISTED_WAVE or launch.kernel in with_barriers
         lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
         o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, own, target)
         found.append(min(o.resident_blocks, o.blocks_on_busiest) if ordered else 1)
     return max(1, min(found, default=1))
+
+
+def occupancies(
+    counted: Sequence[LaunchCounters], plan: ResolvedPlan, resources: Sequence[Resources], target: Target
+) -> list[Occupancy]:
+    """Give the occupancy of each counted launch, by the workgroups that have something to do."""
+    by_kernel, found = {r.kernel: r for r in resources}, list[Occupancy]()
+    for c, launch in zip(counted, plan.launches, strict=True):
+        kernel = by_kernel.get(c.kernel)
+        lds_bytes = (kernel.lds_bytes if kernel else 0) + launch.lds_bytes
+        found.append(occupancy(c.blocks, c.threads, lds_bytes, kernel, target, c.heaviest))
+    return found
+
+
+def residencies(plan: ResolvedPlan, resources: Sequence[Resources], target: Target) -> tuple[Residency, ...]:
+    """Give what each launch of a plan gives a compute unit."""
+    by_kernel, given = {r.kernel: r for r in resources}, list[Residency]()
+    for launch in plan.launches:
+        kernel = by_kernel.get(launch.kernel)
+        lds_bytes = (kernel.lds_bytes if kernel else 0) + launch.lds_bytes
+        o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, kernel, target)
+        given.append(Residency(o.resident_blocks, o.blocks_on_busiest, o.blocks, o.active_units))
+    return tuple(given)

@@ -55,6 +55,7 @@ struct LineCache {
 // A set of 64-bit keys that is emptied often; a full one counts every further key as new.
 struct KeySet {
     static constexpr uint32_t kSlots = 1 << 18;
+    static constexpr uint64_t kRemoved = ~0ull;
     uint64_t* slot = nullptr;
     uint32_t* touched = nullptr;
     uint32_t count = 0;
@@ -69,6 +70,14 @@ struct KeySet {
             touched[count++] = (uint32_t)at;
         }
         return true;
+    }
+    // Whether the key was there; it counts no more.
+    bool remove(uint64_t key) {
+        uint64_t at = (key * 0x9E3779B97F4A7C15ull) >> 46;
+        while (slot[at] && slot[at] != key + 1) at = (at + 1) % kSlots;
+        const bool was_there = slot[at];
+        if (was_there) slot[at] = kRemoved;
+        return was_there;
     }
     void clear() {
         for (uint32_t i = 0; i < count; i++) slot[touched[i]] = 0;

@@ -8,6 +8,8 @@
 #include "coalescing.h"
 #include "memory_map.h"
 #include "operands.h"
+#include "stream.h"
+#include "timeline.h"
 
 namespace machine {
 
@@ -87,6 +89,26 @@ Recorder* new_recorder() {
     return recorder;
 }
 
+// Where an instruction's lines are kept.
+struct StreamPlace {
+    GroupStream* stream;  // or null
+    const Wave* wave;
+    uint64_t region, first;  // the buffer's index, and the number of its first line
+    uint32_t bytes;          // that a store writes
+
+    uint64_t of(uint64_t line) const { return region << kLineRegion | (line - first); }
+    // Lines that follow one another are written whole, but for the first and the last one.
+    uint32_t written(uint32_t i, uint32_t count, uint32_t line_bytes) const {
+        const uint32_t all = count * line_bytes, missing = bytes < all ? all - bytes : 0;
+        if (missing >= 2 * line_bytes || count < 2) return bytes / count;
+        return i && i < count - 1 ? line_bytes : line_bytes - missing / 2;
+    }
+};
+
+TouchKind touch_kind(Access access) {
+    return access == Access::load ? TouchKind::load : access == Access::store ? TouchKind::store : TouchKind::atomic;
+}
+
 uint32_t counted_as(Segment segment, Access access) {
     const uint32_t first = segment == Segment::lds ? kLdsLoad : kLoad;
     return first + (access == Access::load ? 0 : access == Access::store ? 1 : 2);
@@ -94,7 +116,7 @@ uint32_t counted_as(Segment segment, Access access) {
 
 // Lines of the example that are at the same place were touched by this workgroup before, in the same way.
 void count_lines(Recorder& recorder, const Example& example, const Lines& lines, uint32_t count, uint64_t behind,
-                 bool is_load, SiteCounts& site, Moved& moved) {
+                 bool is_load, SiteCounts& site, Moved& moved, const StreamPlace& kept) {
     KeySet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
     const uint32_t compared = example.block == recorder.block && !known.is_full() ? example.count : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -102,9 +124,19 @@ void count_lines(Recorder& recorder, const Example& example, const Lines& lines,
         const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.insert(line);
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
+        if (kept.stream)
+            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load,
+                      is_load ? 0 : kept.written(i, count, (uint32_t)g_request->head.line_bytes));
         site.misses +=
             is_load ? recorder.pad->l1.touch(line, lines.parts[i]) : (uint32_t)__builtin_popcount(lines.parts[i]);
     }
+}
+
+void add_lds(SiteCounts& site, const SiteCounts& more) {
+    site.unit_cycles += more.unit_cycles;
+    site.port_cycles += more.port_cycles;
+    site.conflicts += more.conflicts;
+    site.bytes += more.bytes;
 }
 
 void add_counts(SiteCounts& site, const SiteCounts& more) {
@@ -181,6 +213,8 @@ Recorder* open_recorder(Worker& worker, uint32_t launch) {
 void count_access(Recorder& recorder, const Wave& wave, Segment segment, const Place& place, Access access,
                   uint32_t bytes) {
     const bool is_lds = segment == Segment::lds;
+    GroupStream* const stream = wave.group->stream;
+    const uint32_t lanes = (uint32_t)__builtin_popcountll(place.lanes);
     SiteCounts& site = recorder.site[2 * wave.at + is_lds];
     site.place = wave.at + 1ull;
     site.access = counted_as(segment, access);
@@ -192,7 +226,11 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     instance.size = bytes;
     if (is_lds) {
         memcpy(instance.address, place.offset, sizeof instance.address);
-        count_lds(instance, g_phases, false, site);
+        SiteCounts counts = {};
+        counts.access = site.access;
+        count_lds(instance, g_phases, false, counts);
+        add_lds(site, counts);
+        if (stream) note_touch(*stream, wave, TouchKind::lds, counts, lanes);
         return;
     }
     if (place.region->space == Space::arguments) return;
@@ -205,15 +243,21 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     Moved other = {};
     Moved& moved = place.region->number == kNoRegion ? other : recorder.moved[!is_load][place.region->number];
     moved.asked += (uint64_t)bytes * (uint64_t)__builtin_popcountll(place.lanes);
+    const uint64_t line_bytes = g_request->head.line_bytes;
+    StreamPlace kept = {stream, &wave, index, ((index + 1) << 48) / line_bytes, 0};
     if (is_like) {
         add_counts(site, example.counts);
-        return count_lines(recorder, example, example.lines, example.count, behind, is_load, site, moved);
+        if (stream) note_touch(*stream, wave, touch_kind(access), example.counts, lanes);
+        kept.bytes = (uint32_t)example.counts.bytes;
+        return count_lines(recorder, example, example.lines, example.count, behind, is_load, site, moved, kept);
     }
     Lines lines;
     SiteCounts counts = {};
     const uint32_t count = count_global(instance, g_request->head, counts, lines);
     add_counts(site, counts);
-    count_lines(recorder, example, lines, count, 0, is_load, site, moved);
+    if (stream) note_touch(*stream, wave, touch_kind(access), counts, lanes);
+    kept.bytes = (uint32_t)counts.bytes;
+    count_lines(recorder, example, lines, count, 0, is_load, site, moved, kept);
     example.mask = instance.mask, example.size = instance.size, example.count = count;
     example.block = recorder.block, example.counts = counts;
     memcpy(example.address, instance.address, sizeof example.address);
@@ -263,6 +307,11 @@ void write_counters(FILE* out, uint32_t launch) {
         fprintf(out, "]");
     }
     write_executed(out, launch);
+    fprintf(out, ",\"timeline\":");
+    if (kept_streams())
+        write_timelines(out, *kept_streams(), *(const Clock*)g_request->clock, *g_program, launch);
+    else
+        fprintf(out, "null");
     fprintf(out, "}");
 }
 

@@ -8,7 +8,9 @@
 #include "deadline.h"
 #include "findings.h"
 #include "memory_map.h"
+#include "neighbours.h"
 #include "report.h"
+#include "stream.h"
 
 namespace machine {
 
@@ -46,11 +48,15 @@ struct Share {  // a worker's part of one launch
         const uint64_t turn = request.head.order == kBackwards ? launch.blocks - 1 - k : k;
         worker.begun.add(1);
         worker.opened_ns = thread_ns();
-        if (is_recorded(request, launch, k)) worker.recorder = open_recorder(worker, grid.launch);
-        return open_workgroup(worker, launch, grid.launch, launch.linear(turn, request.head.recording));
+        const bool records = is_recorded(request, launch, k);
+        if (records) worker.recorder = open_recorder(worker, grid.launch);
+        Workgroup* group = open_workgroup(worker, launch, grid.launch, launch.linear(turn, request.head.recording));
+        if (records) group->stream = open_stream(grid.launch, *group);
+        return group;
     }
     void close(Workgroup* group) {
         if (worker.recorder) close_recorder(worker, *group);
+        if (group->stream) close_stream(*group->stream);
         worker.recorder = nullptr;
         done++;
         failed += group->failed;
@@ -207,6 +213,7 @@ void run_share(Worker& worker, Grid& grid) {
         run_resident(share, most_resident(share.launch), is_drawn);
     else
         run_alone(share);
+    run_neighbours(worker, share.launch, grid.launch);
     // A workgroup that comes later may write what was read: a race, and told as one.
     if (worker.uses_undefined && !finding_count()) add_finding(worker.undefined);
     worker.uses_undefined = false;

@@ -16,7 +16,10 @@
 #include "request.h"
 #include "result.h"
 #include "steps.h"
+#include "stream.h"
+#include "stream_file.h"
 #include "survey.h"
+#include "timeline.h"
 #include "variables.h"
 #include "wait_states.h"
 
@@ -94,7 +97,9 @@ int execute(const char* program, const char* folder, const char* inputs) {
     map_memory(g_request, g_program);
     g_matrix_settings.is_exact = g_request.head.exact;
     prepare_counters(g_request, g_program);
+    if (g_request.head.recording) prepare_streams(g_request, g_program);
     prepare_variables(g_request, g_program);
+    if (g_request.head.stream_steps) open_stream_file(folder);
     FILE* out = fdopen(g_request.result_file, "w");
     if (!out) die("result.json");
     open_grid(g_grid, g_request);
@@ -114,6 +119,7 @@ int execute(const char* program, const char* folder, const char* inputs) {
     else if (is_whole(g_grid) && !finding_count())
         judge_variables(launch);
     write_result(out, g_grid, !in_time, launch);
+    if (kept_streams()) save_streams(*kept_streams());
     _exit(0);
 }
 
@@ -127,12 +133,17 @@ int main(int count, char** words) {
         print_semantics();
         return 0;
     }
+    if (count == 2 && !strcmp(words[1], "clock")) {
+        print_clock();
+        return 0;
+    }
     if (count == 3 && !strcmp(words[1], "pairs")) {
         read_program(words[2], g_program);
         find_close_pairs(g_program);
         print_close_pairs(g_program);
         return 0;
     }
+    if (count == 5 && !strcmp(words[1], "timeline")) return run_timelines(words[2], words[3], words[4]);
     if (count == 5 && !strcmp(words[1], "step")) return run_steps(words[2], words[3], words[4]);
     if (count < 3 || count > 4) die("usage: executor PROGRAM FOLDER [INPUTS], executor step PROGRAM STATES RESULTS");
     return execute(words[1], words[2], count > 3 ? words[3] : nullptr);

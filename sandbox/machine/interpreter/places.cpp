@@ -3,8 +3,10 @@
 #include "access_roles.h"
 #include "counters.h"
 #include "memory_model.h"
+#include "neighbours.h"
 #include "report.h"
 #include "scheduler.h"
+#include "stream.h"
 #include "symbolic.h"
 #include "variables.h"
 
@@ -49,10 +51,14 @@ void note_access(Wave& wave, const Instruction& in, Segment segment, const Place
                  const LaneData* data, uint32_t bytes) {
     Workgroup& group = *wave.group;
     if (group.worker->symbolic) group.worker->symbolic->note_access(wave, in, place, access, bytes);
-    if (segment == Segment::scratch) return;
+    if (segment == Segment::scratch) {
+        if (group.stream) note_scratch(*group.stream, wave, place, access, bytes);
+        return;
+    }
     group.accesses += (uint64_t)__builtin_popcountll(place.lanes);
     if (access == Access::store) group.changes++;  // an atomic operation tells by itself
     if (group.worker->recorder) count_access(*group.worker->recorder, wave, segment, place, access, bytes);
+    if (group.worker->neighbours) note_neighbour(*group.worker->neighbours, place, access, bytes);
     if (access == Access::atomic) {
         may_switch(wave);
         group.worker->changes_lds |= !place.region;

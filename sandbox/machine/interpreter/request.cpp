@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "loaded_program.h"
 
 namespace machine {
@@ -49,9 +50,10 @@ Words read_words(int file) {
 }
 
 void read_launch(Words& words, Launch& launch) {
-    memcpy((void*)&launch, words.take(13), 13 * 8);
+    memcpy((void*)&launch, words.take(14), 14 * 8);
     launch.arguments = (const uint8_t*)words.take((launch.argument_bytes + 7) / 8);
     launch.list = words.take(launch.listed);
+    launch.neighbour = words.take(launch.neighbours);
     const uint64_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
     if (lanes < 1 || lanes > 1024) die("a workgroup has 1 to 1024 work-items");
     if (launch.listed && launch.listed != launch.blocks) die("request.bin lists other workgroups than it asks for");
@@ -80,6 +82,9 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     if (request.head.survey_seen > 1ull << 24) die("request.bin has seen too much");
     request.seen = (const uint8_t*)words.take((request.head.survey_seen + 7) / 8);
     request.marks = words.take(request.head.marks);
+    request.clock = words.take(request.head.clock_words);
+    if (request.head.stream_steps && request.head.clock_words != kClockWords + request.head.launches * kResidencyWords)
+        die("request.bin has another clock");
     uint64_t surveyed = 0;
     if (request.head.survey_known > request.head.shapes) die("request.bin knows more shapes than it has");
     for (uint64_t i = 0; i < request.head.shapes; i++) {

@@ -37,6 +37,9 @@ struct RequestHeader {
     uint64_t survey_seen;            // bytes of what an earlier survey saw of the known shapes, or 0
     uint64_t explored, evaluations;  // launches that are explored, see explore.h; nodes that are evaluated in all
     uint64_t marks;                  // instructions of which the outcomes are told
+    // Instructions of a recorded workgroup, and of each wave of its neighbours, that make a timeline; 0: none is made.
+    uint64_t stream_steps, neighbour_steps;
+    uint64_t clock_words;  // of clock.h
 };
 
 struct RegionRequest {
@@ -52,9 +55,11 @@ struct Launch {
     uint64_t blocks, listed;                        // `blocks` of the grid are executed
     uint64_t together;                              // 1: all of them run at once
     uint64_t sets_variables;                        // 1: what a host does before a launch, so it may write constants
+    uint64_t neighbours;                            // workgroups of one chiplet, see stream.h
     uint64_t argument_bytes;
-    const uint8_t* arguments;  // padded to 8
-    const uint64_t* list;      // their numbers where `listed` is not 0
+    const uint8_t* arguments;   // padded to 8
+    const uint64_t* list;       // their numbers where `listed` is not 0
+    const uint64_t* neighbour;  // the neighbours' numbers
     uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
     // The k-th executed workgroup: of the list, or evenly spread. With the first and the last, where faults are; to count,
     // from the middle of as many equal parts, as those at the edges of a grid often have less to do.
@@ -90,6 +95,7 @@ struct Request {
     const uint64_t *launches_of, *kind_of;
     const uint8_t* seen;
     const uint64_t* marks;
+    const uint64_t* clock;
     Launch* launches;
     ExploredLaunch* explored;
     int input_file, memory_file, mask_file, result_file;

@@ -6,6 +6,7 @@
 #include "noted_state.h"
 #include "operands.h"
 #include "report.h"
+#include "stream.h"
 #include "symbolic.h"
 #include "wait_states.h"
 #include "workgroup.h"
@@ -118,6 +119,7 @@ template <bool kSurveys, bool kDistances> uint64_t run_wave(Wave& wave, uint64_t
     const Program& program = *wave.program;
     Worker& worker = *wave.group->worker;
     uint64_t* const executed = worker.executed;
+    GroupStream* const stream = wave.group->stream;
     const uint64_t count = program.head.instructions;
     uint64_t done = 0;
     for (; wave.state == kRunning && done < budget; done++) {
@@ -135,6 +137,7 @@ template <bool kSurveys, bool kDistances> uint64_t run_wave(Wave& wave, uint64_t
         if constexpr (kDistances)
             if (!keep_distance(wave, in)) break;
         executed[wave.at]++;
+        if (stream) note_step(*stream, wave);
         Symbolic* const symbolic = kSurveys ? worker.symbolic : nullptr;
         if (symbolic) symbolic->before(wave, in);
         execute(wave, program.run[wave.at], in);
@@ -198,6 +201,8 @@ void rouse(Workgroup& group) {
 
 Progress run_workgroup(Workgroup& group, uint64_t budget) {
     const uint64_t changes = group.changes;
+    const Worker& worker = *group.worker;
+    const uint64_t turn = worker.neighbours ? worker.request->head.neighbour_steps : kTurn;
     for (uint64_t spent = 0; spent < budget;) {
         if (group.failed) return Progress::ended;
         Wave* wave = wave_in_turn(group);
@@ -207,7 +212,7 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             const auto run = surveys     ? distances ? run_wave<true, true> : run_wave<true, false>
                              : distances ? run_wave<false, true>
                                          : run_wave<false, false>;
-            spent += kTurn / 64 + run(*wave, kTurn);
+            spent += turn / 64 + run(*wave, turn);
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);

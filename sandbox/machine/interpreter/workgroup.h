@@ -15,6 +15,8 @@ struct Worker;
 struct Recorder;
 class Symbolic;
 struct Coverage;
+struct GroupStream;
+struct Neighbourhood;
 enum class Watch : uint8_t;
 
 struct Workgroup {
@@ -34,6 +36,7 @@ struct Workgroup {
     uint64_t accesses;  // of all lanes, to memory
     uint64_t changes;   // writes that others may see
     Worker* worker;
+    GroupStream* stream;  // where its instructions are kept, or null
     MemoryModel model;
     bool mixed_barriers;  // waves have met at different barriers
     // The first use of a value that nothing has set: told when nothing worse was seen, such as a race.
@@ -57,8 +60,9 @@ struct Worker {
     Shared<uint64_t> begun, spent_ns;
     Shared<uint64_t> awaits;  // 1 + the grid's progress of which it awaits more, or 0
     uint64_t opened_ns;
-    Symbolic* symbolic;  // follows what the launch's numbers decide, else null
-    Recorder* recorder;  // of the workgroups that are recorded, else null
+    Symbolic* symbolic;         // follows what the launch's numbers decide, else null
+    Recorder* recorder;         // of the workgroups that are recorded, else null
+    Neighbourhood* neighbours;  // while these run, else null
     uint64_t barriers, accesses;
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
     Finding undefined;

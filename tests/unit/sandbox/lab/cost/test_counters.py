@@ -9,9 +9,8 @@ import pytest
 
 from records.evaluation import Resources
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
-from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
-from sandbox.lab.cost.occupancy import occupancy
+from sandbox.lab.cost.occupancy import l1_sharers, occupancy
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.target import load_target
 from tests.support.lab_bench import execute, floats, launch
@@ -228,45 +227,6 @@ def test_sites_carry_the_lines_of_the_source() -> None:
     assert {(s.kind, s.line) for s in c.sites} == {("load", 4), ("store", 6)}
 
 
-def bounded(source: str, one: ResolvedLaunch, nbytes: float, resources: Resources | None = None) -> TimeBound:
-    c = count(source, one)
-    plan = ResolvedPlan((one,), {})
-    return bound([c], [resources] if resources else [], plan, MI300X, nbytes, 0.0, "fp32_vector")
-
-
-def test_scattered_access_is_bound_far_above_contiguous() -> None:
-    grid = launch("k", ["x", "y"], [1024])
-    good = bounded(copy_of("float"), grid, 524288)
-    bad = bounded(copy_of("float", "(threadIdx.x * 1024 + blockIdx.x)"), grid, 524288)
-    for name in ("l1", "l2"):
-        assert bad.resources_us[name] > 10 * good.resources_us[name]
-    assert "of each 64-byte segment used" in bad.explanation or bad.resource not in ("l1", "l2")
-
-
-def test_few_wide_loads_wait_less_than_many_narrow_ones() -> None:
-    loop = (
-        "__global__ void k(const {t}* x, {t}* y) {{ int i = threadIdx.x; for (int j = 0; j < {n}; ++j)"
-        " y[i + 64 * j] = x[i + 64 * j]; }}"
-    )
-    narrow = bounded(loop.format(t="float", n=64), launch("k", ["x", "y"]), 32768)
-    wide = bounded(loop.format(t="float4", n=16), launch("k", ["x", "y"]), 32768)
-    assert narrow.resources_us["latency"] == pytest.approx(4 * wide.resources_us["latency"])
-    assert narrow.resource == "latency" and "latency" in narrow.explanation
-
-
-def test_low_occupancy_costs_rounds() -> None:
-    grid = launch("k", ["x", "y"], [1024], [64])
-    free, full = (Resources("k", v, 0, 16, 0, 0, w) for v, w in ((32, 8), (512, 1)))
-    many = ResolvedLaunch(grid.kernel, (304 * 64, 1, 1), grid.block, 0, grid.args)
-    c = count(copy_of("float"), grid)
-    scaled = LaunchCounters(**{**c.__dict__, "blocks": 304 * 64, "waves": 304 * 64.0})
-    times = [
-        bound([scaled], [r], ResolvedPlan((many,), {}), MI300X, 1e6, 0.0, "fp32_vector").resources_us["latency"]
-        for r in (free, full)
-    ]
-    assert times[1] == pytest.approx(8 * times[0])  # 32 slots for workgroups of one wave against 4
-
-
 def test_one_more_workgroup_than_units_costs_a_second_turn() -> None:
     even, odd = (occupancy(n, 256, 0, None, MI300X) for n in (304, 305))
     assert (even.blocks_on_busiest, odd.blocks_on_busiest) == (1, 2)
@@ -285,14 +245,14 @@ def test_lds_and_registers_limit_the_workgroups_of_a_unit() -> None:
     assert (large.resident_blocks, large.limit) == (1, "LDS")
 
 
-def test_bank_conflicts_show_in_the_bound_and_name_their_line() -> None:
-    body = "\n    for (int r = 0; r < 500; ++r) t[i] += t[(i * {stride} + r) % 4096];\n    y[i] = t[i];"
-    source = (
-        "\n__global__ void k(const float* x, float* y) {{\n    __shared__ float t[4096];\n"
-        "    int i = threadIdx.x;{body}\n}}"
-    )
-    bad, good = (
-        bounded(source.format(body=body.format(stride=s)), launch("k", ["x", "y"], [608], [256]), 1e4) for s in (32, 1)
-    )
-    assert bad.resource == "lds banks" and "line 6" in bad.explanation and "bank conflicts" in bad.explanation
-    assert bad.resources_us["lds banks"] > 4 * good.resources_us["lds banks"]
+def test_residents_share_the_l1_where_barriers_keep_their_waves_in_step() -> None:
+    def sharers(threads: int, *barriers: int) -> int:
+        launches = tuple(ResolvedLaunch(f"k{i}", (10**6, 1, 1), (threads, 1, 1), 0, ()) for i in range(len(barriers)))
+        resources = [Resources(f"k{i}", 64, 0, 16, 0, 0, 8) for i in range(len(barriers))]
+        with_barriers = {f"k{i}" for i, count in enumerate(barriers) if count}
+        return l1_sharers(ResolvedPlan(launches, {}), resources, with_barriers, MI300X)
+
+    assert sharers(256, 1) == 8 and sharers(1024, 1) == 2
+    assert sharers(256, 0) == 1  # nothing says how soon one wave reads what another has read
+    assert sharers(64, 0) == 32  # but one wave is always in step with itself
+    assert sharers(256, 1, 0) == 1

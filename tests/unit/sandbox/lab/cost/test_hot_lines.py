@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.forecast import LaunchForecast
 from sandbox.lab.cost.hot_lines import hot_lines
+from sandbox.lab.cost.occupancy import occupancy
+from sandbox.lab.cost.timeline import Timeline, Timelines
+from sandbox.target import load_target
 
 
 def site(
@@ -12,8 +18,9 @@ def site(
     return SiteCounters(line, kind, 4, instructions, 0, 0, 0, 0, misses, clocks, conflicts, 0)
 
 
-def launch(kernel: str, *sites: SiteCounters) -> LaunchCounters:
-    return LaunchCounters(kernel, 1, 64, 1, 1, 0, 0, 0, sites)
+def launch(kernel: str, *sites: SiteCounters) -> LaunchForecast:
+    counted = LaunchCounters(kernel, 1, 64, 1, 1, 0, 0, 0, sites)
+    return LaunchForecast(counted, occupancy(1, 64, 0, None, load_target("mi300x")), 0.0, 0.0, {}, {})
 
 
 def test_a_line_is_the_sum_of_its_places_over_all_launches_and_its_share_of_the_kernel() -> None:
@@ -39,3 +46,12 @@ def test_kernels_are_apart_and_places_without_a_line_only_count_in_the_total() -
 def test_only_the_costliest_are_kept() -> None:
     many = launch("k", *(site(n, "load", n, n) for n in range(1, 40)))
     assert [h.line for h in hot_lines([many], most=3)] == [39, 38, 37]
+
+
+def test_a_line_has_the_time_that_waves_wait_there_and_its_largest_cause() -> None:
+    line = Timeline((100.0,), {"vmcnt": 60.0, "issue": 40.0}, (0, 0, 0), {}, 1.0, ())
+    counted = replace(launch("k").counters, timelines=Timelines(line, line, 0.0), stalls=((7, {"vmcnt": 50.0}),))
+    waiting = replace(launch("k"), counters=counted, cold_us=10.0)
+    (found,) = hot_lines([waiting])
+    assert found.line == 7 and found.counters == {"stall_us": 5.0, "stall_vmcnt_us": 5.0}
+    assert found.shares["stall_us"] == 0.5

@@ -1,0 +1,139 @@
+"""The expected time of a plan: what the target would show, cold and warm, by the timelines of its launches.
+
+A launch takes its overhead, then as long as its busiest unit. Matrix cores at work lower the clock. Atomic operations on
+one line follow one another, whatever the units do. `resources_us` says what each resource alone would need at its
+practical rate; where none comes near the expected time, latency binds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sandbox.lab.cost.clock import STALLS, Clock
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.occupancy import Occupancy
+from sandbox.lab.cost.timeline import Timeline
+from sandbox.target import Target
+
+BINDS = 0.7  # of the expected time: a resource that needs so much alone is what binds
+
+
+@dataclass(frozen=True)
+class LaunchForecast:
+    """One launch: its expected times without overhead, what each resource needs, and its waves' waits."""
+
+    counters: LaunchCounters
+    occupancy: Occupancy
+    cold_us: float
+    warm_us: float
+    resources_us: Mapping[str, float]
+    waits_us: Mapping[str, float]  # parts of `cold_us` by cause
+
+    @property
+    def resource(self) -> str:
+        """What binds: the slowest resource, or latency."""
+        slowest = max(self.resources_us, key=lambda name: self.resources_us[name])
+        return slowest if self.resources_us[slowest] >= BINDS * self.cold_us else "latency"
+
+    def stalls_of_lines(self) -> list[tuple[int, Mapping[str, float]]]:
+        """Give the source lines with the parts of `cold_us` that waves spend there by cause, the worst first."""
+        found: dict[int, dict[str, float]] = {}
+        lines = self.counters.timelines.cold if self.counters.timelines else None
+        whole = sum(lines.waits.values()) if lines else 0.0
+        for line, causes in self.counters.stalls if lines and whole else ():
+            known = found.setdefault(line, {})
+            for cause, clocks in causes.items():
+                known[cause] = known.get(cause, 0.0) + clocks * self.cold_us / whole
+        return sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The expected time of a plan, cold and warm, and what it consists of."""
+
+    launches: tuple[LaunchForecast, ...]
+    overhead_us: float
+    error: float  # relative, one standard error by calibration; 0: unknown
+    resources_us: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def cold_us(self) -> float:
+        """Expected time with nothing of the buffers in the caches."""
+        return self.overhead_us + sum(each.cold_us for each in self.launches)
+
+    @property
+    def warm_us(self) -> float:
+        """Expected time with the buffers used a moment ago."""
+        return self.overhead_us + sum(each.warm_us for each in self.launches)
+
+    @property
+    def slowest(self) -> LaunchForecast:
+        """The launch that takes longest."""
+        return max(self.launches, key=lambda each: each.cold_us)
+
+    @property
+    def resource(self) -> str:
+        """What binds the slowest launch, or the launches themselves."""
+        return self.slowest.resource if self.slowest.cold_us > self.overhead_us else "launch"
+
+    @property
+    def stalls_us(self) -> Mapping[str, float]:
+        """Parts of the expected time by what waves wait for, and the launches."""
+        parts = {"launch": self.overhead_us}
+        for each in self.launches:
+            for cause, value in each.waits_us.items():
+                parts[cause] = parts.get(cause, 0.0) + value
+        return {name: value for name, value in parts.items() if value > 0}
+
+
+def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock, target: Target) -> Forecast:
+    """Give the expected time of a plan from its counted launches, in order."""
+    parts = tuple(_launch(counted, o, clock, target) for counted, o in launches)
+    table = target.clock
+    overhead = table["launch_us"] + table["next_launch_us"] * (len(parts) - 1)
+    resources: dict[str, float] = {"launch": overhead}
+    for part in parts:
+        for name, value in part.resources_us.items():
+            resources[name] = resources.get(name, 0.0) + value
+    rounded = {name: round(value, 4) for name, value in resources.items()}
+    return Forecast(parts, overhead, table.get("error", 0.0), rounded)
+
+
+def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> LaunchForecast:
+    if c.timelines is None:
+        return LaunchForecast(c, o, 0.0, 0.0, {"latency": 0.0}, {})
+    cold, warm = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
+    atomics = c.timelines.hottest * target.clock["atomic_clocks"] / target.clock_mhz
+    resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
+    waits, total = c.timelines.cold.waits, sum(c.timelines.cold.waits.values()) or 1.0
+    parts = {cause: cold * waits[cause] / total for cause in STALLS}
+    if atomics > cold:
+        parts = {cause: value * cold / atomics for cause, value in parts.items()}
+        parts["memory"] += atomics - sum(parts.values())
+    return LaunchForecast(c, o, max(cold, atomics), max(warm, atomics), resources, parts)
+
+
+def _us(line: Timeline, o: Occupancy, target: Target) -> float:
+    """Microseconds of the busiest unit; of the heaviest workgroup where that takes longer."""
+    clocks = line.clocks(o.blocks_on_busiest, o.resident_blocks)
+    if line.ends:
+        clocks = max(clocks, line.ends[0] * o.heaviest)
+    simds = target.limits["simd_per_unit"]
+    busy = min(1.0, line.work["mfma"] * o.blocks_on_busiest / simds / clocks) if clocks else 0.0
+    slower = 1 - (1 - target.clock["matrix_clock"]) * busy
+    return clocks / target.clock_mhz / slower
+
+
+def _resources(line: Timeline, o: Occupancy, clock: Clock, target: Target) -> dict[str, float]:
+    """Microseconds that each resource alone needs, by practical rates."""
+    simds, count, mhz = target.limits["simd_per_unit"], o.blocks_on_busiest, target.clock_mhz
+    work = {name: value * count / mhz for name, value in line.work.items()}
+    levels = zip(("l2", "mall", "hbm"), line.bytes, (clock.chip_l2, clock.chip_mall, clock.chip_hbm), strict=True)
+    return {
+        "valu": work["valu"] / simds,
+        "mfma": work["mfma"] / simds,
+        "lds": max(work["banks"], work["port"] / clock.lds_ports),
+        "l1": work["address"],
+        **{name: moved * o.blocks / rate / mhz for name, moved, rate in levels},
+    }

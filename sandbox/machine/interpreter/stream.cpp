@@ -1,0 +1,174 @@
+#include "stream.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+namespace machine {
+
+namespace {
+
+constexpr uint64_t kMostTouches = 1 << 20, kMostLines = 1 << 23;
+constexpr uint32_t kScratchRegion = 0x3FFF;  // of lines: no buffer's
+
+const Request* g_request;
+Streams g_streams;
+pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// Pages come when they are touched.
+void* roomy(uint64_t bytes) {
+    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) die("no memory for the streams");
+    return place;
+}
+
+Touch* touch_of(GroupStream& stream, const Wave& wave) {
+    WaveStream& own = stream.wave[wave.number];
+    if (!own.is_keeping) return nullptr;
+    Step& step = own.step[own.kept - 1];
+    if (step.touch != kNowhere) return &stream.touch[step.touch];
+    if (stream.touches == kMostTouches) return nullptr;
+    step.touch = (uint32_t)stream.touches++;
+    stream.touch[step.touch] = {(uint32_t)stream.lines, 0, 0, 0, 0, TouchKind::load};
+    return &stream.touch[step.touch];
+}
+
+// Keeps every second of the windows.
+void thin_out(WaveStream& wave) {
+    uint64_t kept = 0;
+    for (uint64_t from = 0; from < wave.kept; from += 2 * kWindow, kept += kWindow)
+        memmove(wave.step + kept, wave.step + from, kWindow * sizeof(Step));
+    wave.kept = kept;
+    wave.stride *= 2;
+}
+
+constexpr uint32_t kAgeSlots = 1 << 19;
+
+}  // namespace
+
+uint32_t LineAges::slot_of(uint64_t line) const {
+    uint32_t at = (uint32_t)((line * 0x9E3779B97F4A7C15ull) >> 45);
+    while (key[at] && key[at] != line + 1) at = (at + 1) % kAgeSlots;
+    return at;
+}
+
+uint32_t LineAges::written_of(uint64_t line) const {
+    const uint32_t at = slot_of(line);
+    return key[at] ? written[at] : ~0u;
+}
+
+uint32_t LineAges::touch(uint64_t line, uint32_t bytes) {
+    const uint32_t at = slot_of(line);
+    written[at] += bytes;
+    if (!key[at]) {
+        fresh++;
+        if (count >= kAgeSlots / 4 * 3) return 0;  // of so many, all further ones are taken for new
+        count++;
+        key[at] = line + 1;
+        touched[at] = fresh;
+        return 0;
+    }
+    const uint32_t since = fresh - touched[at];
+    touched[at] = fresh;
+    return 1 + (since ? 32 - (uint32_t)__builtin_clz(since) : 0);
+}
+
+void prepare_streams(const Request& request, const Program& program) {
+    g_request = &request;
+    if (!request.head.stream_steps) return;
+    g_streams.launches = request.head.launches;
+    g_streams.line_bytes = request.head.line_bytes;
+    g_streams.regions = g_memory.count < kMaxRegions ? g_memory.count : kMaxRegions;
+    for (uint32_t r = 0; r < g_streams.regions; r++) g_streams.region_bytes[r] = g_memory.region[r].size;
+    g_streams.launch = (LaunchStream*)roomy(sizeof(LaunchStream) * (request.head.launches + 1));
+    for (uint64_t i = 0; i < request.head.launches; i++) {
+        LaunchStream& stream = g_streams.launch[i];
+        memcpy(&stream.residency, request.clock + kClockWords + i * kResidencyWords, sizeof(Residency));
+        memcpy(stream.grid, request.launches[i].grid, sizeof stream.grid);
+        stream.scratch_bytes = program.kernels[request.launches[i].kernel].scratch_bytes;
+    }
+}
+
+Streams& all_streams() { return g_streams; }
+
+const Streams* kept_streams() { return g_streams.launch ? &g_streams : nullptr; }
+
+GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
+    if (!g_streams.launch) return nullptr;
+    LaunchStream& streams = g_streams.launch[launch];
+    pthread_mutex_lock(&g_mutex);
+    GroupStream* stream = streams.groups < kMostStreams ? &streams.group[streams.groups++] : nullptr;
+    pthread_mutex_unlock(&g_mutex);
+    if (!stream) return nullptr;
+    stream->linear = group.linear;
+    stream->waves = group.waves;
+    const uint64_t windows = g_request->head.stream_steps / group.waves / (2 * kWindow);
+    stream->most_steps = (windows ? windows : 1) * 2 * kWindow;
+    for (uint32_t i = 0; i < group.waves; i++)
+        stream->wave[i] = {(Step*)roomy(stream->most_steps * sizeof(Step)), 0, 0, 1, false};
+    stream->touch = (Touch*)roomy(kMostTouches * sizeof(Touch));
+    stream->ages = {(uint64_t*)roomy(8 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots),
+                    0, 0};
+    stream->line = (uint64_t*)roomy(kMostLines * sizeof(uint64_t));
+    return stream;
+}
+
+void note_step(GroupStream& stream, const Wave& wave) {
+    WaveStream& own = stream.wave[wave.number];
+    own.is_keeping = own.executed++ / kWindow % own.stride == 0;
+    if (own.is_keeping && own.kept == stream.most_steps) {
+        thin_out(own);
+        own.is_keeping = (own.executed - 1) / kWindow % own.stride == 0;
+    }
+    if (own.is_keeping) own.step[own.kept++] = {wave.at, kNowhere};
+}
+
+void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const SiteCounts& counts, uint32_t lanes) {
+    Touch* touch = touch_of(stream, wave);
+    if (!touch) return;
+    touch->kind = kind;
+    touch->unit_clocks += (uint32_t)counts.unit_cycles;
+    touch->port_clocks += (uint32_t)counts.port_cycles;
+    touch->lanes += lanes;
+}
+
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written) {
+    const uint64_t region = line >> kLineRegion;
+    const uint32_t age = stream.ages.touch(line, written);
+    if (!age && region < kMaxRegions) stream.fresh[stores][region]++;
+    Touch* touch = touch_of(stream, wave);
+    if (!touch || stream.lines == kMostLines) return;
+    stream.line[stream.lines++] = line | (uint64_t)age << kLineAge;
+    touch->lines++;
+}
+
+void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes) {
+    const uint32_t dwords = (bytes + 3) / 4;
+    SiteCounts counts = {};
+    counts.unit_cycles = 4 * dwords;
+    const bool is_load = access == Access::load;
+    note_touch(stream, wave, is_load ? TouchKind::scratch_load : TouchKind::scratch_store, counts,
+               (uint32_t)__builtin_popcountll(place.lanes));
+    if (!place.lanes) return;
+    const uint64_t first = place.offset[__builtin_ctzll(place.lanes)] / 4;
+    const uint64_t line_bytes = g_request->head.line_bytes, of_dword = 4 * kLanes / line_bytes;
+    for (uint64_t i = first * of_dword; i < (first + dwords) * of_dword; i++)
+        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
+}
+
+void close_stream(GroupStream& stream) {
+    for (uint64_t t = 0; t < stream.touches; t++) {
+        const Touch& touch = stream.touch[t];
+        if (touch.kind != TouchKind::store) continue;
+        for (uint32_t i = 0; i < touch.lines; i++) {
+            uint64_t& line = stream.line[touch.first_line + i];
+            if (stream.ages.written_of(line & kPlainLine) < g_request->head.line_bytes) line |= kPartialLine;
+        }
+    }
+    munmap(stream.ages.key, 8 * kAgeSlots);
+    munmap(stream.ages.touched, 4 * kAgeSlots);
+    munmap(stream.ages.written, 4 * kAgeSlots);
+}
+
+}  // namespace machine

@@ -1,0 +1,109 @@
+// The instructions that the waves of recorded workgroups execute, in order, and what each asks of memory: what a timeline
+// is made from. The lines that neighbours on one chiplet touch say how much of it the others bring into the L2 as well.
+#pragma once
+#include "clock.h"
+#include "places.h"
+#include "site_counts.h"
+#include "workgroup.h"
+
+namespace machine {
+
+constexpr uint32_t kMostStreams = 4;  // workgroups of a launch whose instructions are kept
+// A line: region's index << 48 | its number, and in between how long ago its workgroup touched it: 0 never, else one more
+// than the binary logarithm of the lines that the workgroup has touched for the first time since.
+constexpr uint64_t kPartialLine = 1ull << 62;  // of a store: the workgroup writes some of it only
+constexpr uint64_t kLineRegion = 48, kLineAge = 40, kAgeMask = 63, kPlainLine = ~(3ull << 62 | 255ull << kLineAge);
+
+inline uint32_t age_of(uint64_t line) { return line >> kLineAge & kAgeMask; }
+
+enum class TouchKind : uint8_t { load, store, atomic, lds, scratch_load, scratch_store };
+
+// What one memory instruction of one wave asks for.
+struct Touch {
+    uint32_t first_line, lines;
+    uint32_t unit_clocks, port_clocks;  // of the address unit, or of the LDS's banks; of the LDS's port
+    uint32_t lanes;
+    TouchKind kind;
+};
+
+struct Step {
+    uint32_t at, touch;  // the instruction; the index of its touch, or kNowhere
+};
+
+// Windows of a wave's steps: every one at first, then every second, fourth and so on, so that what comes late stands for
+// as much as what came first.
+struct WaveStream {
+    Step* step;
+    uint64_t kept, executed, stride;
+    bool is_keeping;  // the step that is executed
+};
+
+constexpr uint64_t kWindow = 256;
+
+// When a workgroup touched each line last, counted in lines that were new to it.
+struct LineAges {
+    uint64_t* key;
+    uint32_t *touched, *written;  // written: bytes
+    uint32_t count, fresh;
+
+    uint32_t touch(uint64_t line, uint32_t bytes);
+    uint32_t written_of(uint64_t line) const;
+
+  private:
+    uint32_t slot_of(uint64_t line) const;
+};
+
+// One workgroup.
+struct GroupStream {
+    uint64_t linear;
+    uint32_t waves;
+    WaveStream wave[kMaxWaves];
+    Touch* touch;
+    uint64_t touches;
+    uint64_t* line;
+    uint64_t lines;
+    uint64_t most_steps;  // of a wave
+    LineAges ages;
+    uint64_t fresh[2][kMaxRegions];  // lines that it touches for the first time, by loads, and by stores and atomics
+};
+
+// Of one buffer: lines that the neighbours touch, each once, and summed over them.
+struct Sharing {
+    uint64_t distinct, summed;
+};
+
+// Of one buffer: lines that a workgroup loads, and how many of them the one before it in y, or else in z, loads as well.
+struct Reuse {
+    uint64_t lines, before[2];
+};
+
+struct LaunchStream {
+    GroupStream group[kMostStreams];
+    uint32_t groups, neighbours;
+    Sharing sharing[2][kMaxRegions];  // of loads; of stores and atomics
+    Reuse reuse[kMaxRegions];
+    uint64_t grid[3];
+    Residency residency;
+    uint64_t scratch_bytes;  // of a lane
+};
+
+struct Streams {
+    uint64_t launches, line_bytes, regions, region_bytes[kMaxRegions];
+    LaunchStream* launch;
+};
+
+void prepare_streams(const Request& request, const Program& program);
+Streams& all_streams();
+const Streams* kept_streams();  // null: none are kept
+// The place of a recorded workgroup's stream; null where enough are kept.
+GroupStream* open_stream(uint32_t launch, const Workgroup& group);
+void note_step(GroupStream& stream, const Wave& wave);
+void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const SiteCounts& counts, uint32_t lanes);
+// `written`: bytes of the line that a store writes.
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written);
+// The workgroup has ended: tells of each line that it wrote whether all of the line was.
+void close_stream(GroupStream& stream);
+// Private memory: a dword of all lanes lies side by side.
+void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes);
+
+}  // namespace machine

@@ -1,0 +1,93 @@
+#include "timed_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wait_rules.h"
+
+namespace machine {
+
+namespace {
+
+struct Names {
+    const Program& program;
+
+    const char* of(const Instruction& in) const { return program.names + in.semantics * kNameBytes; }
+    bool begins(const Instruction& in, const char* start) const { return !strncmp(of(in), start, strlen(start)); }
+};
+
+bool range_of(const Operand& operand, RegisterRange& range) {
+    if (operand.kind != kVector && operand.kind != kScalar) return false;
+    const uint32_t first = operand.index + (operand.kind == kScalar ? 512 : 0);
+    if (first >= kTimedRegisters) return false;
+    const uint32_t room = kTimedRegisters - first, count = operand.dwords ? operand.dwords : 1u;
+    range = {(uint16_t)first, (uint16_t)(count < room ? count : room)};
+    return true;
+}
+
+Category other_category(const Instruction& in, const Names& names, uint64_t count) {
+    if (in.vmcnt != 255 || in.lgkmcnt != 255 || in.expcnt != 255) return Category::wait;
+    if (names.begins(in, "s_barrier")) return Category::barrier;
+    if (in.target < count || names.begins(in, "s_cbranch") || names.begins(in, "s_setpc") ||
+        names.begins(in, "s_swappc"))
+        return Category::branch;
+    const bool is_memory = names.begins(in, "s_load") || names.begins(in, "s_buffer_load") ||
+                           names.begins(in, "s_scratch_load") || names.begins(in, "s_memtime");
+    return is_memory ? Category::scalar_memory : Category::scalar;
+}
+
+Category category_of(const Instruction& in, const Names& names, uint64_t count) {
+    switch ((Unit)(in.unit & 15)) {
+    case kNoUnit:
+        return Category::none;
+    case kPause:
+        return Category::pause;
+    case kSalu:
+        return Category::scalar;
+    case kValu:
+    case kTrans:
+    case kDot:
+        return Category::vector;
+    case kXdl:
+    case kSgemm:
+    case kDgemm:
+        return Category::matrix;
+    case kVmem:
+    case kFlatUnit:
+        return Category::memory;
+    case kLdsUnit:
+        return Category::lds;
+    default:
+        return other_category(in, names, count);
+    }
+}
+
+TimedInstruction timed(const Instruction& in, const Names& names, uint64_t count) {
+    TimedInstruction row = {};
+    row.category = category_of(in, names, count);
+    row.passes = (uint16_t)(1u << (in.unit >> 4));
+    row.is_alone = (in.unit & 15) == kSgemm || (in.unit & 15) == kDgemm;
+    row.pause = (uint16_t)(row.category == Category::pause ? states_of(in) : 0);
+    row.vmcnt = in.vmcnt, row.lgkmcnt = in.lgkmcnt;
+    row.counts_vector = row.category == Category::memory;
+    row.counts_scalar = row.category == Category::lds || row.category == Category::scalar_memory ||
+                        (row.category == Category::memory && in.flags & kGeneric);
+    for (uint32_t i = 0; i < in.sources && i < 4; i++)
+        if (range_of(in.source[i], row.read[row.reads])) row.reads++;
+    for (uint32_t i = 0; i < in.results && i < 2; i++)
+        if (range_of(in.result[i], row.written[row.writes])) row.writes++;
+    return row;
+}
+
+}  // namespace
+
+TimedInstruction* timed_program(const Program& program) {
+    const uint64_t count = program.head.instructions;
+    TimedInstruction* rows = (TimedInstruction*)calloc(count + 1, sizeof(TimedInstruction));
+    if (!rows) die("no memory for the timeline");
+    const Names names = {program};
+    for (uint64_t i = 0; i < count; i++) rows[i] = timed(program.code[i], names, count);
+    return rows;
+}
+
+}  // namespace machine

@@ -1,0 +1,44 @@
+// What an instruction costs and depends on in a timeline, by its row of the table.
+#pragma once
+#include "clock.h"
+#include "loaded_program.h"
+
+namespace machine {
+
+enum class Category : uint8_t {
+    vector,
+    matrix,
+    scalar,
+    branch,
+    lds,
+    memory,
+    scalar_memory,
+    wait,
+    barrier,
+    pause,
+    none
+};
+
+// Registers v0 to v255, a0 to a255, then the scalar ones.
+struct RegisterRange {
+    uint16_t first, count;
+};
+
+struct TimedInstruction {
+    Category category;
+    uint8_t reads, writes;
+    bool is_alone;       // a matrix instruction beside which no vector instruction issues
+    bool counts_vector;  // at vmcnt
+    bool counts_scalar;  // at lgkmcnt
+    uint16_t passes;     // of four clocks
+    uint16_t pause;      // wait states
+    uint8_t vmcnt, lgkmcnt;
+    RegisterRange read[5], written[2];
+};
+
+constexpr uint32_t kTimedRegisters = 512 + kScalars;
+
+// One row for each instruction of the program.
+TimedInstruction* timed_program(const Program& program);
+
+}  // namespace machine

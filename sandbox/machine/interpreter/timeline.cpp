@@ -1,0 +1,331 @@
+#include "timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrivals.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint32_t kSimds = 4, kMostResident = 32, kMostWavesAtOnce = 32;
+constexpr double kRounds = 3, kFewSteps = 8;  // walked through at least; of all steps, what short workgroups may use
+
+struct Runner {
+    const GroupStream* stream;
+    const WaveStream* steps;
+    uint64_t next;
+    uint32_t slot, simd;
+    double now;
+    bool is_waiting;   // at a barrier
+    uint32_t barrier;  // the instruction
+    Queue vector, scalar;
+    double ready[kTimedRegisters];
+};
+
+struct Simd {
+    double free[(int)Category::none + 1], matrix;
+};
+
+struct Slot {
+    uint64_t serial;
+    uint32_t left, arrived, waves;
+    double last;
+};
+
+// One walk through the streams of all workgroups that the unit is given.
+class Walk {
+  public:
+    Walk(const TimelineSetting& setting, const Levels& levels, LineCache& l1, Timeline& line)
+        : stream_(setting.streams.launch[setting.launch]), residency_(stream_.residency), rows_(setting.rows),
+          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes, l1),
+          line_(line) {
+        runner_ = (Runner*)calloc(kMostWavesAtOnce, sizeof(Runner));
+        if (!runner_) die("no memory for the timeline");
+        plan();
+    }
+    ~Walk() { free(runner_); }
+
+    void run() {
+        while (begun_ < resident_) begin((uint32_t)begun_, 0);
+        while (Runner* wave = earliest()) step(*wave);
+        const double each = line_.steps ? whole_ / line_.steps / groups_ : 0;
+        for (int i = 0; i < 3; i++) line_.bytes[i] = memory_.bytes(i) * each;
+        for (double& work : line_.work) work *= each;
+        stretch();
+    }
+
+  private:
+    // How many workgroups are walked through, and how much of each.
+    void plan() {
+        double kept = 0, executed = 0;
+        uint32_t waves = 1;
+        for (uint32_t g = 0; g < stream_.groups; g++) {
+            const GroupStream& group = stream_.group[g];
+            for (uint32_t w = 0; w < group.waves; w++) kept += group.wave[w].kept, executed += group.wave[w].executed;
+            if (group.waves > waves) waves = group.waves;
+        }
+        const double each = kept / stream_.groups;
+        double resident = residency_.resident;
+        if (resident > residency_.workgroups) resident = residency_.workgroups;
+        if (resident > kMostResident) resident = kMostResident;
+        if (resident * waves > kMostWavesAtOnce) resident = kMostWavesAtOnce / waves;
+        resident_ = resident < 1 ? 1 : (uint32_t)resident;
+        double wanted = most(kRounds * resident_, c_.most_steps / kFewSteps / (each + 1));
+        if (wanted > residency_.workgroups) wanted = residency_.workgroups;
+        if (wanted > kMostEnds) wanted = kMostEnds;
+        if (wanted * each > c_.most_steps) wanted = (double)(uint64_t)(c_.most_steps / (each + 1));
+        groups_ = wanted < resident_ ? resident_ : (uint64_t)wanted;
+        skipped_ = (uint64_t)(groups_ * each / c_.most_steps);
+        whole_ = groups_ * executed / stream_.groups, half_ = groups_ * each / (skipped_ + 1) / 2;
+    }
+
+    // Of long streams, a workgroup walks through every so manieth window, each workgroup through others.
+    static bool is_over(const Runner& wave) { return wave.next >= wave.steps->kept; }
+    void advance(Runner& wave) const {
+        if (++wave.next % kWindow == 0) wave.next += skipped_ * kWindow;
+    }
+
+    void begin(uint32_t slot, double at) {
+        const GroupStream& group = stream_.group[begun_ % stream_.groups];
+        const double may = c_.dispatch * (double)begun_ * residency_.units / c_.chiplets;
+        slot_[slot] = {begun_++, group.waves, 0, group.waves, 0};
+        for (uint32_t w = 0; w < group.waves; w++) {
+            Runner& wave = runner_[slot * (kMostWavesAtOnce / resident_) + w];
+            memset(&wave, 0, sizeof wave);
+            wave.stream = &group, wave.steps = &group.wave[w];
+            wave.slot = slot, wave.simd = next_simd_++ % kSimds;
+            wave.now = most(at + c_.start, may);
+            wave.next = slot_[slot].serial % (skipped_ + 1) * kWindow;
+            if (is_over(wave)) wave.next = 0;
+            if (is_over(wave)) end(wave);
+        }
+    }
+
+    Runner* earliest() {
+        Runner* best = nullptr;
+        for (uint32_t i = 0; i < kMostWavesAtOnce; i++) {
+            Runner& wave = runner_[i];
+            if (wave.stream && !wave.is_waiting && (!best || wave.now < best->now)) best = &wave;
+        }
+        return best;
+    }
+
+    void charge(const Runner& wave, double until, Stall cause) {
+        const double clocks = until - wave.now;
+        line_.busy[(int)cause] += clocks;
+        line_.stall[kStalls * at_ + (int)cause] += clocks;
+    }
+
+    // True where the wave has to come again: others go first until then.
+    bool must_wait(Runner& wave, double until, Stall cause) {
+        if (until <= wave.now) return false;
+        charge(wave, until, cause);
+        wave.now = until;
+        return true;
+    }
+
+    // The wave is the earliest of all: it issues its instruction now, or comes again when what keeps it may be over.
+    void step(Runner& wave) {
+        const Step& step = wave.steps->step[wave.next];
+        at_ = step.at;
+        const TimedInstruction& row = rows_[at_];
+        const Touch* touch = step.touch == kNowhere ? nullptr : &wave.stream->touch[step.touch];
+        if (is_kept(wave, row, simd_[wave.simd])) return;
+        advance(wave);
+        if (++line_.steps >= half_ && !half_at_) half_at_ = wave.now;
+        issue(wave, row, touch);
+        double busy = row.category == Category::none ? 0 : c_.issue;
+        if (row.category == Category::branch && is_taken(wave)) busy += c_.branch;
+        if (row.category == Category::pause) busy = c_.slot * row.pause;
+        must_wait(wave, wave.now + busy, Stall::issue);
+        if (row.category == Category::barrier)
+            arrive(wave);
+        else if (is_over(wave))
+            end(wave);
+    }
+
+    bool is_kept(Runner& wave, const TimedInstruction& row, const Simd& simd) {
+        if (must_wait(wave, operands_at(wave, row), Stall::dependency)) return true;
+        switch (row.category) {
+        case Category::matrix:
+            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu) ||
+                   must_wait(wave, simd.matrix, Stall::mfma);
+        case Category::vector:
+            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu);
+        case Category::lds:
+            if (must_wait(wave, port_of(wave) - c_.lds_queue, Stall::lds)) return true;
+            break;
+        case Category::memory:
+            if (must_wait(wave, memory_.address_free() - c_.address_queue, Stall::memory)) return true;
+            break;
+        case Category::wait:
+            return is_awaiting(wave, row);
+        case Category::none:
+            return false;
+        default:
+            break;
+        }
+        return must_wait(wave, simd.free[(int)row.category], Stall::issue);
+    }
+
+    bool is_awaiting(Runner& wave, const TimedInstruction& row) {
+        if (row.vmcnt != 255) {
+            const Arrival arrival = wave.vector.last(row.vmcnt);
+            if (must_wait(wave, arrival.alone, Stall::vmcnt) || must_wait(wave, arrival.at, Stall::memory)) return true;
+        }
+        if (row.lgkmcnt == 255) return false;
+        const Arrival arrival = wave.scalar.last(row.lgkmcnt);
+        return must_wait(wave, arrival.alone, Stall::lgkmcnt) || must_wait(wave, arrival.at, Stall::lds);
+    }
+
+    void issue(Runner& wave, const TimedInstruction& row, const Touch* touch) {
+        Simd& simd = simd_[wave.simd];
+        work(Work::instructions) += row.category != Category::none;
+        double& free = simd.free[row.category == Category::matrix ? (int)Category::vector : (int)row.category];
+        free = wave.now + c_.slot;
+        const double busy = c_.slot * row.passes;
+        switch (row.category) {
+        case Category::vector:
+            free = wave.now + busy;
+            work(Work::valu) += busy;
+            written(wave, row, wave.now + busy - c_.slot + c_.vector_latency);
+            break;
+        case Category::matrix:
+            if (row.is_alone) free = wave.now + busy;
+            simd.matrix = wave.now + busy;
+            work(Work::mfma) += busy;
+            written(wave, row, wave.now + busy + c_.matrix_latency);
+            break;
+        case Category::lds:
+            lds(wave, touch);
+            break;
+        case Category::memory:
+            memory(wave, row, touch);
+            break;
+        case Category::scalar_memory:
+            wave.scalar.push(after(wave.now, c_.scalar_latency));
+            break;
+        case Category::wait:
+            if (row.vmcnt != 255) wave.vector.leave(row.vmcnt);
+            if (row.lgkmcnt != 255) wave.scalar.leave(row.lgkmcnt);
+            break;
+        default:
+            break;
+        }
+    }
+
+    double& work(Work what) { return line_.work[(int)what]; }
+
+    static Arrival after(double now, double clocks) { return {now + clocks, now + clocks}; }
+
+    bool is_taken(const Runner& wave) const {
+        return wave.next < wave.steps->kept && wave.next % kWindow && wave.steps->step[wave.next].at != at_ + 1;
+    }
+
+    static double operands_at(const Runner& wave, const TimedInstruction& row) {
+        double ready = 0;
+        for (uint32_t i = 0; i < row.reads; i++)
+            for (uint32_t r = 0; r < row.read[i].count; r++) ready = most(ready, wave.ready[row.read[i].first + r]);
+        return ready;
+    }
+
+    static void written(Runner& wave, const TimedInstruction& row, double at) {
+        for (uint32_t i = 0; i < row.writes; i++)
+            for (uint32_t r = 0; r < row.written[i].count; r++) wave.ready[row.written[i].first + r] = at;
+    }
+
+    double& port_of(const Runner& wave) { return port_[wave.simd % (uint32_t)c_.lds_ports]; }
+
+    void lds(Runner& wave, const Touch* touch) {
+        const double banks = touch ? touch->unit_clocks : 2, clocks = touch ? touch->port_clocks : 8;
+        double& port = port_of(wave);
+        port = most(port, wave.now) + clocks;
+        banks_ = most(banks_, wave.now) + banks;
+        work(Work::banks) += banks, work(Work::port) += clocks;
+        wave.scalar.push({most(port, banks_) + c_.lds_latency, wave.now + most(clocks, banks) + c_.lds_latency});
+    }
+
+    void memory(Runner& wave, const TimedInstruction& row, const Touch* touch) {
+        if (touch && touch->kind == TouchKind::lds) return lds(wave, touch);
+        if (touch) work(Work::address) += touch->unit_clocks;
+        const Arrival arrival = touch ? memory_.access(*wave.stream, *touch, slot_[wave.slot].serial, wave.now)
+                                      : after(wave.now, c_.l1_latency);
+        wave.vector.push(arrival);
+        if (row.counts_scalar) wave.scalar.push(arrival);
+    }
+
+    void arrive(Runner& wave) {
+        Slot& slot = slot_[wave.slot];
+        wave.is_waiting = true, wave.barrier = at_;
+        slot.arrived++;
+        slot.last = most(slot.last, wave.now);
+        if (is_over(wave))
+            end(wave);
+        else
+            open_barrier(slot, wave.slot);
+    }
+
+    void open_barrier(Slot& slot, uint32_t number) {
+        if (!slot.arrived || slot.arrived < slot.left) return;
+        const double at = slot.last + c_.barrier;
+        slot.arrived = 0, slot.last = 0;
+        for (uint32_t w = 0; w < slot.waves; w++) {
+            Runner& wave = runner_[number * (kMostWavesAtOnce / resident_) + w];
+            if (!wave.stream || !wave.is_waiting) continue;
+            wave.is_waiting = false;
+            at_ = wave.barrier;
+            must_wait(wave, at, Stall::barrier);
+        }
+    }
+
+    void end(Runner& wave) {
+        const double last = wave.now;
+        Slot& slot = slot_[wave.slot];
+        if (wave.is_waiting) slot.arrived--;
+        wave.is_waiting = false;
+        wave.stream = nullptr;
+        end_ = most(end_, last);
+        if (--slot.left) return open_barrier(slot, wave.slot);
+        if (line_.ends < kMostEnds) line_.end[line_.ends++] = last;
+        if (begun_ < groups_) begin(wave.slot, last);
+    }
+
+    // What was left out goes on as the second half did.
+    void stretch() {
+        const double rate = line_.steps > half_ ? (end_ - half_at_) / (line_.steps - half_) : 0;
+        const double left = whole_ - line_.steps;
+        if (left <= 0 || !end_) return;
+        const double factor = (end_ + rate * left) / end_;
+        for (uint32_t i = 0; i < line_.ends; i++) line_.end[i] *= factor;
+    }
+
+    const LaunchStream& stream_;
+    const Residency& residency_;
+    const TimedInstruction* rows_;
+    const Clock& c_;
+    UnitMemory memory_;
+    Timeline& line_;
+    Runner* runner_;
+    Slot slot_[kMostResident] = {};
+    Simd simd_[kSimds] = {};
+    double port_[4] = {}, banks_ = 0, end_ = 0, half_at_ = 0, half_ = 0, whole_ = 0;
+    uint64_t groups_ = 0, begun_ = 0, skipped_ = 0;  // skipped_: windows behind each
+    uint32_t resident_ = 1, next_simd_ = 0, at_ = 0;
+};
+
+}  // namespace
+
+Timeline timeline_of(const TimelineSetting& setting, bool is_warm) {
+    Timeline line = {};
+    line.stall = (double*)calloc(setting.program.head.instructions * kStalls + kStalls, sizeof(double));
+    static LineCache l1;
+    if (!line.stall) die("no memory for the timeline");
+    const Levels levels = levels_of(setting.streams, setting.launch, setting.clock, is_warm);
+    Walk walk(setting, levels, l1, line);
+    walk.run();
+    return line;
+}
+
+}  // namespace machine

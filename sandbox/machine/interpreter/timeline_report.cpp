@@ -1,0 +1,140 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream_file.h"
+#include "timeline.h"
+
+namespace machine {
+
+namespace {
+
+constexpr uint32_t kMostPlaces = 48, kHotLines = 1 << 12;
+
+using Number = unsigned long long;
+
+void write_numbers(FILE* out, const char* name, const double* values, uint32_t count) {
+    fprintf(out, "\"%s\":[", name);
+    for (uint32_t i = 0; i < count; i++) fprintf(out, "%s%llu", i ? "," : "", (Number)values[i]);
+    fprintf(out, "]");
+}
+
+double stalled(const Timeline& line, uint64_t at) {
+    double sum = 0;
+    for (uint32_t i = 0; i < kStalls; i++) sum += line.stall[kStalls * at + i];
+    return sum;
+}
+
+// The instructions at which waves spend most of their time, the worst first.
+void write_places(FILE* out, Timeline& line, uint64_t instructions) {
+    fprintf(out, "\"places\":[");
+    for (uint32_t n = 0; n < kMostPlaces; n++) {
+        uint64_t worst = 0;
+        for (uint64_t i = 1; i < instructions; i++)
+            if (stalled(line, i) > stalled(line, worst)) worst = i;
+        if (stalled(line, worst) < 1) break;
+        fprintf(out, "%s[%llu", n ? "," : "", (Number)worst);
+        for (uint32_t i = 0; i < kStalls; i++) fprintf(out, ",%llu", (Number)line.stall[kStalls * worst + i]);
+        fprintf(out, "]");
+        memset(&line.stall[kStalls * worst], 0, kStalls * sizeof(double));
+    }
+    fprintf(out, "]");
+}
+
+void write_timeline(FILE* out, Timeline line, uint64_t instructions) {
+    fprintf(out, "{");
+    write_numbers(out, "ends", line.end, line.ends);
+    fprintf(out, ",");
+    write_numbers(out, "waits", line.busy, kStalls);
+    fprintf(out, ",");
+    write_numbers(out, "bytes", line.bytes, 3);
+    fprintf(out, ",");
+    write_numbers(out, "work", line.work, kWorks);
+    fprintf(out, ",\"steps\":%llu,", (Number)line.steps);
+    write_places(out, line, instructions);
+    fprintf(out, "}");
+    free(line.stall);
+}
+
+// Atomic operations of lanes on one line, by the workgroups that are kept.
+struct HotLine {
+    uint64_t line;
+    double lanes;
+    uint32_t last_group, groups;
+};
+
+// Lanes of all workgroups whose atomic operations go to the line that most of them go to: they follow one another.
+double hottest(const LaunchStream& stream, double blocks) {
+    HotLine* const lines = (HotLine*)calloc(kHotLines, sizeof(HotLine));
+    if (!lines) die("no memory for the timeline");
+    double most = 0;
+    for (uint32_t g = 0; g < stream.groups; g++) {
+        const GroupStream& group = stream.group[g];
+        for (uint64_t t = 0; t < group.touches; t++) {
+            const Touch& touch = group.touch[t];
+            if (touch.kind != TouchKind::atomic || !touch.lines) continue;
+            for (uint32_t i = 0; i < touch.lines; i++) {
+                const uint64_t line = (group.line[touch.first_line + i] & kPlainLine) + 1;
+                HotLine& hot = lines[(line * 0x9E3779B97F4A7C15ull) >> 52];
+                if (!hot.line) hot.line = line;
+                if (hot.line != line) continue;  // of so many lines, none is hot
+                hot.lanes += (double)touch.lanes / touch.lines;
+                if (hot.last_group != g + 1) hot.groups++;
+                hot.last_group = g + 1;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < kHotLines; i++) {
+        const bool is_everybodys = lines[i].groups > 1 || blocks < 2;
+        const double all = lines[i].lanes / (stream.groups ? stream.groups : 1) * (is_everybodys ? blocks : 1);
+        if (all > most) most = all;
+    }
+    free(lines);
+    return most;
+}
+
+}  // namespace
+
+void print_clock() {
+#define X(name) puts(#name);
+    CLOCK_FIELDS(X)
+    puts("");
+    STALL_CAUSES(X)
+    puts("");
+    UNIT_WORK(X)
+#undef X
+}
+
+void write_timelines(FILE* out, const Streams& streams, const Clock& clock, const Program& program, uint32_t launch) {
+    const LaunchStream& stream = streams.launch[launch];
+    double steps = 0;
+    for (uint32_t g = 0; g < stream.groups; g++)
+        for (uint32_t w = 0; w < stream.group[g].waves; w++) steps += (double)stream.group[g].wave[w].kept;
+    if (!steps) {
+        fprintf(out, "null");
+        return;
+    }
+    static TimedInstruction* rows;
+    if (!rows) rows = timed_program(program);
+    const TimelineSetting setting = {program, rows, streams, launch, clock};
+    fprintf(out, "{\"cold\":");
+    write_timeline(out, timeline_of(setting, false), program.head.instructions);
+    fprintf(out, ",\"warm\":");
+    write_timeline(out, timeline_of(setting, true), program.head.instructions);
+    fprintf(out, ",\"hottest\":%llu}", (Number)hottest(stream, stream.residency.blocks));
+}
+
+int run_timelines(const char* program, const char* streams, const char* clock) {
+    static Program decoded;
+    read_program(program, decoded);
+    const Streams kept = load_streams(streams, decoded);
+    const Clock figures = load_clock(clock);
+    printf("[");
+    for (uint32_t i = 0; i < kept.launches; i++) {
+        if (i) printf(",\n");
+        write_timelines(stdout, kept, figures, decoded, i);
+    }
+    printf("]\n");
+    return 0;
+}
+
+}  // namespace machine
