@@ -34,7 +34,7 @@ class Point:
 
 
 class Family(Protocol):
-    """What a module of `families/` offers."""
+    """The interface of a module of `families/`."""
 
     REPOSITORIES: Sequence[str]
     """OWNER/NAME of what has to be fetched first, as in sources.toml."""
