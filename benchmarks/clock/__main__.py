@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.clock.compared import Compared, compare, show
 from benchmarks.clock.fetch import fetch, repository
-from benchmarks.clock.judged import PointLab
+from benchmarks.clock.judged import PointLab, target_of
 from benchmarks.clock.points import Point, family, family_names, points
 from benchmarks.clock.rows import write_dims
 from records.errors import UsageError
@@ -41,10 +41,10 @@ def main(words: Sequence[str]) -> int:
     chosen = [p for p in points(wanted.folder, names) if not wanted.dims or write_dims(p.dims) in wanted.dims]
     if not (chosen := chosen[:: wanted.every]):
         raise UsageError("no point is of that family and shape")
-    lab = PointLab()
+    labs = {device: PointLab(target_of(device)) for device in {point.device for point in chosen}}
 
     def predicted(point: Point) -> float | str:
-        answer = lab.predicted(point)
+        answer = labs[point.device].predicted(point)
         return answer if isinstance(answer, str) else answer.time_us
 
     with (wanted.folder / "predicted.tsv").open("w", encoding="utf-8", newline="") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -47,32 +48,40 @@ def by_work(compared: Iterable[Compared]) -> dict[tuple[str, str, str], Agreemen
 
 
 def show(compared: Sequence[Compared]) -> None:
-    """Print the table by shape, its medians, and what could not be predicted."""
-    groups = by_work(compared)
-    table(
-        ["family", "device", "shape", "n", "predicted/measured", "error", "Spearman", "regret", "above"],
-        [
-            [
-                *key,
-                str(a.count),
-                f"{a.ratio:.2f}",
-                f"{a.error:.2f}",
-                f"{a.spearman:.2f}",
-                f"{a.regret:.2f}",
-                str(a.above),
-            ]
-            for key, a in groups.items()
-        ],
-        right=[3, 4, 5, 6, 7, 8],
-    )
-    for name in sorted({key[0] for key in groups}):
-        mine = [a for key, a in groups.items() if key[0] == name]
-        ranked = [a.spearman for a in mine if a.spearman == a.spearman]
-        say(
-            f"{name}: {len(mine)} shapes; medians over them: error {median(a.error for a in mine):.2f}, "
-            f"Spearman {f'{median(ranked):.2f}' if ranked else '-'}, regret {median(a.regret for a in mine):.2f} "
-            f"(worst {max(a.regret for a in mine):.2f})"
+    """Print the shapes that several kernels have, a summary of each family, and what could not be predicted."""
+    groups = {key: found for key, found in by_work(compared).items() if found.count > 1}
+    if groups:
+        table(
+            ["family", "device", "shape", "n", "predicted/measured", "error", "Spearman", "regret", "above"],
+            [[*key, *_cells(found)] for key, found in groups.items()],
+            right=[3, 4, 5, 6, 7, 8],
         )
+    for name in sorted({one.point.family for one in compared}):
+        mine = [one for one in compared if one.point.family == name and not one.refusal]
+        if mine:
+            say(_summary(name, mine, [found for key, found in groups.items() if key[0] == name]))
     for one in compared:
         if one.refusal:
             say(f"not predicted: {one.point.family} {one.point.label}: {one.refusal}")
+
+
+def _cells(found: Agreement) -> list[str]:
+    times = (found.ratio, found.error, found.spearman, found.regret)
+    return [str(found.count), *(f"{value:.2f}" for value in times), str(found.above)]
+
+
+def _summary(name: str, mine: Sequence[Compared], shapes: Sequence[Agreement]) -> str:
+    """A family's agreement over all its points, and the medians over shapes that several kernels have."""
+    every = agreement([c.predicted_us for c in mine], [c.point.measured_us for c in mine])
+    said = (
+        f"{name}: {every.count} points, predicted/measured {every.ratio:.2f}, error {every.error:.2f}, "
+        f"Spearman over all sizes {every.spearman:.2f}, above measured {every.above}"
+    )
+    if not shapes:
+        return said
+    ranked = [found.spearman for found in shapes if not math.isnan(found.spearman)]
+    return said + (
+        f"; medians over {len(shapes)} shapes: error {median(s.error for s in shapes):.2f}, "
+        f"Spearman {median(ranked) if ranked else math.nan:.2f}, regret {median(s.regret for s in shapes):.2f} "
+        f"(worst {max(s.regret for s in shapes):.2f})"
+    )

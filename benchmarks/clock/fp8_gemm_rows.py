@@ -25,7 +25,7 @@ from benchmarks.clock.families.fp8_gemm import (
     write_task,
 )
 from benchmarks.clock.fetch import fetch, repository
-from benchmarks.clock.judged import PointLab
+from benchmarks.clock.judged import PointLab, target_of
 from benchmarks.clock.rows import MeasuredRow, read_dims, write_dims, write_rows
 
 SEED = 20261128
@@ -134,7 +134,7 @@ def main(words: list[str]) -> int:
     fetched = fetch(repository(REPOSITORIES[0]), wanted.folder, wanted.mirror)
     source = (fetched / "solution.hip").read_text(encoding="utf-8")
     times = published((fetched / "results.txt").read_text(encoding="utf-8"))
-    lab, proofs = PointLab(), dict[str, Proof]()
+    lab, proofs = PointLab(target_of("MI300X")), dict[str, Proof]()
 
     def is_right(name: str) -> bool:
         if name not in proofs:

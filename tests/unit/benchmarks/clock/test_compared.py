@@ -35,5 +35,12 @@ def test_each_shape_has_its_own_agreement() -> None:
 def test_what_is_shown_names_the_medians_and_the_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     show(compare(POINTS, lambda p: ANSWERS[p.label], lambda one: None))
     said = " ".join(capsys.readouterr().out.split())
-    assert "made_up: 2 shapes" in said and "regret 1.50 (worst 2.00)" in said
+    assert "made_up: 3 points, predicted/measured 0.75, error 0.25" in said
+    assert "over 1 shapes" in said and "regret 2.00 (worst 2.00)" in said  # m=2 has one kernel, so no choice
+    assert "MI300X m=1 2" in said and "MI300X m=2" not in said
     assert "not predicted: made_up d: reads out of bounds" in said
+
+
+def test_nothing_predicted_is_shown_as_refusals_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    show(compare(POINTS[3:], lambda p: ANSWERS[p.label], lambda one: None))
+    assert " ".join(capsys.readouterr().out.split()) == "not predicted: made_up d: reads out of bounds"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.clock.judged import PointLab
+from benchmarks.clock.judged import PointLab, target_of
 from benchmarks.clock.points import Point
+from records.errors import UsageError
 
 TASK = """name = "twice"
 title = "Twice each element"
@@ -65,7 +66,7 @@ def made(folder: Path, kernel: str = KERNEL) -> Point:
 
 @pytest.mark.slow
 def test_a_right_kernel_has_no_fault_and_a_time(tmp_path: Path) -> None:
-    lab, point = PointLab(), made(tmp_path)
+    lab, point = PointLab(target_of("MI300X")), made(tmp_path)
     assert lab.fault(KERNEL, point.task) == ""
     answer = lab.predicted(point)
     assert not isinstance(answer, str)
@@ -84,5 +85,10 @@ def test_a_right_kernel_has_no_fault_and_a_time(tmp_path: Path) -> None:
 )
 def test_a_fault_is_told_in_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:
     wrong = KERNEL.replace(old, new)
-    fault = PointLab().fault(wrong, made(tmp_path, wrong).task)
+    fault = PointLab(target_of("MI300X")).fault(wrong, made(tmp_path, wrong).task)
     assert said in fault and "\n" not in fault
+
+
+def test_a_device_without_a_target_is_refused() -> None:
+    with pytest.raises(UsageError, match="device MI8"):
+        target_of("MI8")
