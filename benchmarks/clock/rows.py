@@ -73,6 +73,6 @@ def write_rows(path: Path, rows: Iterable[MeasuredRow], remarks: Iterable[str] =
     lines = [*(f"# {remark}" for remark in remarks), "\t".join(COLUMNS)]
     for r in rows:
         caches, dims = "warm" if r.is_warm else "cold", write_dims(r.dims)
-        cells = (r.family, r.device, r.kernel, dims, r.dtype, f"{r.measured_us:g}", caches, r.source, r.commit, r.how)
+        cells = (r.family, r.device, r.kernel, dims, r.dtype, f"{r.measured_us:.10g}", caches, r.source, r.commit, r.how)
         lines.append("\t".join(cells))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
