@@ -1,6 +1,7 @@
-"""Families in which a row's kernel is a file of a repository with a launch plan before it.
+"""Families in which a row's kernel is a file with a launch plan before it: a repository's, or one of `kernels/`.
 
-The lab leaves out the file's host half, so the device's code is the one that was measured.
+The lab leaves out a file's host half, so the device's code of a repository is the one that was measured. What is only
+described somewhere has a kernel of ours, which the rows say.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from benchmarks.clock.points import Point
 from benchmarks.clock.rows import ROWS, MeasuredRow, read_rows, write_dims
 
 TASKS = Path(__file__).parent / "tasks"
+OWN = Path(__file__).parent / "kernels"
 
 
 @dataclass(frozen=True)
 class KernelFamily:
     """The rows of rows/NAME.tsv, the task of tasks/NAME, and a repository's code.
 
-    `code` makes a kernel's text from the folder of the repository's files and the row's name of the kernel; `plan` its
-    launch plan, that of tasks/NAME/plan.toml where it is left out.
+    `code` makes a kernel's text from the folder of the repository's files and the row's name of the kernel, `plan` its
+    launch plan, that of tasks/NAME/plan.toml where it is left out. Without a repository the kernel is kernels/NAME.hip.
     """
 
     name: str
-    repository: str
-    code: Callable[[Path, str], str]
+    repository: str = ""
+    code: Callable[[Path, str], str] | None = None
     plan: Callable[[str], str] | None = None
 
     @property
@@ -38,11 +40,12 @@ class KernelFamily:
     def candidate(self, fetched: Path, kernel: str) -> str:
         """The candidate's text for a row's kernel."""
         plan = self.plan(kernel) if self.plan else (self.task / "plan.toml").read_text(encoding="utf-8")
-        return with_plan(plan, self.code(fetched, kernel))
+        own = OWN / f"{self.name}.hip"
+        return with_plan(plan, self.code(fetched, kernel) if self.code else own.read_text(encoding="utf-8"))
 
     def points(self, folder: Path) -> list[Point]:
         """The points of all rows; tasks and kernels come into `folder`, which holds what was fetched."""
-        fetched = repository(self.repository).folder(folder)
+        fetched = repository(self.repository).folder(folder) if self.repository else folder
         return [self._point(folder, fetched, row) for row in read_rows(ROWS / f"{self.name}.tsv")]
 
     def _point(self, folder: Path, fetched: Path, row: MeasuredRow) -> Point:
