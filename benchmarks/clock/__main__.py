@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.clock.compared import Compared, compare, show
+from benchmarks.clock.devices import target_of
 from benchmarks.clock.fetch import fetch, repository
-from benchmarks.clock.judged import PointLab, target_of
+from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point, family, family_names, points
 from benchmarks.clock.rows import write_dims
 from records.errors import ScientistError, UsageError

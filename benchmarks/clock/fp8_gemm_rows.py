@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.clock.devices import target_of
 from benchmarks.clock.families.fp8_gemm import (
     NAME,
     REPOSITORIES,
@@ -25,7 +26,7 @@ from benchmarks.clock.families.fp8_gemm import (
     write_task,
 )
 from benchmarks.clock.fetch import fetch, repository
-from benchmarks.clock.judged import PointLab, target_of
+from benchmarks.clock.judged import PointLab
 from benchmarks.clock.rows import MeasuredRow, read_dims, write_dims, write_rows
 from records.errors import ScientistError
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.clock.points import Point
-from records.errors import UsageError
 from records.evaluation import Measurement
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
@@ -17,7 +16,7 @@ from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.lab.predict import predict
-from sandbox.target import Target, load_target
+from sandbox.target import Target
 from tasks.loader import load_task
 from tasks.task import Task
 
@@ -64,13 +63,6 @@ class PointLab:
             return built
         forecast = predict(self.lab, built, self.target, built.compilation.resources)
         return forecast.measurements[0] if forecast.measurements else _told([f.message for f in forecast.findings])
-
-
-def target_of(device: str) -> Target:
-    """The target of a row's device; UsageError where there is none."""
-    if device != "MI300X":
-        raise UsageError(f"no target is known for the device {device}: only for MI300X")
-    return load_target("mi300x")
 
 
 @lru_cache(maxsize=64)

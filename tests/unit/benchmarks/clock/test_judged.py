@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.clock.judged import PointLab, target_of
+from benchmarks.clock.devices import target_of
+from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point
 from records.errors import UsageError
 
