@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.clock.families.fp8_gemm import write_task
 from benchmarks.clock.fetch import repository
+from benchmarks.clock.kernel_family import with_plan
 from benchmarks.clock.points import Point
 from benchmarks.clock.radeonflow import REPOSITORY, joined, launch, transpose
 from benchmarks.clock.rows import ROWS, MeasuredRow, read_rows, write_dims
@@ -65,7 +66,7 @@ def candidate(code: str, dims: Mapping[str, int], split: int) -> str:
     workspace = f'[workspace]\na_rows = ["e4m3fnuz", "m", "k"]\nb_rows = ["e4m3fnuz", "{padded}", "k"]\n'
     if split > 1:
         workspace += f'parts = ["f32", "{split}", "m", "n"]\n'
-    return "/*+++\n" + "\n".join([*tested, *launches(dims, split, shapes), workspace]) + "+++*/\n" + code
+    return with_plan("\n".join([*tested, *launches(dims, split, shapes), workspace]), code)
 
 
 def small_case(split: int) -> dict[str, int]:
