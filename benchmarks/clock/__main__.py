@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--mirror", type=Path, help="a folder of bare git directories OWNER+NAME/repo, for no network")
     options.add_argument("--only", action="append", metavar="FAMILY", choices=family_names(), help="this family alone")
     options.add_argument("--dims", action="append", metavar="DIMS", help='this shape alone, as in "m=64,n=64"')
-    options.add_argument("--every", type=int, default=1, metavar="N", help="each N-th point of a family alone")
+    options.add_argument("--every", type=int, default=1, metavar="N", help="each N-th point alone")
     return options
 
 
