@@ -1,0 +1,69 @@
+"""Predict the time of every measured kernel and say how far that agrees: `python -m benchmarks.clock --help`."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.clock.compared import Compared, compare, show
+from benchmarks.clock.devices import target_of
+from benchmarks.clock.fetch import fetch, repository
+from benchmarks.clock.judged import PointLab
+from benchmarks.clock.points import Point, family, family_names, points
+from benchmarks.clock.rows import write_dims
+from records.errors import ScientistError, UsageError
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.clock", description=__doc__)
+    options.add_argument("--folder", type=Path, required=True, help="where fetched files, tasks and kernels go")
+    options.add_argument("--mirror", type=Path, help="a folder of bare git directories OWNER+NAME/repo, for no network")
+    options.add_argument("--only", action="append", metavar="FAMILY", choices=family_names(), help="this family alone")
+    options.add_argument("--dims", action="append", metavar="DIMS", help='this shape alone, as in "m=64,n=64"')
+    options.add_argument("--every", type=int, default=1, metavar="N", help="each N-th point alone")
+    return options
+
+
+def fetch_all(names: Iterable[str], folder: Path, mirror: Path | None) -> None:
+    """Bring what these families need into the folder."""
+    for needed in sorted({r for name in names for r in family(name).REPOSITORIES}):
+        fetch(repository(needed), folder, mirror)
+
+
+def main(words: Sequence[str]) -> int:
+    """Fetch, predict, compare; the predicted times go to FOLDER/predicted.tsv as well."""
+    wanted = parser().parse_args(words)
+    names = wanted.only or family_names()
+    fetch_all(names, wanted.folder, wanted.mirror)
+    chosen = [p for p in points(wanted.folder, names) if not wanted.dims or write_dims(p.dims) in wanted.dims]
+    if not (chosen := chosen[:: wanted.every]):
+        raise UsageError("no point is of that family and shape")
+    labs = {device: PointLab(target_of(device)) for device in {point.device for point in chosen}}
+
+    def predicted(point: Point) -> float | str:
+        answer = labs[point.device].predicted(point)
+        return answer if isinstance(answer, str) else answer.time_us
+
+    with (wanted.folder / "predicted.tsv").open("w", encoding="utf-8", newline="") as file:
+        sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
+        sheet.writerow(["family", "device", "label", "measured_us", "predicted_us", "refusal"])
+
+        def told(one: Compared) -> None:
+            p = one.point
+            sheet.writerow([p.family, p.device, p.label, p.measured_us, f"{one.predicted_us:.3f}", one.refusal])
+            file.flush()
+
+        show(compare(chosen, predicted, told))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ScientistError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

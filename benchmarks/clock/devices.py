@@ -1,0 +1,28 @@
+"""The devices that points were measured on, as targets of the lab: data of `devices/` and, of the MI300X, the shipped.
+
+They are apart from `sandbox/targets`, since no kernel is made for them here: all code is compiled for gfx942.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from records.errors import UsageError
+from sandbox.target import Target, load_target
+
+FOLDER = Path(__file__).parent / "devices"
+
+
+def device_names() -> list[str]:
+    """The devices that rows may name."""
+    return sorted(["MI300X", *(path.stem.upper() for path in FOLDER.glob("*.toml"))])
+
+
+def target_of(device: str) -> Target:
+    """The target of a row's device, such as MI250X, of which one GCD counts; UsageError names the known ones."""
+    if device == "MI300X":
+        return load_target("mi300x")
+    if device not in device_names():
+        raise UsageError(f"there is no target for the device {device}; known are {', '.join(device_names())}")
+    return Target(**tomllib.loads((FOLDER / f"{device.lower()}.toml").read_text(encoding="utf-8")))
