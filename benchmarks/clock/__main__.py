@@ -14,7 +14,7 @@ from benchmarks.clock.fetch import fetch, repository
 from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point, family, family_names, points
 from benchmarks.clock.rows import write_dims
-from records.errors import UsageError
+from records.errors import ScientistError, UsageError
 
 
 def parser() -> argparse.ArgumentParser:
@@ -62,4 +62,8 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ScientistError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -45,7 +45,7 @@ def repository(name: str) -> Repository:
     return known[name]
 
 
-def fetch(wanted: Repository, cache: Path, mirror: Path | None = None) -> Path:
+def fetch(wanted: Repository, cache: Path, mirror: Path | None = None, web: str = RAW) -> Path:
     """Bring the files of a repository into the cache and return their folder; what is there with its digest stays.
 
     With `mirror` they are read from the bare git directory MIRROR/OWNER+NAME/repo and nothing is asked of the network.
@@ -56,7 +56,7 @@ def fetch(wanted: Repository, cache: Path, mirror: Path | None = None) -> Path:
         place = folder / path
         if place.is_file() and _sha256(place.read_bytes()) == digest:
             continue
-        data = _from_git(wanted, path, mirror) if mirror else _from_web(wanted, path)
+        data = _from_git(wanted, path, mirror) if mirror else _from_web(wanted, path, web)
         if _sha256(data) != digest:
             raise MachineError(
                 f"{path} of {wanted.name} at {wanted.commit} has another SHA-256 than {SOURCES.name} names "
@@ -80,9 +80,9 @@ def _from_git(wanted: Repository, path: str, mirror: Path) -> bytes:
     return shown.stdout
 
 
-def _from_web(wanted: Repository, path: str) -> bytes:
-    """The file's bytes as GitHub serves them."""
-    address = f"{RAW}/{wanted.name}/{wanted.commit}/{path}"
+def _from_web(wanted: Repository, path: str, web: str) -> bytes:
+    """The file's bytes as GitHub serves them, under the address `web`."""
+    address = f"{web}/{wanted.name}/{wanted.commit}/{path}"
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
             return bytes(answer.read())

@@ -28,6 +28,7 @@ from benchmarks.clock.families.fp8_gemm import (
 from benchmarks.clock.fetch import fetch, repository
 from benchmarks.clock.judged import PointLab
 from benchmarks.clock.rows import MeasuredRow, read_dims, write_dims, write_rows
+from records.errors import ScientistError
 
 SEED = 20261128
 DRAWN = 18  # configurations that are entered with every shape
@@ -166,4 +167,8 @@ def _told(proofs: Mapping[str, Proof]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ScientistError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -72,7 +72,7 @@ def write_rows(path: Path, rows: Iterable[MeasuredRow], remarks: Iterable[str] =
     """Write a table that `read_rows` reads, remarks first."""
     lines = [*(f"# {remark}" for remark in remarks), "\t".join(COLUMNS)]
     for r in rows:
-        caches, dims = "warm" if r.is_warm else "cold", write_dims(r.dims)
-        cells = (r.family, r.device, r.kernel, dims, r.dtype, f"{r.measured_us:g}", caches, r.source, r.commit, r.how)
+        caches, time = "warm" if r.is_warm else "cold", f"{r.measured_us:.10g}"
+        cells = (r.family, r.device, r.kernel, write_dims(r.dims), r.dtype, time, caches, r.source, r.commit, r.how)
         lines.append("\t".join(cells))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.clock.fetch import repository
+from benchmarks.clock.kernel_family import TASKS, file_name, with_plan
 from benchmarks.clock.points import Point
 from benchmarks.clock.rows import ROWS, MeasuredRow, read_rows, write_dims
 from records.errors import UsageError
 
 NAME = "fp8_gemm"
 REPOSITORIES = ("Snektron/gpumode-amd-fp8-mm",)
-TASK = Path(__file__).parents[1] / "tasks" / NAME
+TASK = TASKS / NAME
 TABLE = ROWS / f"{NAME}.tsv"
 Dims = Mapping[str, int]
 TESTS = ({"m": 128, "n": 192, "k": 512}, {"m": 256, "n": 128, "k": 256})  # with a part of a tile, and of one k-block
@@ -67,16 +68,14 @@ def candidate(source: str, config: GemmConfiguration, writes_waits: bool = False
     m, n, k = config.tile
     order = str(config.reads_columns).lower()
     kernel = f"kernel<{config.block}, BLOCK_TILE, WARP_TILE, __uint128_t, {config.pipeline}, {order}, false>"
-    plan = f"""/*+++
-[[launch]]
+    plan = f"""[[launch]]
 kernel = "{kernel}"
 grid = ["1", "ceil_div(m, {m})", "ceil_div(n, {n})"]
 block = [{config.block}]
 args = ["a", "b", "a_scale", "b_scale", "c", "m", "n", "k", "ceil_div(k, 128) * 128", "null", "null"]
-+++*/
 """
     constants = f"constexpr cube BLOCK_TILE{{{m}, {n}, {k}}}, WARP_TILE{{{_MATRIX[config.mfma]}}};"
-    return f"{plan}{_WAITS if writes_waits else ''}{source}\n{constants}\n"
+    return with_plan(plan, f"{_WAITS if writes_waits else ''}{source}\n{constants}\n")
 
 
 def write_task(
@@ -99,7 +98,7 @@ def write_task(
 
 def write_kernel(folder: Path, source: str, config: GemmConfiguration) -> Path:
     """Write the candidate of a configuration; its file."""
-    place = folder / "kernels" / NAME / f"{config.text.replace(' ', '_')}.hip"
+    place = folder / "kernels" / NAME / f"{file_name(config.text)}.hip"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(candidate(source, config), encoding="utf-8")
     return place

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.clock.fetch import repository
+from benchmarks.clock.kernel_family import TASKS, file_name, with_plan, write_task
 from benchmarks.clock.points import Point
 from benchmarks.clock.radeonflow import REPOSITORY, joined, transpose
 from benchmarks.clock.rows import ROWS, MeasuredRow, read_rows, write_dims
@@ -14,7 +15,6 @@ from records.errors import UsageError
 
 NAME = "radeonflow_transpose"
 REPOSITORIES = (REPOSITORY,)
-TASK = Path(__file__).parents[1] / "tasks" / NAME
 SMALL = (256, 128)  # rows and columns of the task's only test
 _FORM = re.compile(r"tile(\d+) block(\d+) width(\d+)")
 
@@ -33,7 +33,7 @@ def candidate(code: str, kernel: str, dims: Mapping[str, int]) -> str:
     launches = [
         transpose("y", "x", rows, cols, shape_of(kernel), f"rows == {rows} and cols == {cols}") for rows, cols in sizes
     ]
-    return "/*+++\n" + "\n".join(sorted(launches)) + "+++*/\n" + code
+    return with_plan("\n".join(sorted(launches)), code)
 
 
 def points(folder: Path) -> list[Point]:
@@ -44,13 +44,8 @@ def points(folder: Path) -> list[Point]:
 
 def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
     """The point of one row, whose task and kernel are written."""
-    place = folder / "tasks" / NAME / "x".join(map(str, row.dims.values()))
-    place.mkdir(parents=True, exist_ok=True)
-    case = "".join(f"{name} = {size}\n" for name, size in row.dims.items())
-    text = (TASK / "task.toml").read_text(encoding="utf-8")
-    (place / "task.toml").write_text(f"{text}\n[[benchmark]]\n{case}", encoding="utf-8")
-    (place / "reference.py").write_bytes((TASK / "reference.py").read_bytes())
-    kernel = folder / "kernels" / NAME / f"{place.name}_{row.kernel.replace(' ', '_')}.hip"
+    place = write_task(folder / "tasks" / NAME / file_name(write_dims(row.dims)), TASKS / NAME, row.dims)
+    kernel = folder / "kernels" / NAME / f"{place.name}_{file_name(row.kernel)}.hip"
     kernel.parent.mkdir(parents=True, exist_ok=True)
     kernel.write_text(candidate(code, row.kernel, row.dims), encoding="utf-8")
     label, source = f"{row.kernel} at {write_dims(row.dims)}", f"{row.source} at {row.commit}"

@@ -75,11 +75,22 @@ KS_WMMA(bfloat8_t, bfloat8_t, 32, 16, long, float, f32_32x32x16_bf8_bf8)
 template <class X, class Y> inline constexpr bool same = false;
 template <class X> inline constexpr bool same<X, X> = true;
 
+// A vector of what clang has no vectors of, such as hip_bfloat16.
+template <class T, uint32_t Count> struct listed {
+    T d[Count];
+    KS_MEMBER constexpr T& operator[](uint32_t i) { return d[i]; }
+    KS_MEMBER constexpr const T& operator[](uint32_t i) const { return d[i]; }
+};
+
 }  // namespace ks
 
 template <class T, class... Others> KS_MEMBER constexpr auto make_vector(T first, Others... others) {
-    ks::vector<T, 1 + sizeof...(Others)> made = {first, static_cast<T>(others)...};
-    return made;
+    if constexpr (__is_class(T)) {
+        return ks::listed<T, 1 + sizeof...(Others)>{{first, static_cast<T>(others)...}};
+    } else {
+        ks::vector<T, 1 + sizeof...(Others)> made = {first, static_cast<T>(others)...};
+        return made;
+    }
 }
 
 // One wave's share: element e of a lane is x[e]. Which matrix element that is, the hardware's layout decides.

@@ -58,6 +58,17 @@ def test_a_commit_that_the_mirror_lacks_is_named(tmp_path: Path) -> None:
         fetch(Repository("somebody/kernels", "1" * 40, {"src/k.hip": "0" * 64}), tmp_path / "cache", mirror)
 
 
+def test_without_a_mirror_files_come_from_the_web_by_name_commit_and_path(tmp_path: Path) -> None:
+    wanted = Repository("somebody/kernels", "2" * 40, {"src/k.hip": hashlib.sha256(TEXT).hexdigest()})
+    served = tmp_path / "web" / wanted.name / wanted.commit / "src" / "k.hip"
+    with pytest.raises(MachineError, match=r"src/k.hip cannot be fetched .*--mirror"):
+        fetch(wanted, tmp_path / "cache", web=(tmp_path / "web").as_uri())
+    served.parent.mkdir(parents=True)
+    served.write_bytes(TEXT)
+    folder = fetch(wanted, tmp_path / "cache", web=(tmp_path / "web").as_uri())
+    assert (folder / "src" / "k.hip").read_bytes() == TEXT
+
+
 def test_the_table_names_whole_commits_and_digests() -> None:
     for name, entry in repositories().items():
         assert name.count("/") == 1 and len(entry.commit) == 40 and entry.files

@@ -147,3 +147,20 @@ __global__ void k(const double* x, float* y) {{
 }}"""
     found = build(source, [launch("k", ["x", "y"])])
     assert found[0].kind == "compile_error" and "no matrix instruction of gfx942" in " ".join(f.message for f in found)
+
+
+def test_a_vector_of_bfloat16_is_made_indexed_and_stored_whole() -> None:
+    source = (
+        INCLUDE
+        + """
+extern "C" __global__ void k(bfloat16_t* y, float* z) {
+    auto made = make_vector(bfloat16_t(1.0f), bfloat16_t(-2.5f), bfloat16_t(3.0f), bfloat16_t(0.5f));
+    *(decltype(made)*)&y[threadIdx.x * 4] = made;
+    z[threadIdx.x] = made[1];
+}"""
+    )
+    outputs = {"y": np.zeros(256, ml_dtypes.bfloat16), "z": np.zeros(64, np.float32)}
+    done = execute(source, [launch("k", ["y", "z"])], {}, outputs)
+    assert done.findings == ()
+    assert done.outputs["y"].astype(np.float32).tolist() == [1.0, -2.5, 3.0, 0.5] * 64
+    assert done.outputs["z"].tolist() == [-2.5] * 64
