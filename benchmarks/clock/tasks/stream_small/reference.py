@@ -1,0 +1,22 @@
+"""Quarter of a vector of doubles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {"b": rng.standard_normal(case.dims["n"])}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The quarter, which is exact."""
+    return {"a": inputs["b"] * 0.25}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The same."""
+    return reference(inputs, case)
