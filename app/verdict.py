@@ -7,7 +7,8 @@ from typing import Any
 
 from app.coverage import coverage_text
 from app.screen import format_us, say, table
-from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, Resources
+from records.code_meanings import CODES
+from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
 from records.quantity import plain
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown

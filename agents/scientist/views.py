@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
+from records.code_meanings import CODES
 from records.concealment import is_open, name_told, told
-from records.evaluation import CODES, Evaluation
+from records.evaluation import Evaluation
 from records.experiment import Experiment, Proposed
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 

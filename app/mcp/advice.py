@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from records.code_meanings import CODES
 from records.errors import UsageError
-from records.evaluation import CODES
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 RESOURCES: Mapping[str, str] = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from app.page.leaders import Yardsticks, time_kind
 from app.page.sheets import CallLine, CandidateLine, CaseTime, ReadPassage, RunHead
-from records.evaluation import CODES, Evaluation, Measurement, geomean_us
+from records.code_meanings import CODES
+from records.evaluation import Evaluation, Measurement, geomean_us
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 
 

@@ -19,9 +19,10 @@ from app.page.run_lines import (
 )
 from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
 from records.artefacts import ArtefactStore
+from records.code_meanings import CODES
 from records.computed_once import computed_once
 from records.errors import LedgerError, UsageError
-from records.evaluation import CODES, Evaluation, Verdict
+from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Event, ModelCall
 from records.ledger import Ledger
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.mcp.advice import RESOURCES, advice_of, explained
+from records.code_meanings import CODES
 from records.errors import UsageError
-from records.evaluation import CODES, FINDING_KINDS
+from records.evaluation import FINDING_KINDS
 
 
 @pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, "lds_banks"])
