@@ -182,13 +182,13 @@ def _judged(settings: Settings, asked: KernelRequest) -> tuple[Task, Evaluation]
 
 
 def _contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
-    from records.ranking import by_level, is_least_gain
+    from records.ranking import by_level, is_shorter
 
     before, after = old.geomean_us, new.geomean_us
     if not before or not after or old.time_kind != new.time_kind:
         return "not comparable"
     if new.time_kind == "predicted":
-        return "faster" if is_least_gain(after, before) else "slower" if is_least_gain(before, after) else "same"
+        return "faster" if is_shorter(new, old) else "slower" if is_shorter(old, new) else "same"
     decided = by_level(new, old)
     if decided is None:
         _, sandbox, challenger = _prepared(settings, right)

@@ -100,6 +100,17 @@ def test_of_equal_kernels_the_first_one_stays_best(tmp_path: Path) -> None:
     assert best(context, kernels).attempt.id == "g001-e1-a0"
 
 
+@pytest.mark.parametrize(("error", "wins"), [(0.0, 3), (0.1, 2), (0.5, 0)])
+def test_a_tie_by_the_clock_s_error_replaces_no_leader(tmp_path: Path, error: float, wins: int) -> None:
+    context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
+    kernels = [
+        VerifiedKernel(attempt(f"g001-e{i}-a0", 1), replace(made, measurements=(replace(row, error=error),)))
+        for i, made in enumerate((timed(12), timed(11.5), timed(10), timed(9.5)))
+        for row in made.measurements
+    ]
+    assert best(context, kernels).attempt.id == f"g001-e{wins}-a0"
+
+
 def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]]:
     """A context that measures, and these kernels in its ledger."""
     plain = table_context(folder, table_task(folder, ""), ScriptedAuthor(nothing, lambda step, base: ""))
