@@ -161,6 +161,12 @@ class HotLine:
     kernel: str
     counters: Mapping[str, float]
     shares: Mapping[str, float]  # of the kernel's total, by the same keys
+    stall_cause: str = ""  # of most of `stall_us`
+
+    def title(self, name: str) -> str:
+        """A key in words, with the cause of a stall."""
+        cause = f", most by {self.stall_cause}," if name == "stall_us" and self.stall_cause else ""
+        return name.replace("_", " ") + cause
 
 
 @dataclass(frozen=True)
