@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well predictions agree with measurements."""
+    """Figures on how predictions agree with measurements."""
 
     count: int
     ratio: float  # median of measured over predicted
@@ -46,7 +46,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Factor:
-    """What the predicted times that one resource binds are to be multiplied by."""
+    """The factor for the predicted times that one resource binds."""
 
     resource: str
     factor: float

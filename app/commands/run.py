@@ -174,8 +174,8 @@ def _print(result: RunResult, session: Session) -> None:
             say(f"             {_credit(session, best.id)}")
         for text in _arms(session, best.id):
             say(f"             {text}")
-        for text in _contrasts(session, best.id):
-            say(f"             {text}, timed in turns")
+        for text in (*_contrasts(session, best.id), *_agreement(session)):
+            say(f"             {text}")
         say(
             f"kernel       {best.path}"
             + ("" if result.is_gain else " (no verified kernel is faster than the best seed)")
@@ -217,9 +217,23 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
     attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
     ids = {a.evaluation_key: a.id for a in attempts.values()}
     return [
-        f"{c.text} than {ids[c.incumbent]}"
+        f"{c.text} than {ids[c.incumbent]}, timed in turns"
         for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
         if c.verdict == "faster" and c.incumbent in ids
+    ]
+
+
+def _agreement(session: Session) -> list[str]:
+    """Measured times of this run beside the lab's predictions of them, where the ledger holds some."""
+    from app.page.foretold import foretold
+    from records.agreement import agreement
+
+    ledger, run = session.context.ledger, session.context.run
+    found = agreement(foretold(ledger, run, ledger.attempts(run.id)))
+    if found is None:
+        return []
+    return [
+        f"measured times are {found.ratio:.2f} of the predicted ones at the median of {counted(found.count, 'pair')}"
     ]
 
 

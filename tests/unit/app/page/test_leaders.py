@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.page import RunReader
 from app.page.leaders import leaders, retuned, yardsticks
 from app.session import summary
 from tests.support.scripted_run import Bench
@@ -46,3 +47,5 @@ def test_a_run_whose_best_is_within_the_clock_s_error_gained_nothing(
     assert told == ([seed.id, idea.id] if is_gain else [seed.id])
     assert [a.id for a in leaders(list(made.values()), ledger)] == told
     assert summary(ledger, bench.context.run, tmp_path, 0.0).is_gain is is_gain
+    lines = RunReader(ledger, bench.context.artefacts, bench.context.run.id).book().lines
+    assert [line.tie for line in lines] == ["", "" if is_gain else "equal within the clock's error of 10 %"]
