@@ -14,6 +14,8 @@ from sandbox.protocol import Sandbox
 from sandbox.walk import Purpose, question
 from tasks.task import Task
 
+UNSCALED = "Its times are multiplied by the target file's factors; the figures of this paragraph are not."
+
 
 class ScaledLab(ByPurpose):
     """Verdicts are the lab's; expected times are scaled, bounds are not, and every key names the file."""
@@ -42,7 +44,8 @@ class ScaledLab(ByPurpose):
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         made = question(self._asked, purpose)(prepared)
         rows = tuple(scaled_time(m, self._file.factors) for m in made.measurements)
-        return replace(made, key=self.key(prepared), measurements=rows)
+        said = f"{made.explanation} {UNSCALED}" if rows != made.measurements and made.explanation else made.explanation
+        return replace(made, key=self.key(prepared), measurements=rows, explanation=said)
 
 
 def scaled_time(m: Measurement, factors: Mapping[str, float]) -> Measurement:
