@@ -102,6 +102,18 @@ def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.Capture
     assert "<!doctype html>" in (session.folder / "report.html").read_text()
 
 
+def test_the_last_words_tell_an_expected_time_beside_its_bound(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def known(step: Step, base: Specimen) -> Draft:
+        made = faster(step, base)
+        return replace(made, source=f"{made.source}\n// warm_us = 20\n// bound_us = 12.4\n// error = 0.01\n")
+
+    assert ended(session_of(tmp_path, ScriptedAuthor(ideas, known)), json_asked=False) == 0
+    said = "us (cold; warm 20 us), bound 12.4 us (predicted; a ratio of two has an error of 1 %)"
+    assert said in capsys.readouterr().out
+
+
 def test_one_generation_is_told_in_the_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert ended(session_of(tmp_path, ScriptedAuthor(lambda n: ideas(n)[:1], faster), generations=1), False) == 0
     assert "2 attempts in 1 generation, 2 verified" in capsys.readouterr().out
