@@ -53,6 +53,7 @@ class Member:
     scratch_bytes: int = 0  # spills where not 0
     waves_per_simd: int = 0  # the smallest
     credit: Credit = field(default_factory=Credit)
+    time_error: float = 0.0  # relative, of a ratio of two predicted times; 0 where it is not known
     is_explored: bool = False  # known changes and its tunables were searched together
 
 

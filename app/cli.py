@@ -22,6 +22,7 @@ import typer
 from app.commands import (
     ablate,
     cache_command,
+    calibrate,
     check,
     cluster_command,
     completion,
@@ -76,7 +77,21 @@ def _register(module: ModuleType) -> None:
     app.command(name, short_help=_purpose(module))(module.command)
 
 
-for _module in (demo, run, resume, status, stop, serve, ablate, check, isa, report_command, export, preferences):
+for _module in (
+    demo,
+    run,
+    resume,
+    status,
+    stop,
+    serve,
+    ablate,
+    check,
+    calibrate,
+    isa,
+    report_command,
+    export,
+    preferences,
+):
     _register(_module)
 app.add_typer(tasks_group.app, name="tasks", short_help=_purpose(tasks_group))
 app.add_typer(runs.app, name="runs", short_help=_purpose(runs))

@@ -10,6 +10,7 @@ from app.settings import Settings
 from records.errors import MachineError, SettingsError, SpoolError, UsageError
 
 if TYPE_CHECKING:
+    from app.target_file import TargetFile
     from graph.context import Sandbox
     from sandbox.remote.client import Post
     from sandbox.target import Target
@@ -73,7 +74,22 @@ def place_of(settings: Settings, on: str, target: str) -> str:
         from sandbox.target import load_target
 
         return place_id(cluster_place(settings, load_target(target), on))
+    if on == "lab":
+        own = target_file_of(settings, target)
+        return own.digest if own else ""
     return make_post(settings, on).id if is_elsewhere(on) else ""
+
+
+def target_file_of(settings: Settings, target: str) -> TargetFile | None:
+    """The target file of the settings where it is about this target; SettingsError for one that cannot be used."""
+    if settings.target_file is None:
+        return None
+    from app.target_file import overlaid, read_target_file
+    from sandbox.target import load_target
+
+    found = read_target_file(settings.target_file)
+    overlaid(load_target(found.target), found)
+    return found if found.target == target else None
 
 
 def refuse_seed(seed: int) -> None:
@@ -112,6 +128,8 @@ def make_sandbox(
     from sandbox.target import load_target
 
     known, where = load_target(target), resolve_on(on, target)
+    if where == "lab" and run_id:
+        _refuse_other_file(settings, target, place_id)
     if exact and where != "lab":
         raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
     if keep is not None and where != "lab":
@@ -138,6 +156,14 @@ def make_sandbox(
 
         return device_evaluator(known, settings.cache_folder / "kernels", seed)
     return _lab(settings, known, seed, exact, keep, whole_s)
+
+
+def _refuse_other_file(settings: Settings, target: str, begun_with: str) -> None:
+    """SettingsError where a run began with another target file: its times would be of two kinds."""
+    if begun_with != place_of(settings, "lab", target):
+        raise SettingsError(
+            "the run was started with another target file: set KERNEL_SCIENTIST_TARGET_FILE as it was, or start another"
+        )
 
 
 def require_isolation(settings: Settings, target: str, on: str) -> None:
@@ -185,6 +211,13 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path 
     from sandbox.lab.lab_evaluator import LabEvaluator
     from sandbox.lab.lab_verify import patience_for
 
+    own = target_file_of(settings, target.name)
+    if own is not None:
+        from app.scaled_lab import ScaledLab
+        from app.target_file import overlaid
+
+        plain = settings.model_copy(update={"target_file": None})
+        return ScaledLab(_lab(plain, overlaid(target, own), seed, exact, keep, whole_s), own)
     return LabEvaluator(
         find_toolchain(settings.cache_folder / "toolchain"),
         settings.cache_folder / "kernels",

@@ -45,6 +45,7 @@ class Best:
     speedup_over_seed: float | None  # the best seed, as tuned
     speedup_over_naive_seed: float | None  # the first seed, as its file has it
     is_seed: bool = False  # no kernel of the run beats those it began with
+    time_error: float = 0.0  # relative, of a ratio of predicted times; 0 where it is not known
 
 
 @dataclass(frozen=True)
@@ -259,6 +260,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
             seeds.over_best(best),
             seeds.over_naive(best),
             bool(given) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in given},
+            best.time_error,
         ),
     )
 

@@ -49,6 +49,8 @@ class Settings(BaseSettings):
     """A Postgres database for the ledger, its artefacts and the checkpoints; files of the runs folder without one."""
     knowledge_folder: Path | None = None
     """The knowledge store; `knowledge` in the cache folder when not given."""
+    target_file: Path | None = None
+    """Own figures for a target and factors for the lab's times, as `calibrate --write` makes them."""
     cores: int | None = Field(default=None, ge=1)
     """Threads the lab may use; all of them when not given."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.coverage import coverage_text
-from app.screen import format_us, say, table
-from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, Resources
-from records.quantity import plain
+from app.screen import say, table
+from app.times import print_times, time_json
+from records.code_meanings import CODES
+from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
 MOST_ONE_SIDED, WIDE = 8, 100
@@ -30,6 +31,7 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "kernel_counters": {kernel: dict(values) for kernel, values in evaluation.kernel_counters.items()},
         "hot_lines": [
             {"line": h.line, "kernel": h.kernel, "counters": dict(h.counters), "shares": dict(h.shares)}
+            | ({"stall_cause": h.stall_cause} if h.stall_cause else {})
             for h in evaluation.hot_lines
         ],
         "explanation": evaluation.explanation,
@@ -54,9 +56,9 @@ def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for case in evaluation.cases:
         m = timed.pop(case.name, None) if case.role == "benchmark" else None
-        shown = {"name": case.name, "correct": case.correct, "error": case.error, **_time_json(m)}
+        shown = {"name": case.name, "correct": case.correct, "error": case.error, **time_json(m)}
         rows.append(shown | _coverage_json(case))
-    return rows + [{"name": m.case, "correct": None, "error": None, **_time_json(m)} for m in timed.values()]
+    return rows + [{"name": m.case, "correct": None, "error": None, **time_json(m)} for m in timed.values()]
 
 
 def _coverage_json(case: CaseResult) -> dict[str, Any]:
@@ -67,23 +69,6 @@ def _coverage_json(case: CaseResult) -> dict[str, Any]:
         "compared": case.compared,
         "miss_chance": case.miss_chance,
         "stands_for": case.stands_for or None,
-    }
-
-
-def _time_json(m: Any) -> Mapping[str, Any]:
-    if m is None:
-        return dict.fromkeys(
-            ("time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us")
-        )
-    return {
-        "time_us": m.time_us,
-        "time_kind": m.kind,
-        "ci_low": m.ci_low_us,
-        "ci_high": m.ci_high_us,
-        "warm_us": m.warm_us or None,
-        "bound": m.bound,
-        "roofline_fraction": m.roofline_fraction,
-        "resources_us": dict(m.resources_us),
     }
 
 
@@ -98,7 +83,8 @@ def show(evaluation: Evaluation, source: str, name: str) -> None:
     _print_resources(evaluation)
     _print_cases(evaluation)
     _print_one_sided(evaluation)
-    _print_times(evaluation)
+    print_times(evaluation)
+    _print_counters(evaluation)
     if evaluation.hot_lines:
         say("\nWhere it goes, over the benchmarks: the lines that cause most of each cost")
         _print_hot_lines(evaluation.hot_lines, source)
@@ -131,7 +117,7 @@ def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
     for h in hot:
         said = lines[h.line - 1].strip() if h.line <= len(lines) else ""
         costs = ", ".join(
-            f"{name.replace('_', ' ')} {value:,.4g} ({h.shares[name]:.0%})"
+            f"{h.title(name)} {value:,.4g} ({h.shares[name]:.0%})"
             for name, value in h.counters.items()
             if h.shares.get(name, 0.0) >= MIN_SHARE
         )
@@ -216,29 +202,7 @@ def _share(case: CaseResult) -> str:
     return f"sample: {case.workgroups:,} of {case.grid:,} workgroups, {case.compared:.1%} of the elements"
 
 
-def _print_times(evaluation: Evaluation) -> None:
-    if evaluation.measurements:
-        kind = evaluation.time_kind
-        say(f"\nTimes: {kind}" + (", not measured: counted work at published rates" if kind == "predicted" else ""))
-        if kind == "measured":
-            _print_measured(evaluation)
-        else:
-            table(
-                ["  case", f"{kind} time", "bound", "speed of light", "share"],
-                [
-                    [
-                        f"  {m.case}",
-                        format_us(m.time_us),
-                        m.bound or "-",
-                        format_us(m.roofline_us),
-                        f"{m.roofline_fraction:.0%}",
-                    ]
-                    for m in evaluation.measurements
-                ],
-                right=[1, 3, 4],
-            )
-        say(f"  geometric mean: {format_us(evaluation.geomean_us)} ({kind})")
-        _print_per_resource(evaluation)
+def _print_counters(evaluation: Evaluation) -> None:
     if evaluation.counters:
         by_kernel = evaluation.kernel_counters
         kernels = list(by_kernel) if len(by_kernel) > 1 else []
@@ -252,45 +216,3 @@ def _print_times(evaluation: Evaluation) -> None:
             for name, value in sorted(evaluation.counters.items())
         ]
         table(["  counter", "all", *kernels], rows, right=range(1, 2 + len(kernels)))
-
-
-def _print_measured(evaluation: Evaluation) -> None:
-    """Cold times with their intervals, and the same calls with the data still in the caches."""
-    table(
-        ["  case", "measured time", "95 % interval", "warm", "speed of light", "share"],
-        [
-            [
-                f"  {m.case}",
-                format_us(m.time_us),
-                f"{format_us(m.ci_low_us)} to {format_us(m.ci_high_us)}",
-                format_us(m.warm_us) if m.warm_us else "-",
-                format_us(m.roofline_us),
-                f"{m.roofline_fraction:.0%}",
-            ]
-            for m in evaluation.measurements
-        ],
-        right=range(1, 6),
-    )
-    say(f"  on {evaluation.measurements[0].device}; {evaluation.measurements[0].clocks or 'its clocks cannot be read'}")
-
-
-def _print_per_resource(evaluation: Evaluation) -> None:
-    """Print the time that each resource alone would need; a star marks the one that binds."""
-    names = list(dict.fromkeys(n for m in evaluation.measurements for n in m.resources_us))
-    if not names:
-        return
-    say("\nWhat each resource alone would need, us (* binds)")
-    table(
-        ["  case", *names],
-        [
-            [
-                f"  {m.case}",
-                *(
-                    f"{plain(m.resources_us[n], 3)}{'*' if n == m.bound else ''}" if n in m.resources_us else "-"
-                    for n in names
-                ),
-            ]
-            for m in evaluation.measurements
-        ],
-        right=range(1, 1 + len(names)),
-    )

@@ -14,7 +14,7 @@ from graph.context import Context
 from graph.credit import Estimated, estimate_of, is_time
 from graph.evaluating import evaluate
 from records.experiment import Attempt, Standing
-from records.ranking import FAR_APART
+from records.ranking import FAR_APART, is_slight
 from sandbox.candidate.prepare import Prepared
 
 
@@ -53,7 +53,7 @@ def undone_choice(parents: Mapping[str, int], own: Mapping[str, int]) -> dict[st
 def is_clear(context: Context, attempt: Attempt, gain: float) -> bool:
     """True where a gain or a loss is large enough to ask for its cause; measured levels may differ by the clock."""
     least = context.limits.clear_pct if attempt.time_kind == "predicted" else 100 * (FAR_APART - 1)
-    return abs(gain) >= least
+    return abs(gain) >= least and not is_slight(gain, attempt.time_error)
 
 
 def _estimated(context: Context, parent: Attempt, choice: Mapping[str, int]) -> tuple[Prepared, float] | None:

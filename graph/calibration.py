@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from records.quantity import counted
+from records.ranking import is_slight
 
 ENOUGH = 3  # verified experiments before a correction is worth stating
 
@@ -61,6 +62,11 @@ class Calibration:
 def gain_pct(parent_us: float, child_us: float) -> float:
     """Gain in percent of the parent's speed: 100 is twice as fast, -50 half as fast."""
     return 100.0 * (parent_us / child_us - 1.0)
+
+
+def counted_gain(gain_pct: float | None, error: float) -> float | None:
+    """A gain as far as it counts: nothing where it lies within the clock's error."""
+    return 0.0 if gain_pct is not None and is_slight(gain_pct, error) else gain_pct
 
 
 def paragraph(c: Calibration) -> str:

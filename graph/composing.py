@@ -21,6 +21,7 @@ from graph.split import ShapeRange, best_rows
 from graph.table_options import Option, is_right, options_of
 from records.evaluation import Evaluation, comparison_key
 from records.experiment import Attempt, Credit, Experiment
+from records.ranking import ties
 from sandbox.candidate.dispatch import Variant, written
 from sandbox.candidate.prepare import Prepared
 from sandbox.walk import needs_confirmation
@@ -66,6 +67,7 @@ def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) 
         parent_id=leader.attempt.id,
         geomean_us=made.evaluation.geomean_us,
         time_kind=made.evaluation.time_kind,
+        time_error=made.evaluation.time_error,
         code=made.evaluation.verdict.code,
         stage=made.evaluation.verdict.stage,
         strategy=STRATEGY,
@@ -140,7 +142,8 @@ def _gain_pct(context: Context, made: _Table, leader: VerifiedKernel) -> float |
     """The gain over the best single kernel; None where it is not clear. Measured times are taken in turns."""
     if made.evaluation.time_kind == "predicted":
         gain = gain_pct(leader.time_us, made.evaluation.geomean_us or leader.time_us)
-        return gain if gain >= context.limits.clear_pct else None
+        is_clear = gain >= context.limits.clear_pct and not ties(made.evaluation, leader.evaluation)
+        return gain if is_clear else None
     context.ledger.add_evaluation(context.run.id, made.evaluation)
     source = context.artefacts.put(made.prepared.source)
     challenger = replace(leader.attempt, source=source, tunables={}, evaluation_key=made.evaluation.key)

@@ -16,7 +16,7 @@ from agents.author import Member, Memory
 from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
-from graph.calibration import Calibration, Forecast, gain_pct, paragraph
+from graph.calibration import Calibration, Forecast, counted_gain, gain_pct, paragraph
 from graph.lesson import EXPLORED, subject_of
 from records.errors import LedgerError
 from records.evaluation import Evaluation
@@ -134,7 +134,8 @@ class History:
             final = last.get(experiment.id)
             outcome = None if final is not None and final.id in again else self._outcome(experiment, final)
             written = sum(a.experiment_id == experiment.id for a in attempts)
-            self._bandit.add(experiment.picked_as, outcome.found_pct if outcome else None, written)
+            gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
+            self._bandit.add(experiment.picked_as, gained, written)
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)
 
@@ -223,4 +224,5 @@ def _member(attempt: Attempt, evaluation: Evaluation, titles: Mapping[str, str])
         scratch_bytes=max((r.scratch_bytes for r in evaluation.resources), default=0),
         waves_per_simd=min((r.waves_per_simd for r in evaluation.resources), default=0),
         credit=attempt.credit,
+        time_error=evaluation.time_error,
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from records.code_meanings import CODES
 from records.concealment import name_told, told
-from records.evaluation import CODES, Evaluation
+from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
+from records.ranking import is_slight, tie_text
 
 SLIGHT = 0.1  # per cent: no gain to speak of
 EXPLORED = "explore"  # picked as: an experiment that the graph adds, which nobody predicted anything of
@@ -29,6 +31,8 @@ def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation |
     bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
     subject = subject_of(experiment, attempt)
     found = f"{subject}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
+    if is_slight(gain, attempt.time_error):
+        found += f", which is {tie_text(attempt.time_error)}"
     asked = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
     if experiment.picked_as == EXPLORED:
         asked = ""

@@ -1,7 +1,7 @@
 """The verified kernels of a run, and which of them is the best. Predicted and measured times are never compared.
 
-Predicted times have no noise: the smaller one is faster. Measured levels decide where they lie far apart; where they do
-not, the two kernels are timed in turns, and that decides.
+Predicted times have no noise: the smaller one is faster, where the clock's error does not cover the difference.
+Measured levels decide where they lie far apart; where they do not, the two are timed in turns, and that decides.
 """
 
 from __future__ import annotations

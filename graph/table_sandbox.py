@@ -36,7 +36,7 @@ from sandbox.candidate.prepare import Prepared, Preparer, dispatched, served_par
 from tasks.task import Case, Task
 
 _LINE = re.compile(
-    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|requires|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
+    r"^\s*//\s*(?P<word>time_us|warm_us|bound_us|error|spread_us|true_us|roofline_us|tunable|requires|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
     re.MULTILINE,
 )
 
@@ -51,6 +51,7 @@ class TableSandbox:
     // code = abc                   the code object, for kernels that differ in text only
     // machine verify the lab is on fire                             raises LabError at that stage
     // waves = 4                    // scratch = 64                  occupancy, and bytes spilled by a work-item
+    // warm_us = 9                  // bound_us = 4  // error = 0.1  of a predicted time
     // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
     """
 
@@ -129,7 +130,8 @@ class TableSandbox:
         cases = tuple(CaseResult(c.name, c.role, True, 0.5) for c in task.tests) if "verify" in stages else ()
         if purpose in ("compile", "verify", "confirm"):
             return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
-        floor, spread = (_number(prepared, word, default=0.0) for word in ("roofline_us", "spread_us"))
+        words = ("roofline_us", "spread_us", "warm_us", "bound_us", "error")
+        floor, spread, warm, least, error = (_number(prepared, word, default=0.0) for word in words)
         times = {c.name: _number(prepared, "time_us", dims=c.dims) for c in task.benchmarks}
         rows = tuple(
             Measurement(
@@ -142,6 +144,9 @@ class TableSandbox:
                 weight=c.weight,
                 bound="table",
                 roofline_us=floor,
+                warm_us=warm,
+                bound_us=least,
+                error=error,
             )
             for c in task.benchmarks
         )

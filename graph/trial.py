@@ -23,6 +23,7 @@ from records.codec import dumps, from_plain
 from records.evaluation import Evaluation, Resources, Verdict
 from records.experiment import Attempt, AttemptStatus, Experiment
 from records.literature import ReaderRole
+from records.ranking import ties
 from sandbox.candidate.prepare import Prepared
 from sandbox.walk import Purpose
 
@@ -190,7 +191,8 @@ def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
         "tunables": result.tunables,
     }
     if status in ("accepted", "tried"):
-        found |= {"geomean_us": result.geomean_us, "time_kind": result.time_kind}
+        timed = ("geomean_us", "time_kind", "time_error")
+        found |= {name: getattr(result, name) for name in timed}
     return found
 
 
@@ -205,7 +207,7 @@ def concerns(made: Evaluation, parent: Evaluation) -> tuple[str, ...]:
     if not verdict.accepted and verdict.stage not in ("parse", "compile"):
         found.append(f"the judge refuses it at the stage {verdict.stage}, code {verdict.code}")
     new, old = made.geomean_us, parent.geomean_us
-    if new and old and made.time_kind == parent.time_kind and new > SLOWER * old:
+    if new and old and made.time_kind == parent.time_kind and new > SLOWER * old and not ties(made, parent):
         found.append(f"it takes {new:.4g} us, {new / old:.2f} times as long as its parent with {old:.4g} us")
     return tuple(found)
 

@@ -46,21 +46,6 @@ def kind_named(name: str) -> FindingKind:
 
 # Three categories, twelve sub-categories after Dou et al. (arXiv 2407.06153), read for kernels.
 Code = Literal["OK", "A.1", "A.2", "A.3", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "C.3", "C.4"]
-CODES: Mapping[str, str] = {
-    "OK": "accepted",
-    "A.1": "the source or its launch plan does not parse or compile",
-    "A.2": "the file's form is wrong (no plan comment, wrong fences, wrong encoding)",
-    "A.3": "a header or namespace is missing",
-    "B.1": "a builtin, intrinsic or register layout is misused",
-    "B.2": "a name is used but not defined",
-    "B.3": "a boundary is not checked: access out of bounds or a partial tile",
-    "B.4": "an argument, grid, block or LDS size breaks a limit or does not match the kernel",
-    "B.5": "the kernel does not end in time, or crashes",
-    "C.1": "the mathematics or the synchronisation is wrong",
-    "C.2": "the task is changed: an input is written, an output is left unwritten, a rule is broken",
-    "C.3": "layout, type or order of the output is wrong",
-    "C.4": "right but for accuracy: the error is above the tolerance",
-}
 
 
 @dataclass(frozen=True)
@@ -77,7 +62,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         """Refuse a kind or a code outside the vocabulary, whatever process or file it comes from."""
-        if self.kind not in FINDING_KINDS or (self.code is not None and self.code not in CODES):
+        if self.kind not in FINDING_KINDS or (self.code is not None and self.code not in get_args(Code)):
             raise ValueError(f"{self.kind!r} is no kind of finding, or {self.code!r} no code")
 
 
@@ -140,26 +125,32 @@ class Measurement:
     """A time for one benchmark case. A predicted time comes from a model and is never compared with a measured one."""
 
     case: str
-    time_us: float
+    time_us: float  # cold; of a predicted time what a GPU is expected to show
     kind: TimeKind
     device: str
     ci_low_us: float
     ci_high_us: float
     samples: int = 1
     weight: float = 1.0
-    bound: str = ""  # the binding resource
+    bound: str = ""  # the resource that binds this time
     resources_us: Mapping[str, float] = field(default_factory=dict)  # the time each resource alone would need
     roofline_us: float = 0.0  # from the task's [work] and the target's peaks
-    warm_us: float = 0.0  # of a call with its data still in the caches; 0 when not measured
+    warm_us: float = 0.0  # of a call with its data still in the caches; 0 when not known
     clocks: str = ""  # clocks, temperature and throttling while it was measured
-    bound_us: float = 0.0  # of a predicted time: no kernel of this code can beat it, warm; nothing is estimated in it
-    error: float = 0.0  # of a predicted time: relative, one standard error by calibration; 0 where unknown
-    stalls_us: Mapping[str, float] = field(default_factory=dict)  # parts of a predicted time by what waves wait for
+    bound_us: float = 0.0  # no kernel of this code can beat it, warm; nothing is estimated in it; 0 when not known
+    error: float = 0.0  # relative standard error of a ratio of two predicted times, by calibration; 0 when not known
+    stalls_us: Mapping[str, float] = field(default_factory=dict)  # parts of a predicted time by cause, such as vmcnt
 
     @property
     def roofline_fraction(self) -> float:
         """Share of the speed of light: roofline time over this time."""
         return self.roofline_us / self.time_us if self.time_us > 0 else 0.0
+
+    @property
+    def tuning_us(self) -> float:
+        """The time and a hundredth of what the other resources need, which orders times that one resource binds."""
+        needs = self.resources_us.values()
+        return self.time_us + 0.01 * (sum(needs) - max(needs, default=0.0))
 
 
 @dataclass(frozen=True)
@@ -170,6 +161,12 @@ class HotLine:
     kernel: str
     counters: Mapping[str, float]
     shares: Mapping[str, float]  # of the kernel's total, by the same keys
+    stall_cause: str = ""  # of most of `stall_us`
+
+    def title(self, name: str) -> str:
+        """A key in words, with the cause of a stall."""
+        cause = f", most by {self.stall_cause}," if name == "stall_us" and self.stall_cause else ""
+        return name.replace("_", " ") + cause
 
 
 @dataclass(frozen=True)
@@ -208,20 +205,19 @@ class Evaluation:
 
     @property
     def rank_us(self) -> float | None:
-        """The geometric mean and a hundredth of what the other resources need: orders equal bounds, for tuning only."""
-        return geomean_us(
-            tuple(
-                replace(m, time_us=m.time_us + 0.01 * (sum(m.resources_us.values()) - max(m.resources_us.values())))
-                if m.resources_us
-                else m
-                for m in self.measurements
-            )
-        )
+        """The geometric mean for tuning only: equal times are ordered."""
+        return geomean_us(tuple(replace(m, time_us=m.tuning_us) for m in self.measurements))
 
     @property
     def time_kind(self) -> TimeKind | None:
         """Kind of the times: measured or predicted."""
         return self.measurements[0].kind if self.measurements else None
+
+    @property
+    def time_error(self) -> float:
+        """Relative standard error of the geometric mean as a side of a ratio: that of the cases, which share it."""
+        total = sum(m.weight for m in self.measurements)
+        return sum(m.weight * m.error for m in self.measurements) / total if total > 0 else 0.0
 
 
 def geomean_us(measurements: tuple[Measurement, ...]) -> float | None:

@@ -126,6 +126,7 @@ class Attempt:
     is_settled: bool = False  # the exploration that made it ended by itself: no step from it is expected to gain
     draft: str = ""  # artefact digest of an accepted kernel as it was written: the tuner estimated this text
     arms: tuple[str, ...] = ()  # of a dispatch: each condition with the kernel that it chooses
+    time_error: float = 0.0  # relative, of a ratio of predicted times; 0 where it was measured or the error is unknown
 
     @property
     def default_us(self) -> float | None:

@@ -259,4 +259,5 @@ def as_confirmed(attempt: Attempt, confirmation: Evaluation | None) -> Attempt:
         reason=told(confirmation, first.case, first.message) if first else "",
         geomean_us=None,
         time_kind=None,
+        time_error=0.0,
     )

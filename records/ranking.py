@@ -4,28 +4,79 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from records.evaluation import CaseComparison, Contrast, Evaluation
 
-LEAST_GAIN = 0.001  # of the speed: a predicted time has no noise, but below this it has no meaning either
+LEAST_GAIN = 0.001  # of the speed: below this a difference of predicted times has no meaning, however small their error
 FAR_APART = 1.05  # between two measured intervals, from where on their levels decide: clocks may differ by less
+
+
+class Timed(Protocol):
+    """A kernel with a time, whatever record holds it."""
+
+    @property
+    def geomean_us(self) -> float | None:
+        """Weighted geometric mean over the benchmark cases."""
+
+    @property
+    def time_kind(self) -> str | None:
+        """Measured or predicted."""
+
+    @property
+    def time_error(self) -> float:
+        """Relative standard error of a ratio of predicted times; 0 where the time was measured, or it is not known."""
 
 
 def by_level(new: Evaluation, old: Evaluation) -> bool | None:
     """True where the new time is below the old one; None where measured levels are too close to decide.
 
-    Times of two kinds are never compared, and a predicted time has no noise: there `LEAST_GAIN` decides.
+    Times of two kinds are never compared. A predicted time has no noise: there `is_shorter` decides.
     """
     if new.time_kind != old.time_kind or new.geomean_us is None or old.geomean_us is None:
         return False
     if new.time_kind == "predicted":
-        return is_least_gain(new.geomean_us, old.geomean_us)
+        return is_shorter(new, old)
     return by_interval(interval_of(new), interval_of(old))
 
 
-def is_least_gain(new_us: float, old_us: float) -> bool:
-    """True where a predicted time is shorter by at least the least gain."""
-    return old_us >= new_us * (1 + LEAST_GAIN)
+def is_shorter(new: Timed, old: Timed) -> bool:
+    """True where a predicted time is shorter by the least gain, and by more than the clock's error."""
+    if not new.geomean_us or not old.geomean_us or new.time_kind != old.time_kind:
+        return False
+    return old.geomean_us >= new.geomean_us * (1 + LEAST_GAIN) and not ties(new, old)
+
+
+def ties(one: Timed, other: Timed) -> bool:
+    """True for two predicted times within the clock's error of each other; never where that error is not known.
+
+    The error is that of a ratio already: kernels of one task share most of what the model has wrong.
+    """
+    if one.time_kind != "predicted" or other.time_kind != "predicted":
+        return False
+    return is_within(one.geomean_us, other.geomean_us, ratio_error(one, other))
+
+
+def is_within(one_us: float | None, other_us: float | None, error: float) -> bool:
+    """True where the longer of two times is longer by no more than this relative error."""
+    if not one_us or not other_us or error <= 0:
+        return False
+    return max(one_us, other_us) <= min(one_us, other_us) * (1 + error)
+
+
+def ratio_error(one: Timed, other: Timed) -> float:
+    """Relative error of the ratio of two predicted times: the larger one where their records differ."""
+    return max(one.time_error, other.time_error)
+
+
+def is_slight(gain_pct: float, error: float) -> bool:
+    """True for a gain or a loss, in percent of the speed, within this relative error of nothing."""
+    return is_within(1.0, 1.0 + gain_pct / 100, error)
+
+
+def tie_text(error: float) -> str:
+    """A tie in words."""
+    return f"equal within the clock's error of {100 * error:.2g} %"
 
 
 def by_interval(new: tuple[float, float], old: tuple[float, float]) -> bool | None:

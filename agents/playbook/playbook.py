@@ -21,6 +21,7 @@ from records.errors import PlanError
 from records.evaluation import Evaluation
 from records.experiment import Experiment
 from records.literature import Quotation
+from records.ranking import ties
 from tasks.expressions import evaluate
 from tasks.task import Task
 
@@ -56,7 +57,9 @@ class Playbook:
             base = dice.choice(different[:3])
             return Selection(base.id, best.id, f"{base.id} for a change: another way than the fastest, {best.id}")
         reference = different[0].id if different else None
-        return Selection(best.id, reference, f"{best.id} is the fastest of {len(ranked)}")
+        equal = sum(ties(best, other) for other in others)
+        among = f", equal to {equal} of them within the clock's error" if equal else ""
+        return Selection(best.id, reference, f"{best.id} is the fastest of {len(ranked)}{among}")
 
     def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
         """None: rules read no literature."""

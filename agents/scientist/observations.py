@@ -12,6 +12,7 @@ from agents.scientist.views import evidence_of, failure_view, times_of
 from records.evaluation import Evaluation
 from records.literature import Quotation
 from records.machine_code import InnerLoop
+from records.ranking import ratio_error, tie_text, ties
 from tasks.task import Task
 
 MOST_CHARS: Mapping[str, int] = {
@@ -59,6 +60,7 @@ def compared_text(left: BenchKernel, right: BenchKernel, task: Task, classifies:
         failure=None if new.verdict.accepted else failure_view(new, task, classifies),
         evidence=evidence_of(new, right.source, times_of(old)),
         counters=_differences(old, new),
+        tie=tie_text(ratio_error(new, old)) if ties(new, old) else "",
         task={"ratio": f"{task.tolerance.ratio:g}"},
     )
 

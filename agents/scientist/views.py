@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
+from records.code_meanings import CODES
 from records.concealment import is_open, name_told, told
-from records.evaluation import CODES, Evaluation
+from records.evaluation import Evaluation
 from records.experiment import Experiment, Proposed
+from records.ranking import is_within
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 
 C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no conversion class
@@ -107,6 +109,7 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
     for m in evaluation.measurements:
         before = parent_times_us.get(m.case)
         shares = sorted(m.resources_us.items(), key=lambda item: (-item[1], item[0]))
+        stalls = sorted(m.stalls_us.items(), key=lambda item: (-item[1], item[0]))
         rows.append(
             {
                 "case": m.case,
@@ -116,13 +119,18 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
                 "fraction_pct": f"{100 * m.roofline_fraction:.1f}",
                 "parent_us": before,
                 "change_pct": f"{100 * (before / m.time_us - 1):+.1f}" if before and m.time_us else None,
+                "is_tie": m.kind == "predicted" and is_within(before, m.time_us, m.error),
                 "shares": shares[:6],
+                "warm_us": m.warm_us or None,
+                "bound_us": m.bound_us or None,
+                "stalls": stalls[:4],
             }
         )
     counters = sorted(evaluation.counters.items())[:MOST_COUNTERS]
     return {
         "time_kind": evaluation.time_kind or "none",
         "geomean_us": evaluation.geomean_us,
+        "error_pct": f"{100 * evaluation.time_error:.2g}" if evaluation.time_error else None,
         "times": rows,
         "resources": [
             {
@@ -147,7 +155,7 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
     lines, rows = source.split("\n"), []
     for hot in evaluation.hot_lines[:MOST_HOT_LINES]:
         costs = [
-            f"{name.replace('_', ' ')} {value:.4g} ({100 * hot.shares[name]:.0f} %)"
+            f"{hot.title(name)} {value:.4g} ({100 * hot.shares[name]:.0f} %)"
             for name, value in hot.counters.items()
             if hot.shares.get(name, 0.0) >= MIN_SHARE
         ]
@@ -212,6 +220,7 @@ def population_view(population: Sequence[Member]) -> dict[str, Any]:
     cases = list(dict.fromkeys(case for member in population for case in member.times_us))
     return {
         "cases": cases,
+        "error_pct": f"{100 * error:.2g}" if (error := max((m.time_error for m in population), default=0.0)) else None,
         "members": [
             {
                 "id": m.id,

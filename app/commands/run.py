@@ -40,7 +40,7 @@ from records.errors import MachineError
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from app.session import RunResult, Session
+    from app.session import Best, RunResult, Session
     from app.settings import Settings
 
 
@@ -163,8 +163,8 @@ def _print(result: RunResult, session: Session) -> None:
     if best is None:
         say("no kernel was verified and timed" + (" yet" if session.is_waiting else ""))
     else:
-        kind = "predicted by the lab, not measured on a GPU" if best.time_kind == "predicted" else "measured"
-        say(f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean ({kind})")
+        for text in _time(session, best):
+            say(text)
         over = format_times(best.speedup_over_seed), format_times(best.speedup_over_naive_seed)
         say(
             f"             {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's"
@@ -174,8 +174,8 @@ def _print(result: RunResult, session: Session) -> None:
             say(f"             {_credit(session, best.id)}")
         for text in _arms(session, best.id):
             say(f"             {text}")
-        for text in _contrasts(session, best.id):
-            say(f"             {text}, timed in turns")
+        for text in (*_contrasts(session, best.id), *_agreement(session)):
+            say(f"             {text}")
         say(
             f"kernel       {best.path}"
             + ("" if result.is_gain else " (no verified kernel is faster than the best seed)")
@@ -196,15 +196,44 @@ def _print(result: RunResult, session: Session) -> None:
         say(f"resume with  kernel-scientist resume {run.id} --budget-usd X")
 
 
+def _time(session: Session, best: Best) -> list[str]:
+    """The best kernel's time with its kind; of a predicted one the bound and what the difference is made of."""
+    from app.times import mean_text, stalls_text
+
+    if best.time_kind != "predicted":
+        return [f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (measured)"]
+    attempt = session.context.ledger.attempt(session.context.run.id, best.id)
+    made = session.context.ledger.evaluation(attempt.evaluation_key) if attempt else None
+    head = f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean (predicted by the lab, not measured on a GPU)"
+    if made is None or not made.measurements or not made.measurements[0].bound_us:
+        return [head]
+    stalls = stalls_text(made)
+    return [head, f"             {mean_text(made)}" + (f"; of it {stalls}" if stalls else "")]
+
+
 def _contrasts(session: Session, attempt_id: str) -> list[str]:
     """The gains over the kernels that led before the best one, where a comparison decided them."""
     ledger = session.context.ledger
     attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
     ids = {a.evaluation_key: a.id for a in attempts.values()}
     return [
-        f"{c.text} than {ids[c.incumbent]}"
+        f"{c.text} than {ids[c.incumbent]}, timed in turns"
         for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
         if c.verdict == "faster" and c.incumbent in ids
+    ]
+
+
+def _agreement(session: Session) -> list[str]:
+    """Measured times of this run beside the lab's predictions of them, where the ledger holds some."""
+    from app.page.foretold import foretold
+    from records.agreement import agreement
+
+    ledger, run = session.context.ledger, session.context.run
+    found = agreement(foretold(ledger, run, ledger.attempts(run.id)))
+    if found is None:
+        return []
+    return [
+        f"measured times are {found.ratio:.2f} of the predicted ones at the median of {counted(found.count, 'pair')}"
     ]
 
 

@@ -75,6 +75,7 @@ def list_(
 def compare(left: RunId, right: RunId, json: Json = False) -> None:
     """Show two runs side by side; times are compared where they are of one kind, task and GPU."""
     from app.session import summary
+    from records.ranking import ratio_error, tie_text, ties
 
     settings, ledger = _opened()
     with ledger:
@@ -86,14 +87,16 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
     same = all(told[0][name] == told[1][name] for name in ("task", "target", "time_kind"))
     speedup = first.geomean_us / second.geomean_us if first and second and same and second.geomean_us else None
     if json:
-        emit({"left": told[0], "right": told[1], "speedup": None if speedup is None else round(speedup, 4)})
+        is_tie = None if speedup is None or first is None or second is None else ties(first, second)
+        emit({"left": told[0], "right": told[1], "speedup": speedup and round(speedup, 4), "is_tie": is_tie})
         return
     rows = [[name.replace("_", " "), *(_shown(name, each[name]) for each in told)] for name in told[0]]
     table(["", "left", "right"], rows)
     if speedup is None:
         say("\nthe best kernels cannot be compared: another task, GPU or kind of time, or none was verified")
     else:
-        say(f"\nthe right run's best kernel has {speedup:.3f} times the left one's speed ({told[0]['time_kind']})")
+        tie = f", {tie_text(ratio_error(first, second))}" if first and second and ties(first, second) else ""
+        say(f"\nthe right run's best kernel has {speedup:.3f} times the left one's speed ({told[0]['time_kind']}{tie})")
 
 
 @app.command()

@@ -170,13 +170,15 @@ def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
 
 def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
     from app.exports.provenance import Provenance
+    from records.ranking import mean_of
 
     made = kernel.evaluation
     if made is None:
         return Provenance(Path(kernel.task).name, target, digest, kernel.run)
     kind = made.time_kind or ""
     where = "on a GPU" if kind == "measured" else "by execution in the lab, which interprets the GPU's code on a CPU"
-    return Provenance(Path(kernel.task).name, target, digest, kernel.run, where, made.geomean_us, kind)
+    bound_us = mean_of(made, "bound_us") if made.measurements else 0.0
+    return Provenance(Path(kernel.task).name, target, digest, kernel.run, where, made.geomean_us, kind, bound_us)
 
 
 def write_new(files: Mapping[Path, bytes], force: bool) -> None:

@@ -16,6 +16,7 @@ class Provenance:
     verified_on: str = ""  # the lab, or a device's name
     time_us: float | None = None  # geometric mean over the benchmark cases
     time_kind: str = ""  # measured or predicted
+    bound_us: float = 0.0  # what no kernel of this code can beat; 0 where it is not known
 
 
 def spoken(text: str) -> str:
@@ -35,5 +36,6 @@ def lines_of(known: Provenance) -> list[str]:
     ]
     if known.time_us is not None:
         kind = "Predicted time, never measured" if known.time_kind == "predicted" else "Measured time"
-        rows.append(f"{kind}: {known.time_us:.2f} us, geometric mean over the benchmark cases.")
+        bound = f", predicted bound {known.bound_us:.2f} us" if known.bound_us else ""
+        rows.append(f"{kind}: {known.time_us:.2f} us{bound}, geometric mean over the benchmark cases.")
     return rows

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from records.code_meanings import CODES
 from records.errors import UsageError
-from records.evaluation import CODES
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 RESOURCES: Mapping[str, str] = {
@@ -25,6 +25,16 @@ RESOURCES: Mapping[str, str] = {
     "launch": "the launch of kernels: fuse them, or give each more work",
 }
 
+STALLS: Mapping[str, str] = {  # beside the resources that are causes, too: issue, valu, mfma, launch
+    "vmcnt": "waits for loads from global memory: load earlier, load more at once, or have more waves",
+    "lgkmcnt": "waits for LDS or for scalar loads: read ahead of the use, and wait for several at once",
+    "lds": "the LDS is busy: fewer or wider accesses, and no conflicts between banks",
+    "dependency": "an instruction waits for the result of the one before it: put independent work between them",
+    "barrier": "waves wait for the others of their workgroup: fewer barriers, or more even work between them",
+    "memory": "the bandwidth of caches or HBM: move fewer bytes, or reuse them nearer",
+    "tail": "the last workgroups run on few units: smaller workgroups, or a grid that divides evenly",
+}
+
 
 def advice_of(kind: str) -> str:
     """The usual cause of a kind of finding, and what to do; empty where the document has none."""
@@ -32,16 +42,17 @@ def advice_of(kind: str) -> str:
 
 
 def explained(about: str) -> str:
-    """A code, a kind of finding or a resource in words; UsageError names what there is."""
+    """A code, a kind of finding, a resource or a cause of stalls in words; UsageError names what there is."""
     name = about.strip()
     if name in CODES:
         return CODES[name]
-    found = advice_of(name) or RESOURCES.get(name.replace("_", " "), "")
+    found = advice_of(name) or RESOURCES.get(name.replace("_", " "), "") or STALLS.get(name, "")
     if found:
         return found
     raise UsageError(
         f"there is nothing to explain about {name[:60]!r}; there are the codes {', '.join(CODES)}, "
-        f"the findings {', '.join(_findings())}, and the resources {', '.join(RESOURCES)}"
+        f"the findings {', '.join(_findings())}, the resources {', '.join(RESOURCES)}, "
+        f"and the stalls {', '.join(STALLS)}"
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST_SOURCE = 20_000  # characters of a seed or a reference that is shown
 USED = ("agents.scientist.observations", "app.judged", "app.mcp.advice", "app.task_folders", "app.wiring")  # by calls
-TIMED = ("case", "time_us", "roofline_us", "bound")
+TIMED = ("case", "time_us", "warm_us", "bound_us", "roofline_us", "bound")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> di
     found: dict[str, Any] = {
         "left": verdict_of(old, loaded, left.source),
         "right": verdict_of(new, loaded, right.source),
-        "verdict": _contrast(settings, left, right, old, new),
+        "verdict": contrast(settings, left, right, old, new),
         "speedup": None if not before or not after else round(before / after, 4),
         "text": "",
     }
@@ -124,10 +124,7 @@ def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
         for f in failure["findings"]
     ]
     times = [
-        {
-            **{name: row[name] for name in ("case", "time_us", "roofline_us", "bound")},
-            "resources_us": dict(row["shares"]),
-        }
+        {**{name: row[name] for name in TIMED}, "resources_us": dict(row["shares"]), "stalls_us": dict(row["stalls"])}
         for row in evidence["times"]
     ]
     return {
@@ -140,6 +137,7 @@ def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
         "tunables": dict(made.tunables),
         "time_kind": evidence["time_kind"],
         "geomean_us": made.geomean_us,
+        "time_error": made.time_error or None,
         "times": times,
         "resources": evidence["resources"],
         "counters": {row["name"]: float(row["value"]) for row in evidence["counters"]},
@@ -181,14 +179,15 @@ def _judged(settings: Settings, asked: KernelRequest) -> tuple[Task, Evaluation]
     return loaded, made
 
 
-def _contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
-    from records.ranking import by_level, is_least_gain
+def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
+    """The right kernel against the left one; measured times that are close are taken in turns."""
+    from records.ranking import by_level, is_shorter
 
     before, after = old.geomean_us, new.geomean_us
     if not before or not after or old.time_kind != new.time_kind:
         return "not comparable"
     if new.time_kind == "predicted":
-        return "faster" if is_least_gain(after, before) else "slower" if is_least_gain(before, after) else "same"
+        return "faster" if is_shorter(new, old) else "slower" if is_shorter(old, new) else "same"
     decided = by_level(new, old)
     if decided is None:
         _, sandbox, challenger = _prepared(settings, right)

@@ -49,13 +49,16 @@ class FindingRow(BaseModel):
 
 
 class TimeRow(BaseModel):
-    """The time of one benchmark case, and what each resource alone would need."""
+    """The time of one benchmark case, cold: of a predicted one what a GPU is expected to show."""
 
     case: str
     time_us: float
+    warm_us: float | None = Field(None, description="with the data still in the caches")
+    bound_us: float | None = Field(None, description="predicted: no kernel of this code can beat it")
     roofline_us: float
-    bound: str
-    resources_us: dict[str, float]
+    bound: str = Field(description="the resource that binds this time")
+    resources_us: dict[str, float] = Field(description="what each alone would need")
+    stalls_us: dict[str, float] = Field({}, description="where the predicted time goes, by cause")
 
 
 class KernelVerdict(BaseModel):
@@ -72,6 +75,7 @@ class KernelVerdict(BaseModel):
     tunables: dict[str, int]
     time_kind: Literal["predicted", "measured", "none"]
     geomean_us: float | None
+    time_error: float | None = Field(None, description="relative error of a ratio of two predicted times")
     times: list[TimeRow]
     resources: list[dict[str, Any]]
     counters: dict[str, float]
@@ -93,7 +97,9 @@ class SideBySide(BaseModel):
 
     left: KernelVerdict
     right: KernelVerdict
-    verdict: Literal["faster", "slower", "same", "undecided", "not comparable"] = Field(description="of the right one")
+    verdict: Literal["faster", "slower", "same", "undecided", "not comparable"] = Field(
+        description="of the right one; predicted times within their error are the same"
+    )
     speedup: float | None = Field(description="of the right kernel over the left one")
     text: str
 
@@ -135,6 +141,7 @@ class BestKernel(BaseModel):
     speedup_over_seed: float | None
     speedup_over_naive_seed: float | None
     is_seed: bool
+    time_error: float = 0.0
 
 
 class FileWritten(BaseModel):

@@ -139,7 +139,7 @@ class AgentTools:
         ],
         run: Annotated[str, Field(max_length=200, description="with an attempt's id: its run")] = "",
     ) -> Explanation:
-        """Explain a verdict's code, a kind of finding or a resource that binds; or the verdict on a run's attempt."""
+        """Explain a code, a kind of finding, a resource that binds, a cause of stalls, or the verdict on an attempt."""
         return Explanation(**await self._in_thread(self._runs.explain, about, run))
 
     async def search_notes(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from records.evaluation import comparison_key
 from records.experiment import Attempt
 from records.ledger import Ledger
-from records.ranking import by_level, is_least_gain
+from records.ranking import by_level, is_shorter
 
 
 def time_kind(attempts: Sequence[Attempt]) -> str:
@@ -36,7 +36,7 @@ def leaders(attempts: Sequence[Attempt], ledger: Ledger) -> list[Attempt]:
 
 def _is_faster(new: Attempt, old: Attempt, ledger: Ledger) -> bool:
     if new.time_kind != "measured":
-        return is_least_gain(new.geomean_us or 0.0, old.geomean_us or 0.0)
+        return is_shorter(new, old)
     after, before = ledger.evaluation(new.evaluation_key), ledger.evaluation(old.evaluation_key)
     decided = by_level(after, before) if after is not None and before is not None else False
     if decided is not None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from app.page.leaders import Yardsticks, time_kind
 from app.page.sheets import CallLine, CandidateLine, CaseTime, ReadPassage, RunHead
-from records.evaluation import CODES, Evaluation, Measurement, geomean_us
+from records.code_meanings import CODES
+from records.evaluation import Evaluation, Measurement, geomean_us
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
+from records.ranking import is_slight, tie_text
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def candidate_line(
         time_us=attempt.geomean_us,
         over_seed=over_seed,
         gain_pct=gain_pct,
+        tie=tie_text(attempt.time_error) if gain_pct and is_slight(gain_pct, attempt.time_error) else "",
         equal_pct=credit.equal_pct,
         tuner_pct=credit.tuner_pct,
         shown_pct=credit.shown_pct,

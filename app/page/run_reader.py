@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.coverage import coverage_text
+from app.page.foretold import foretold
 from app.page.leaders import Yardsticks, leaders, yardsticks
 from app.page.run_lines import (
     Costs,
@@ -18,10 +19,12 @@ from app.page.run_lines import (
     literature,
 )
 from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
+from records.agreement import agreement
 from records.artefacts import ArtefactStore
+from records.code_meanings import CODES
 from records.computed_once import computed_once
 from records.errors import LedgerError, UsageError
-from records.evaluation import CODES, Evaluation, Verdict
+from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Event, ModelCall
 from records.ledger import Ledger
 
@@ -56,7 +59,7 @@ class RunReader:
         seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
         calls = ledger.calls(run.id)
         best = leading[-1] if leading else None
-        shown = self._shapes(best, seeds.best)
+        shown, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
         extras = self.extras
         return RunBook(
             head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
@@ -75,6 +78,8 @@ class RunReader:
             roofline_us=light_us([s.measurement for s in shown]),
             lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
             shapes=shown,
+            foretold=pairs,
+            agreement=agreement(pairs),
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
             literature=literature(events, ledger.experiments(run.id)),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),

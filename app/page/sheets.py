@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from records.agreement import Agreement, Pair
 from records.evaluation import CaseResult, Finding, HotLine, Measurement, Resources
 from records.experiment import Event
 
@@ -115,6 +116,7 @@ class CandidateLine:
     time_us: float | None
     over_seed: float | None  # same kind of time only
     gain_pct: float | None  # over the parent, both tuned, in per cent of the new time
+    tie: str  # in words, where the clock's error covers that gain
     equal_pct: float | None
     tuner_pct: float | None
     shown_pct: float | None
@@ -197,6 +199,8 @@ class RunBook:
     roofline_us: float | None
     lines: tuple[CandidateLine, ...]
     shapes: tuple[Shape, ...]
+    foretold: tuple[Pair, ...]  # measured kernels that the lab predicted, too
+    agreement: Agreement | None  # of the two
     calls: tuple[CallLine, ...]
     literature: tuple[ReadPassage, ...]
     refuted: tuple[str, ...]

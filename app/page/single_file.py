@@ -25,6 +25,7 @@ SCRIPTS = (
     "plot.js",
     "lineage.js",
     "listing.js",
+    "times.js",
     "overview.js",
     "candidate.js",
     "candidates.js",

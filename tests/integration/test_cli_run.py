@@ -76,7 +76,7 @@ def test_run_json_has_the_fields_of_the_design_and_nothing_else(
     out, err = capsys.readouterr()
     answer = json.loads(out)
     assert list(answer) == ["run_id", "best", "generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
-    over = ["speedup_over_seed", "speedup_over_naive_seed", "is_seed"]
+    over = ["speedup_over_seed", "speedup_over_naive_seed", "is_seed", "time_error"]
     assert list(answer["best"]) == ["id", "path", "geomean_us", "time_kind", *over]
     best = answer["best"]
     assert best["time_kind"] == "predicted"
@@ -100,6 +100,18 @@ def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.Capture
         assert expected in out
     assert "best so far" in out
     assert "<!doctype html>" in (session.folder / "report.html").read_text()
+
+
+def test_the_last_words_tell_an_expected_time_beside_its_bound(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def known(step: Step, base: Specimen) -> Draft:
+        made = faster(step, base)
+        return replace(made, source=f"{made.source}\n// warm_us = 20\n// bound_us = 12.4\n// error = 0.01\n")
+
+    assert ended(session_of(tmp_path, ScriptedAuthor(ideas, known)), json_asked=False) == 0
+    said = "us (cold; warm 20 us), bound 12.4 us (predicted; a ratio of two has an error of 1 %)"
+    assert said in capsys.readouterr().out
 
 
 def test_one_generation_is_told_in_the_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -194,6 +206,7 @@ def test_a_key_is_in_no_file_and_no_line_of_a_run(
 
 def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
     times = (Measurement("n=64", 10.0, "predicted", "lab:mi300x", 9.0, 11.0, bound="hbm", roofline_us=5.0),)
+    times = (replace(times[0], bound_us=4.0, error=0.1, stalls_us={"lds": 2.0}),)
     evaluation = Evaluation(
         "k",
         "c",
@@ -213,8 +226,11 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
     wanted = {"vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
     assert answer["resources"] == wanted
     timed = ["time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us"]
+    timed += ["bound_us", "time_error", "stalls_us"]
     untimed = {"name": "n=4", "correct": True, "error": 0.5, **dict.fromkeys(timed), **WHOLE}
-    measured = dict(zip(timed, (10.0, "predicted", 9.0, 11.0, None, "hbm", 0.5, {}), strict=True))
+    measured = dict(
+        zip(timed, (10.0, "predicted", 9.0, 11.0, None, "hbm", 0.5, {}, 4.0, 0.1, {"lds": 2.0}), strict=True)
+    )
     assert answer["cases"] == [untimed, {"name": "n=64", "correct": True, "error": 0.25, **measured, **WHOLE}]
 
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from records.evaluation import CODES, FINDING_KINDS
+from records.code_meanings import CODES
+from records.evaluation import FINDING_KINDS
 from records.experiment import Pause
 from tests.support.reworded import MARK, ROOT
 

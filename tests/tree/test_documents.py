@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import app
-from records.evaluation import CODES, FINDING_KINDS
+from records.code_meanings import CODES
+from records.evaluation import FINDING_KINDS
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
 from sandbox.candidate.resolve import resolve

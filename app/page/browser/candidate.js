@@ -23,6 +23,7 @@ function sheetHead(view, line) {
 
 function hopeAndOutcome(line) {
   if (line.gain_pct === null || !line.generation) return null;
+  if (line.tie) return h("p", {}, `Found ${signed(line.gain_pct)} over the parent: ${line.tie}.`);
   if (!line.hoped_min_pct && !line.hoped_max_pct) return h("p", {}, "Found ", h("b", { class: line.gain_pct >= 0 ? "gain" : "loss" }, signed(line.gain_pct)), " over the parent; no gain was predicted.");
   const low = Math.min(0, line.hoped_min_pct, line.gain_pct), high = Math.max(1, line.hoped_max_pct, line.gain_pct), pad = (high - low) * 0.08;
   const at = (value) => 8 + ((value - low + pad) / (high - low + 2 * pad)) * 304;
@@ -49,12 +50,7 @@ function outcome(view, line, sheet) {
     sheet.explanation ? h("p", { class: "lines" }, sheet.explanation) : null,
     bullets("Timed in turns", sheet.contrasts),
     bullets("Judged for another run, and found", sheet.paid_by.map((one) => `${one.purpose}: ${one.run}${one.who ? `, ${one.who}` : ""}${one.at ? `, ${onDay(one.at)}` : ""}`)),
-    sheet.measurements.length ? h("section", {}, h("h3", {}, "Times"), table([
-      ["case", (m) => m.case, "mono"], ["time", (m) => inUs(m.time_us), "n"],
-      ["interval", (m) => (m.ci_high_us > m.ci_low_us ? `${inUs(m.ci_low_us)} to ${inUs(m.ci_high_us)}` : DASH), "n"],
-      ["of the roofline", (m) => (m.roofline_us ? [meter(m.roofline_us / m.time_us), inShare(m.roofline_us / m.time_us)] : DASH), "n"], ["bound by", (m) => m.bound || DASH],
-      ["next", (m) => Object.entries(m.resources_us).filter(([name]) => name !== m.bound).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, value]) => `${name} ${inUs(value)}`).join(", ") || DASH],
-    ], sheet.measurements)) : null,
+    timesOf(sheet),
     planOf(view, sheet),
     casesTable(sheet));
 }
@@ -120,6 +116,7 @@ function counters(view, line, sheet) {
   ], sheet.resources) : null;
   const hot = sheet.hot_lines.length ? table([
     ["line", (one) => String(one.line), "n"], ["kernel", (one) => one.kernel, "mono"], ["source", (one) => h("code", {}, (linesOf(sheet.source)[one.line - 1] || "").trim())],
+    ...(sheet.hot_lines.some((one) => one.stall_cause) ? [["stalls on", (one) => one.stall_cause || DASH]] : []),
     ...countersOf(sheet).map((name) => [name.replaceAll("_", " "), (one) => (name in one.shares ? [`${compact(one.counters[name])} `, h("small", {}, inShare(one.shares[name]))] : DASH), "n"]),
   ], sheet.hot_lines) : null;
   return h("div", {}, resources ? h("section", {}, h("h3", {}, "Registers and memory of a kernel"), resources) : null, hot ? h("section", {}, h("h3", {}, "Counters by line"), hot) : null,

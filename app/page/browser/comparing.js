@@ -48,6 +48,7 @@ function casesSideBySide(books) {
   const [a, b] = books.map((book) => new Map(book.shapes.map((shape) => [shape.measurement.case, shape.measurement]))), names = [...a.keys()].filter((name) => b.has(name));
   return names.length ? h("section", {}, h("h2", {}, "Cases of both"), table([
     ["case", (name) => name, "mono"], ["a", (name) => inUs(a.get(name).time_us), "n"], ["b", (name) => inUs(b.get(name).time_us), "n"], ["a over b", (name) => inTimes(b.get(name).time_us / a.get(name).time_us), "n"],
+    ["", (name) => (isTie(a.get(name), b.get(name)) ? "equal within the clock's error" : "")],
   ], names)) : null;
 }
 

@@ -52,7 +52,7 @@ function curve(view) {
 function headline(book) {
   const head = book.head, best = book.lines.find((line) => line.id === head.best_id), verified = `${inCount(head.accepted)} verified`;
   return h("dl", { class: "figures" },
-    figure(`best, ${head.kind || "no time"}`, inUs(head.best_us)),
+    figure(`best, ${head.kind || "no time"}`, inUs(head.best_us), besideExpected(book.shapes.map((row) => row.measurement))),
     figure("× best seed, tuned", inTimes(head.over_seed)),
     figure("× naive seed", inTimes(head.over_naive)),
     figure("of the roofline", best && best.roofline ? inShare(best.roofline) : DASH, best && best.bound ? `bound by ${best.bound}` : ""),
@@ -66,7 +66,8 @@ function casesOf(book) {
   if (!book.shapes.length) return null;
   return h("section", {}, h("h2", {}, "Benchmark cases of the best candidate"), table([
     ["case", (row) => row.measurement.case, "mono"],
-    ["time", (row) => inUs(row.measurement.time_us), "n"],
+    [timeHeading(book.shapes.map((row) => row.measurement)), (row) => inUs(row.measurement.time_us), "n"],
+    ...expectedColumns(book.shapes.map((row) => row.measurement), (row) => row.measurement),
     ["best seed", (row) => inUs(row.seed_us), "n"],
     ["speed-up", (row) => (row.seed_us ? inTimes(row.seed_us / row.measurement.time_us) : DASH), "n"],
     ["of the roofline", (row) => (row.measurement.roofline_us ? [meter(row.measurement.roofline_us / row.measurement.time_us), inShare(row.measurement.roofline_us / row.measurement.time_us)] : DASH), "n"],
@@ -112,12 +113,13 @@ function standing(head) {
 
 function overview(view) {
   const { book } = view, head = book.head;
-  const kind = head.kind === "predicted" ? "All times are predicted from counted work and published rates; none was measured on a GPU." : head.kind === "measured" ? "All times were measured on a GPU." : "";
+  const kind = head.kind === "predicted" ? "All times are predicted, by counted work on a model of the GPU; none was measured." : head.kind === "measured" ? "All times were measured on a GPU." : "";
   return h("div", { class: "overview" },
     headline(book),
     h("p", { class: "note" }, [kind, standing(head)].filter(Boolean).join(" ")),
     h("div", { class: "columns" }, h("section", { class: "wide" }, curve(view)), activity(view)),
     casesOf(book),
+    foretoldOf(book),
     h("section", { class: "about" }, h("h2", {}, "About this run"),
       book.task_description ? h("details", {}, h("summary", {}, `Task: ${book.task_title || head.task}`), h("pre", { class: "said" }, book.task_description)) : null,
       pairs("Settings", { target: book.target_title || head.target, on: head.on, author: head.author, seed: book.seed, ...book.config }),

@@ -74,6 +74,12 @@ def test_what_nothing_shows_is_believed(tmp_path: Path) -> None:
     assert foreign.standing == "believed", "the parent has no such choice"
 
 
+def test_a_gain_within_the_clock_s_error_asks_for_no_cause(tmp_path: Path) -> None:
+    _, clear = made(tmp_path / "a", "// time_us = 80\n// error = 0.2\n", "// time_us = 100\n// error = 0.2\n")
+    _, slight = made(tmp_path / "b", "// time_us = 80\n// error = 0.3\n", "// time_us = 100\n// error = 0.3\n")
+    assert (clear.standing, slight.standing) == ("shown", "")
+
+
 def test_a_small_difference_asks_for_no_cause(tmp_path: Path) -> None:
     _, attempt = made(tmp_path, SEED.replace("= 100", "= 99.5"))
     assert attempt.standing == ""

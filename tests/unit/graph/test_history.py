@@ -130,6 +130,14 @@ def test_an_exploration_is_told_by_its_changes_and_is_no_prediction_of_the_plann
     assert "unroll:4 (found by exploring g000-e1-a0)" in [m.title for m in said.kernels]
 
 
+@pytest.mark.parametrize(("error", "reward"), [(0.0, 0.3219), (0.3, 0.0)])
+def test_a_tie_earns_the_rule_that_picked_it_nothing(notebook: Notebook, error: float, reward: float) -> None:
+    notebook.add(0, 10.0)
+    made = notebook.add(1, 8.0, time_error=error)
+    arm = notebook.history.bandit(2).arms[""]
+    assert made.status == "accepted" and arm.reward == pytest.approx(reward, abs=1e-4)
+
+
 def test_failures_are_capped_and_titles_are_not(notebook: Notebook) -> None:
     for generation in range(1, RECENT + 5):
         notebook.add(generation, None, reason="wrong")

@@ -43,6 +43,14 @@ def test_a_lesson_compares_times_of_one_kind_only() -> None:
     assert lesson_of(SPLIT, other, None) == "split: works"
 
 
+def test_a_gain_within_the_clock_s_error_is_said_to_be_none() -> None:
+    parent, child = attempt(TILE, "accepted", 10.0), replace(attempt(SPLIT, "accepted", 9.5), time_error=0.08)
+    told = replace(child, credit=credit_of(child, parent, {}, ()))
+    assert "+5.3 %" in lesson_of(SPLIT, told, None)
+    assert "which is equal within the clock's error of 8 %" in lesson_of(SPLIT, told, None)
+    assert "equal within" not in lesson_of(SPLIT, replace(told, time_error=0.05), None)
+
+
 def test_the_lesson_of_an_exploration_names_the_changes_and_expects_nothing() -> None:
     explored = replace(experiment(1, 1, "explore changes"), picked_as="explore")
     parent, child = attempt(TILE, "accepted", 10.0), attempt(explored, "accepted", 8.0)

@@ -9,6 +9,7 @@ from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.evaluating import evaluate
 from graph.population import VerifiedKernel, accepted_of, best, champion, roofline_fraction, specimen
+from graph.trial import concerns
 from records.errors import Pending
 from records.evaluation import Comparison, Evaluation, Measurement, TimeKind, Verdict
 from records.experiment import Attempt, Experiment
@@ -98,6 +99,24 @@ def test_of_equal_kernels_the_first_one_stays_best(tmp_path: Path) -> None:
     context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
     kernels = [VerifiedKernel(attempt(f"g001-e{i}-a0", 1), timed(t)) for i, t in enumerate((12, 10, 10, 11))]
     assert best(context, kernels).attempt.id == "g001-e1-a0"
+
+
+@pytest.mark.parametrize(("error", "wins"), [(0.0, 3), (0.1, 2), (0.5, 0)])
+def test_a_tie_by_the_clock_s_error_replaces_no_leader(tmp_path: Path, error: float, wins: int) -> None:
+    context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
+    kernels = [
+        VerifiedKernel(attempt(f"g001-e{i}-a0", 1), replace(made, measurements=(replace(row, error=error),)))
+        for i, made in enumerate((timed(12), timed(11.5), timed(10), timed(9.5)))
+        for row in made.measurements
+    ]
+    assert best(context, kernels).attempt.id == f"g001-e{wins}-a0"
+
+
+@pytest.mark.parametrize(("error", "count"), [(0.0, 1), (0.2, 1), (0.4, 0)])
+def test_a_draft_within_the_clock_s_error_of_its_parent_is_no_concern(error: float, count: int) -> None:
+    both = [replace(m, error=error) for us in (13, 10) for m in timed(us).measurements]
+    made, parent = (replace(timed(1), measurements=(m,)) for m in both)
+    assert len(concerns(made, parent)) == count
 
 
 def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]]:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -36,6 +37,14 @@ EVALUATION = Evaluation(
 )
 def test_a_record_survives_the_round_trip(record: object) -> None:
     assert loads(type(record), dumps(record)) == record
+
+
+def test_a_time_of_an_older_program_has_no_bound_and_no_error() -> None:
+    row = Measurement("b", 12.5, "predicted", "lab", 12.5, 12.5, 1, 1.0, "hbm", bound_us=9.0, error=0.1)
+    told = to_plain(replace(row, warm_us=11.0, stalls_us={"vmcnt": 4.0}))
+    assert from_plain(Measurement, told).stalls_us == {"vmcnt": 4.0}
+    old = {name: value for name, value in told.items() if name not in ("bound_us", "error", "stalls_us")}
+    assert from_plain(Measurement, old) == replace(row, warm_us=11.0, bound_us=0.0, error=0.0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -31,6 +32,10 @@ def right(name: str, time_us: float, kind: TimeKind = "predicted", spread: float
     return Evaluation(f"key of {name}", name, {}, Verdict("time", True, "OK"), measurements=(row,))
 
 
+def within(made: Evaluation, error: float) -> Evaluation:
+    return replace(made, measurements=tuple(replace(m, error=error) for m in made.measurements))
+
+
 def refused(name: str, stage: Stage, code: Code) -> Evaluation:
     return Evaluation(f"key of {name}", name, {}, Verdict(stage, False, code, (Finding("wrong_result", "no"),)))
 
@@ -53,6 +58,7 @@ def test_no_wrong_kernel_is_better_than_a_right_one_whatever_its_time() -> None:
     [
         (right("a", 100), right("b", 102), 1),
         (right("a", 100), right("b", 100.5), 0),
+        (right("a", 100), within(right("b", 102), 0.05), 0),
         (right("a", 100, "measured", 1), right("b", 120, "measured", 1), 1),
         (right("a", 100, "measured", 9), right("b", 112, "measured", 9), 0),
         (right("a", 100, "measured", 1), right("b", 200), 0),

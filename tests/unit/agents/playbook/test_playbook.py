@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -83,6 +84,14 @@ def test_the_same_arguments_give_the_same_answers_and_the_seed_matters() -> None
     assert len({tuple(a) for a in answers.values()}) > 1
     assert all(a.count("g000") > 20 for a in answers.values())
     assert any(set(a) - {"g000"} for a in answers.values())
+
+
+@pytest.mark.parametrize(("error", "said"), [(0.0, "the fastest of 4"), (0.025, "equal to 2 of them within the clock")])
+def test_the_choice_says_how_many_kernels_are_equal_to_it(error: float, said: str) -> None:
+    people = [replace(member(f"m{i}", t), time_error=error) for i, t in enumerate((100.0, 101.0, 102.0, 120.0))]
+    reasons = [Playbook(1).select(Step("r", generation), assignment(), people).rationale for generation in range(8)]
+    assert any(said in reason for reason in reasons)
+    assert any("equal" in reason for reason in reasons) is bool(error)
 
 
 @pytest.mark.slow

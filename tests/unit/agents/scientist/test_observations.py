@@ -76,6 +76,28 @@ def test_a_comparison_names_what_differs() -> None:
     assert "same" not in told.split("Counters that differ")[1]
 
 
+def test_a_tie_by_the_model_s_error_is_told_as_one() -> None:
+    def timed(factor: float, error: float) -> Evaluation:
+        rows = tuple(replace(m, time_us=factor * m.time_us, error=error) for m in PARENT.evaluation.measurements)
+        return replace(PARENT.evaluation, measurements=rows)
+
+    for error, is_tie in ((0.08, True), (0.04, False), (0.0, False)):
+        other = BenchKernel("a1", "x", timed(0.95, error))
+        told = compared_text(replace(PARENT, evaluation=timed(1.0, error)), other, TASK)
+        assert ("The two are equal within the clock's error of 8 %." in told) is is_tie
+        assert ("+5.3 (equal)" in told) is is_tie
+        assert (f"Times within {100 * error:.2g} % of each other are equal" in told) is bool(error)
+
+
+def test_an_expected_time_is_told_with_its_bound_and_where_it_goes() -> None:
+    made = PARENT.evaluation
+    more = {"warm_us": 90.0, "bound_us": 40.0, "stalls_us": {"barrier": 5.0, "vmcnt": 60.0}}
+    known = replace(made, measurements=tuple(replace(m, **more) for m in made.measurements))
+    case = made.measurements[0].case
+    assert f"- {case}: warm 90, bound 40; vmcnt 60, barrier 5" in tried(known, "tried")
+    assert "expected time" not in tried(made, "tried")
+
+
 def test_a_loop_is_shown_with_its_lines_and_within_a_bound() -> None:
     rows = (
         MachineLine("s_waitcnt vmcnt(0)", "waitcnt", 1),

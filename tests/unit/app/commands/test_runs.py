@@ -84,6 +84,8 @@ def test_two_runs_are_compared_only_where_that_says_something(
     assert told(capsys, "runs", "compare", "run-0", "run-2")["speedup"] is None
     assert run_command(["runs", "compare", "run-0", "run-1"]) == 0
     assert "2.000 times" in capsys.readouterr().out
+    assert told(capsys, "runs", "compare", "run-0", "run-1")["is_tie"] is False
+    assert told(capsys, "runs", "compare", "run-0", "run-2")["is_tie"] is None
 
 
 def test_runs_are_removed_with_their_folders_but_not_beside_one_at_work(

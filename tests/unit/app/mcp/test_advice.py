@@ -1,21 +1,22 @@
-"""Advice: every code, every kind of finding and every resource that binds has some."""
+"""Advice: every code, every kind of finding and every resource that binds and every cause of stalls has some."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.mcp.advice import RESOURCES, advice_of, explained
+from app.mcp.advice import RESOURCES, STALLS, advice_of, explained
+from records.code_meanings import CODES
 from records.errors import UsageError
-from records.evaluation import CODES, FINDING_KINDS
+from records.evaluation import FINDING_KINDS
 
 
-@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, "lds_banks"])
+@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS, "lds_banks"])
 def test_each_is_explained(about: str) -> None:
     told = explained(about)
     assert len(told) > 5 and "](" not in told and "|" not in told
 
 
 def test_an_unknown_one_is_refused_with_what_there_is() -> None:
-    with pytest.raises(UsageError, match=r"race.*hbm"):
+    with pytest.raises(UsageError, match=r"race.*hbm.*vmcnt"):
         explained("magic")
     assert advice_of("magic") == ""

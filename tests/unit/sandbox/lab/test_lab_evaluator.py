@@ -7,7 +7,8 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from records.evaluation import CODES, Evaluation
+from records.code_meanings import CODES
+from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
 from sandbox.target import load_target
