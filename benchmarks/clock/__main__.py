@@ -6,6 +6,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from benchmarks.clock.compared import Compared, compare, show
@@ -15,6 +16,7 @@ from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point, family, family_names, points
 from benchmarks.clock.rows import write_dims
 from records.errors import ScientistError, UsageError
+from records.evaluation import Measurement
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,6 +28,19 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--dims", action="append", metavar="DIMS", help='this shape alone, as in "m=64,n=64"')
     options.add_argument("--every", type=int, default=1, metavar="N", help="each N-th point alone")
     return options
+
+
+@cache
+def lab_of(device: str) -> PointLab:
+    """Give the lab for points of a device."""
+    return PointLab(target_of(device))
+
+
+def expected_us(point: Point, predicted: Measurement) -> float:
+    """Give the expected time that is comparable with how the point was measured."""
+    table = target_of(point.device).clock
+    idle = predicted.warm_us - table["next_launch_us"] + table["launch_us"]
+    return {"cold": predicted.time_us, "repeated": predicted.warm_us, "warm": idle}[point.caches]
 
 
 def fetch_all(names: Iterable[str], folder: Path, mirror: Path | None) -> None:
@@ -42,19 +57,28 @@ def main(words: Sequence[str]) -> int:
     chosen = [p for p in points(wanted.folder, names) if not wanted.dims or write_dims(p.dims) in wanted.dims]
     if not (chosen := chosen[:: wanted.every]):
         raise UsageError("no point is of that family and shape")
-    labs = {device: PointLab(target_of(device)) for device in {point.device for point in chosen}}
 
-    def predicted(point: Point) -> float | str:
-        answer = labs[point.device].predicted(point)
-        return answer if isinstance(answer, str) else answer.time_us
+    def predicted(point: Point) -> tuple[float, float] | str:
+        answer = lab_of(point.device).predicted(point)
+        return answer if isinstance(answer, str) else (expected_us(point, answer), answer.bound_us)
 
     with (wanted.folder / "predicted.tsv").open("w", encoding="utf-8", newline="") as file:
         sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
-        sheet.writerow(["family", "device", "label", "measured_us", "predicted_us", "refusal"])
+        sheet.writerow(["family", "device", "label", "measured_us", "expected_us", "bound_us", "refusal"])
 
         def told(one: Compared) -> None:
             p = one.point
-            sheet.writerow([p.family, p.device, p.label, p.measured_us, f"{one.predicted_us:.3f}", one.refusal])
+            sheet.writerow(
+                [
+                    p.family,
+                    p.device,
+                    p.label,
+                    p.measured_us,
+                    f"{one.predicted_us:.3f}",
+                    f"{one.bound_us:.3f}",
+                    one.refusal,
+                ]
+            )
             file.flush()
 
         show(compare(chosen, predicted, told))

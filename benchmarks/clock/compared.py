@@ -12,15 +12,16 @@ from benchmarks.clock.points import Point
 from benchmarks.clock.rows import write_dims
 from benchmarks.clock.statistics import Agreement, agreement
 
-Predict = Callable[[Point], float | str]
+Predict = Callable[[Point], tuple[float, float] | str]  # expected time and bound, or a refusal
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A point and its predicted time in microseconds, or why it has none."""
+    """A point and its expected time and bound in microseconds, or why it has none."""
 
     point: Point
     predicted_us: float = 0.0
+    bound_us: float = 0.0
     refusal: str = ""
 
 
@@ -29,7 +30,7 @@ def compare(chosen: Sequence[Point], predict: Predict, told: Callable[[Compared]
     found = []
     for point in chosen:
         answer = predict(point)
-        found.append(Compared(point, refusal=answer) if isinstance(answer, str) else Compared(point, answer))
+        found.append(Compared(point, refusal=answer) if isinstance(answer, str) else Compared(point, *answer))
         told(found[-1])
     return found
 
@@ -41,10 +42,12 @@ def by_work(compared: Iterable[Compared]) -> dict[tuple[str, str, str], Agreemen
         if not one.refusal:
             key = one.point.family, one.point.device, write_dims(one.point.dims)
             groups.setdefault(key, []).append(one)
-    return {
-        key: agreement([c.predicted_us for c in group], [c.point.measured_us for c in group])
-        for key, group in groups.items()
-    }
+    return {key: _agreement(group) for key, group in groups.items()}
+
+
+def _agreement(group: Sequence[Compared]) -> Agreement:
+    measured = [one.point.measured_us for one in group]
+    return agreement([one.predicted_us for one in group], measured, [one.bound_us for one in group])
 
 
 def show(compared: Sequence[Compared]) -> None:
@@ -52,7 +55,7 @@ def show(compared: Sequence[Compared]) -> None:
     groups = {key: found for key, found in by_work(compared).items() if found.count > 1}
     if groups:
         table(
-            ["family", "device", "shape", "n", "predicted/measured", "error", "Spearman", "regret", "above"],
+            ["family", "device", "shape", "n", "predicted/measured", "error", "Spearman", "regret", "bound above"],
             [[*key, *_cells(found)] for key, found in groups.items()],
             right=[3, 4, 5, 6, 7, 8],
         )
@@ -72,10 +75,10 @@ def _cells(found: Agreement) -> list[str]:
 
 def _summary(name: str, mine: Sequence[Compared], shapes: Sequence[Agreement]) -> str:
     """A family's agreement over all its points, and the medians over shapes that several kernels have."""
-    every = agreement([c.predicted_us for c in mine], [c.point.measured_us for c in mine])
+    every = _agreement(mine)
     said = (
         f"{name}: {every.count} points, predicted/measured {every.ratio:.2f}, error {every.error:.2f}, "
-        f"Spearman over all sizes {every.spearman:.2f}, above measured {every.above}"
+        f"Spearman over all sizes {every.spearman:.2f}, bound above measured {every.above}"
     )
     if not shapes:
         return said

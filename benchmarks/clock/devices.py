@@ -1,6 +1,7 @@
 """The devices that points were measured on, as targets of the lab: data of `devices/` and, of the MI300X, the shipped.
 
-They are apart from `sandbox/targets`, since no kernel is made for them here: all code is compiled for gfx942.
+Their clock is the MI300X's: the same latencies, and the same shares of their own peaks. They are apart from
+`sandbox/targets`, since no kernel is made for them here: all code is compiled for gfx942.
 """
 
 from __future__ import annotations
@@ -25,4 +26,5 @@ def target_of(device: str) -> Target:
         return load_target("mi300x")
     if device not in device_names():
         raise UsageError(f"there is no target for the device {device}; known are {', '.join(device_names())}")
-    return Target(**tomllib.loads((FOLDER / f"{device.lower()}.toml").read_text(encoding="utf-8")))
+    stated = tomllib.loads((FOLDER / f"{device.lower()}.toml").read_text(encoding="utf-8"))
+    return Target(**{"clock": load_target("mi300x").clock, **stated})

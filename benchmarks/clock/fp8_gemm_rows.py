@@ -117,7 +117,7 @@ def rows(times: Times, names: Iterable[str], dims: Iterable[str]) -> list[Measur
             read_dims(shape),
             "fp8",
             times[name, shape],
-            True,
+            "warm",
             f"{chosen.name} results.txt",
             chosen.commit[:7],
             inside[configuration(name).reads_columns],

@@ -59,7 +59,7 @@ class KernelFamily:
             row.dims,
             row.dtype,
             row.measured_us,
-            row.is_warm,
+            row.caches,
             write_task(folder / "tasks" / self.name / file_name(write_dims(row.dims)), self.task, row.dims),
             kernel,
             row.source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ class Point:
     """One measured time, with the task and the kernel for which the lab predicts it.
 
     `task` is a folder whose only benchmark case has the point's shape; `kernel` is a candidate's file for it, the
-    measured code unchanged in what the device executes. `is_warm`: whether the inputs were in the caches already.
+    measured code unchanged in what the device executes. `caches` says how the time was taken: see rows.py.
     """
 
     family: str
@@ -27,10 +28,19 @@ class Point:
     dims: Mapping[str, int]
     dtype: str
     measured_us: float
-    is_warm: bool
+    caches: str
     task: Path
     kernel: Path
     source: str
+
+    @property
+    def digest(self) -> str:
+        """Digest of what is measured: the kernel's text, the task and its shape, the device."""
+        named = (self.family, self.device, self.label, str(self.dims), self.dtype)
+        digest = hashlib.sha256("\0".join(named).encode() + self.kernel.read_bytes())
+        for path in sorted(self.task.glob("*")):
+            digest.update(path.read_bytes() if path.is_file() else b"")
+        return digest.hexdigest()[:24]
 
 
 class Family(Protocol):

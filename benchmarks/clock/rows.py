@@ -10,6 +10,7 @@ from pathlib import Path
 from records.errors import UsageError
 
 ROWS = Path(__file__).parent / "rows"
+CACHES = ("cold", "warm", "repeated")
 COLUMNS = ("family", "device", "kernel", "dims", "dtype", "measured_us", "caches", "source", "commit", "how")
 
 
@@ -23,7 +24,7 @@ class MeasuredRow:
     dims: Mapping[str, int]
     dtype: str
     measured_us: float
-    is_warm: bool
+    caches: str  # cold, warm (after a call, on an idle stream) or repeated (calls one right behind the other)
     source: str
     commit: str
     how: str
@@ -39,11 +40,8 @@ def read_rows(path: Path) -> list[MeasuredRow]:
 
 
 def _row(path: Path, cells: list[str]) -> MeasuredRow:
-    if len(cells) != len(COLUMNS) or (named := dict(zip(COLUMNS, cells, strict=True)))["caches"] not in (
-        "warm",
-        "cold",
-    ):
-        raise UsageError(f"{path}: a row needs {len(COLUMNS)} cells, and warm or cold as its caches: {cells}")
+    if len(cells) != len(COLUMNS) or (named := dict(zip(COLUMNS, cells, strict=True)))["caches"] not in CACHES:
+        raise UsageError(f"{path}: a row needs {len(COLUMNS)} cells and one of {', '.join(CACHES)} as caches: {cells}")
     return MeasuredRow(
         named["family"],
         named["device"],
@@ -51,7 +49,7 @@ def _row(path: Path, cells: list[str]) -> MeasuredRow:
         read_dims(named["dims"]),
         named["dtype"],
         float(named["measured_us"]),
-        named["caches"] == "warm",
+        named["caches"],
         named["source"],
         named["commit"],
         named["how"],
@@ -72,7 +70,7 @@ def write_rows(path: Path, rows: Iterable[MeasuredRow], remarks: Iterable[str] =
     """Write a table that `read_rows` reads, remarks first."""
     lines = [*(f"# {remark}" for remark in remarks), "\t".join(COLUMNS)]
     for r in rows:
-        caches, time = "warm" if r.is_warm else "cold", f"{r.measured_us:.10g}"
-        cells = (r.family, r.device, r.kernel, write_dims(r.dims), r.dtype, time, caches, r.source, r.commit, r.how)
+        time = f"{r.measured_us:.10g}"
+        cells = (r.family, r.device, r.kernel, write_dims(r.dims), r.dtype, time, r.caches, r.source, r.commit, r.how)
         lines.append("\t".join(cells))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

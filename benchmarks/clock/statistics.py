@@ -17,10 +17,10 @@ class Agreement:
     error: float  # median of the absolute relative error
     spearman: float  # rank correlation; NaN where one side has a single value
     regret: float  # measured time of the kernel predicted fastest over that of the fastest
-    above: int  # predictions above the measured time, which no lower bound may be
+    above: int  # bounds above the measured time, which none may be
 
 
-def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
+def agreement(predicted: Sequence[float], measured: Sequence[float], bounds: Sequence[float]) -> Agreement:
     """The statistics of pairs of positive times; ValueError where there are none or not as many of both."""
     if not predicted or len(predicted) != len(measured):
         raise ValueError("as many predicted as measured times are needed, and at least one")
@@ -31,7 +31,7 @@ def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreemen
         median(abs(p - m) / m for p, m in pairs),
         spearman(predicted, measured),
         regret(predicted, measured),
-        sum(p > m for p, m in pairs),
+        sum(b > m for b, m in zip(bounds, measured, strict=True)),
     )
 
 

@@ -20,7 +20,7 @@ from sandbox.amdgcn.listing import plain_listing
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.bound import bound_us
-from sandbox.lab.cost.clock import Clock, needed_clock
+from sandbox.lab.cost.clock import Clock, clock_of, needed_clock
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.explanation import explain
 from sandbox.lab.cost.forecast import Forecast, forecast
@@ -61,18 +61,12 @@ def predict(
     A verdict counts on `drawn` inputs of each case, which no kernel can know; without them a small case's values, which
     anybody can draw, are repeated, and fewer workgroups are met, which is enough to rank.
     """
-    seed = int(same_times(built.prepared, built.compilation)[:16], 16)
-    clock = needed_clock(target)
-    task = built.prepared.task
-    with_barriers = {k.name for k in built.compilation.kernels if k.instructions.get("barrier")}
+    clock, task = needed_clock(target), built.prepared.task
 
     def count(case: Case) -> Counted:
         if findings := budget.exceeded_before(case.name) if budget else ():
             return (), findings
-        inputs = tuple(b for b in (drawn or partial(_stored, lab, task))(case) if b.role == "input")
-        sharers = l1_sharers(built.prepared.plan(case), resources, with_barriers, target)
-        given = residencies(built.prepared.plan(case), resources, target)
-        return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock, given).run()
+        return counted_case(lab, built, case, target, resources, drawn).run()
 
     measurements: list[Measurement] = []
     cases: list[CaseForecast] = []
@@ -94,6 +88,30 @@ def predict(
         kernel_counters=by_kernel,
         hot_lines=hot_lines([launch for each in cases for launch in each.expected.launches]),
     )
+
+
+def counted_case(
+    lab: Lab,
+    built: Built,
+    case: Case,
+    target: Target,
+    resources: tuple[Resources, ...],
+    drawn: Callable[[Case], Iterable[Buffer]] | None = None,
+) -> CountedCase:
+    """Give a benchmark case to count, with timelines; `drawn` as for `predict`."""
+    seed = int(same_times(built.prepared, built.compilation)[:16], 16)
+    with_barriers = {k.name for k in built.compilation.kernels if k.instructions.get("barrier")}
+    plan = built.prepared.plan(case)
+    inputs = tuple(b for b in (drawn or partial(_stored, lab, built.prepared.task))(case) if b.role == "input")
+    sharers = l1_sharers(plan, resources, with_barriers, target)
+    given = residencies(plan, resources, target)
+    return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock_of(target), given)
+
+
+def footprint_bytes(compulsory_bytes: float, plan: ResolvedPlan) -> float:
+    """Give the bytes of all buffers that a plan touches: the task's, and its workspaces."""
+    spaces = (numpy_dtype(dtype).itemsize * math.prod(shape) for dtype, shape in plan.workspaces.values())
+    return compulsory_bytes + sum(spaces)
 
 
 @dataclass(frozen=True)
@@ -118,10 +136,9 @@ def _forecast(
     flops, compulsory_bytes = task.work(case)
     held = occupancies(counted, plan, resources, target)
     pairs = list(zip(counted, held, strict=True))
-    spaces = (numpy_dtype(dtype).itemsize * math.prod(shape) for dtype, shape in plan.workspaces.values())
-    footprint = compulsory_bytes + sum(spaces)
+    bound = bound_us(pairs, footprint_bytes(compulsory_bytes, plan), target)
     roofline_us = target.roofline_us(flops, compulsory_bytes, task.peak)
-    return CaseForecast(case, forecast(pairs, clock, target), bound_us(pairs, footprint, target), roofline_us)
+    return CaseForecast(case, forecast(pairs, clock, target), bound, roofline_us)
 
 
 def measurement(of: CaseForecast, target: Target) -> Measurement:

@@ -28,7 +28,7 @@ def forecast_of(
     resources: Sequence[Resources] = (),
     target: Target = MI300X,
 ) -> Forecast:
-    """Give the expected time of launches on buffers `x` and `y` of so many floats, three workgroups of each recorded."""
+    """Give the expected time of launches on buffers `x` and `y` of so many floats; three workgroups are recorded."""
     plan, clock = ResolvedPlan(tuple(launches), {}), needed_clock(target)
     given = residencies(plan, resources, target)
     near = (

@@ -120,7 +120,7 @@ def point_of(folder: Path, source: str, row: MeasuredRow) -> Point:
         row.dims,
         row.dtype,
         row.measured_us,
-        row.is_warm,
+        row.caches,
         write_task(folder, NAME, row.dims, reads_columns=config.reads_columns),
         write_kernel(folder, source, config),
         f"{row.source} at {row.commit}",

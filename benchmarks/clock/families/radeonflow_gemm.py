@@ -89,4 +89,4 @@ def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
     kernel.parent.mkdir(parents=True, exist_ok=True)
     kernel.write_text(candidate(code, row.dims, split), encoding="utf-8")
     label, source = f"{row.kernel} at {write_dims(row.dims)}", f"{row.source} at {row.commit}"
-    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.is_warm, task, kernel, source)
+    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.caches, task, kernel, source)

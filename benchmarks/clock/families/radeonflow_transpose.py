@@ -49,4 +49,4 @@ def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
     kernel.parent.mkdir(parents=True, exist_ok=True)
     kernel.write_text(candidate(code, row.kernel, row.dims), encoding="utf-8")
     label, source = f"{row.kernel} at {write_dims(row.dims)}", f"{row.source} at {row.commit}"
-    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.is_warm, place, kernel, source)
+    return Point(NAME, row.device, label, row.dims, row.dtype, row.measured_us, row.caches, place, kernel, source)

@@ -1,4 +1,4 @@
-"""The figures of a device that the timeline of a compute unit needs: read from a target's `[clock]`, with their sources."""
+"""The figures of a device that the timeline of a compute unit needs, from a target's `[clock]`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class Clock:
     """Clocks, bytes, and bytes a clock, in the order of machine/interpreter/clock.h."""
 
     issue: float
+    matrix_issue: float
+    scalar_issue: float
+    memory_issue: float
     slot: float
     vector_latency: float
     matrix_latency: float

@@ -1,4 +1,4 @@
-"""The paragraph an author gets: what binds, by how much, what waves wait for and at which lines, and what comes next."""
+"""The paragraph an author gets: what binds, by how much, what waves wait for and where, and what comes next."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The expected time of a plan: what the target would show, cold and warm, by the timelines of its launches.
 
-A launch takes its overhead, then as long as its busiest unit. Matrix cores at work lower the clock. Atomic operations on
-one line follow one another, whatever the units do. `resources_us` says what each resource alone would need at its
+A launch takes its overhead, then as long as its busiest unit. Matrix cores at work lower the clock. Atomic operations
+on one line follow one another, whatever the units do. `resources_us` says what each resource alone would need at its
 practical rate; where none comes near the expected time, latency binds.
 """
 
@@ -53,19 +53,20 @@ class Forecast:
     """The expected time of a plan, cold and warm, and what it consists of."""
 
     launches: tuple[LaunchForecast, ...]
-    overhead_us: float
+    overhead_us: float  # of a call on an idle stream
+    repeated_us: float  # overhead of a call right behind another
     error: float  # relative, one standard error by calibration; 0: unknown
     resources_us: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cold_us(self) -> float:
-        """Expected time with nothing of the buffers in the caches."""
+        """Expected time on an idle stream, with nothing of the buffers in the caches."""
         return self.overhead_us + sum(each.cold_us for each in self.launches)
 
     @property
     def warm_us(self) -> float:
-        """Expected time with the buffers used a moment ago."""
-        return self.overhead_us + sum(each.warm_us for each in self.launches)
+        """Expected time of a call behind others: the buffers were used a moment ago, the stream is busy."""
+        return self.repeated_us + sum(each.warm_us for each in self.launches)
 
     @property
     def slowest(self) -> LaunchForecast:
@@ -97,7 +98,8 @@ def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock,
         for name, value in part.resources_us.items():
             resources[name] = resources.get(name, 0.0) + value
     rounded = {name: round(value, 4) for name, value in resources.items()}
-    return Forecast(parts, overhead, table.get("error", 0.0), rounded)
+    repeated = table["next_launch_us"] * len(parts)
+    return Forecast(parts, overhead, repeated, table.get("error", 0.0), rounded)
 
 
 def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> LaunchForecast:

@@ -17,6 +17,7 @@ def hot_lines(launches: Sequence[LaunchForecast], most: int = MOST) -> tuple[Hot
     """The costliest lines first: by the largest share that a line has of anything."""
     lines: dict[tuple[str, int], defaultdict[str, float]] = {}
     totals: dict[str, defaultdict[str, float]] = {}
+    waits: dict[tuple[str, int], defaultdict[str, float]] = {}
     for launch in launches:
         kernel = launch.counters.kernel
         total = totals.setdefault(kernel, defaultdict(float))
@@ -25,18 +26,23 @@ def hot_lines(launches: Sequence[LaunchForecast], most: int = MOST) -> tuple[Hot
             _add(total, costs)
             if site.line:
                 _add(lines.setdefault((kernel, site.line), defaultdict(float)), costs)
-        total["stall_us"] += launch.cold_us
-        for line, causes in launch.stalls_of_lines():
-            known = lines.setdefault((kernel, line), defaultdict(float))
-            known["stall_us"] += sum(causes.values())
-            worst = max(causes, key=lambda name: causes[name])
-            known[f"stall_{worst}_us"] += causes[worst]
-            total[f"stall_{worst}_us"] += causes[worst]
+        stalls = launch.stalls_of_lines()
+        if stalls:
+            total["stall_us"] += launch.cold_us
+        for line, causes in stalls:
+            lines.setdefault((kernel, line), defaultdict(float))["stall_us"] += sum(causes.values())
+            _add(waits.setdefault((kernel, line), defaultdict(float)), causes)
     found = [
-        HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()})
-        for (kernel, line), costs in lines.items()
+        HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()}, _worst(waits, key))
+        for key, costs in lines.items()
+        for kernel, line in (key,)
     ]
     return tuple(sorted(found, key=lambda h: (-sum(h.shares.values()), h.kernel, h.line))[:most])
+
+
+def _worst(waits: Mapping[tuple[str, int], Mapping[str, float]], key: tuple[str, int]) -> str:
+    causes = waits.get(key, {})
+    return max(causes, key=lambda name: causes[name], default="")
 
 
 def _add(sums: defaultdict[str, float], costs: Mapping[str, float]) -> None:

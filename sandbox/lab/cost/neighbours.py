@@ -1,7 +1,7 @@
 """Workgroups that share an L2 at the same time: a chiplet's part of those that are resident at once.
 
-Workgroup i of a grid goes to chiplet i mod their number (AMD's dispatch order on MI300X); units of a chiplet take them in
-turn, so those that are there together lie side by side.
+Workgroup i of a grid goes to chiplet i mod their number (AMD's dispatch order on MI300X); units of a chiplet take
+them in turn, so those that are there together lie side by side.
 """
 
 from __future__ import annotations

@@ -6,7 +6,10 @@
 namespace machine {
 
 #define CLOCK_FIELDS(X)                                                                                                \
-    X(issue)          /* between two instructions of a wave */                                                         \
+    X(issue)          /* from a vector instruction to the next one of its wave */                                      \
+    X(matrix_issue)   /* from a matrix instruction */                                                                  \
+    X(scalar_issue)   /* from a scalar one, a branch, a wait */                                                        \
+    X(memory_issue)   /* from one of LDS or memory */                                                                  \
     X(slot)           /* between two instructions of one category on a SIMD */                                         \
     X(vector_latency) /* from a vector instruction to one that reads its result */                                     \
     X(matrix_latency) /* more than its passes, until another instruction reads the result */                           \

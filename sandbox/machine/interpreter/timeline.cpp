@@ -136,14 +136,32 @@ class Walk {
         advance(wave);
         if (++line_.steps >= half_ && !half_at_) half_at_ = wave.now;
         issue(wave, row, touch);
-        double busy = row.category == Category::none ? 0 : c_.issue;
-        if (row.category == Category::branch && is_taken(wave)) busy += c_.branch;
-        if (row.category == Category::pause) busy = c_.slot * row.pause;
-        must_wait(wave, wave.now + busy, Stall::issue);
+        must_wait(wave, wave.now + issue_clocks(wave, row), Stall::issue);
         if (row.category == Category::barrier)
             arrive(wave);
         else if (is_over(wave))
             end(wave);
+    }
+
+    double issue_clocks(const Runner& wave, const TimedInstruction& row) const {
+        switch (row.category) {
+        case Category::none:
+            return 0;
+        case Category::vector:
+            return c_.issue;
+        case Category::matrix:
+            return c_.matrix_issue;
+        case Category::lds:
+        case Category::memory:
+        case Category::scalar_memory:
+            return c_.memory_issue;
+        case Category::pause:
+            return c_.slot * row.pause;
+        case Category::branch:
+            return c_.scalar_issue + (is_taken(wave) ? c_.branch : 0);
+        default:
+            return c_.scalar_issue;
+        }
     }
 
     bool is_kept(Runner& wave, const TimedInstruction& row, const Simd& simd) {

@@ -35,7 +35,7 @@ def test_the_first_time_of_the_kernel_alone_is_read() -> None:
 def test_a_row_says_where_the_transposes_were() -> None:
     one, other = rows(published(RESULTS), [ROWS_NAME, COLUMNS_NAME], ["m=1024,n=1536,k=7168"])
     assert one.how.endswith("transposed before") and other.how.endswith("it transposes inside")
-    assert other.dims == {"m": 1024, "n": 1536, "k": 7168} and other.measured_us == 115.3 and other.is_warm
+    assert other.dims == {"m": 1024, "n": 1536, "k": 7168} and other.measured_us == 115.3 and other.caches == "warm"
 
 
 def test_a_draw_is_the_same_for_any_order_and_spreads_over_every_trait() -> None:

@@ -62,7 +62,7 @@ def made(folder: Path, kernel: str = KERNEL) -> Point:
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "kernel.hip").write_text(kernel)
     dims = {"n": 65536}
-    return Point("made_up", "MI300X", "twice", dims, "f32", 1.0, True, folder, folder / "kernel.hip", "nobody")
+    return Point("made_up", "MI300X", "twice", dims, "f32", 1.0, "warm", folder, folder / "kernel.hip", "nobody")
 
 
 @pytest.mark.slow

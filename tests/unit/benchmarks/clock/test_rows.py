@@ -10,7 +10,7 @@ from benchmarks.clock.rows import ROWS, MeasuredRow, read_rows, write_rows
 from records.errors import UsageError
 
 ROW = MeasuredRow(
-    "made_up", "MI300X", "t=64 p=1", {"m": 64, "n": 32}, "f32", 10412.25, True, "a/b t.txt", "0abc", "events"
+    "made_up", "MI300X", "t=64 p=1", {"m": 64, "n": 32}, "f32", 10412.25, "warm", "a/b t.txt", "0abc", "events"
 )
 
 

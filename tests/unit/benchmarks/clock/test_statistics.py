@@ -36,7 +36,7 @@ def test_regret_is_what_the_choice_costs() -> None:
 
 
 def test_agreement_holds_them_all() -> None:
-    found = agreement([50.0, 90.0, 300.0], [100.0, 100.0, 200.0])
+    found = agreement([50.0, 90.0, 300.0], [100.0, 100.0, 200.0], [101.0, 99.0, 10.0])
     assert (found.count, found.above) == (3, 1)
     assert found.ratio == pytest.approx(0.9)
     assert found.error == pytest.approx(0.5)  # of .5, .1 and .5
@@ -46,4 +46,4 @@ def test_agreement_holds_them_all() -> None:
 
 def test_nothing_agrees_with_nothing() -> None:
     with pytest.raises(ValueError, match="at least one"):
-        agreement([], [])
+        agreement([], [], [])

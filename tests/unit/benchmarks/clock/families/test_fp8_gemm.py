@@ -26,7 +26,7 @@ void run() { std::cerr << "of the host"; }
 """
 TEXT = "128x64x128 mfma32 pipeline2 block256 columns"
 ROW = MeasuredRow(
-    "fp8_gemm", "MI300X", TEXT, {"m": 1024, "n": 576, "k": 512}, "fp8", 61.5, True, "a/b t.txt", "0abc", "events"
+    "fp8_gemm", "MI300X", TEXT, {"m": 1024, "n": 576, "k": 512}, "fp8", 61.5, "warm", "a/b t.txt", "0abc", "events"
 )
 
 
@@ -53,7 +53,7 @@ def test_waits_are_written_only_where_they_are_asked_for() -> None:
 
 def test_a_row_becomes_a_task_and_a_candidate_that_fit_each_other(tmp_path: Path) -> None:
     point = point_of(tmp_path, SOURCE, ROW)
-    assert (point.measured_us, point.is_warm, point.source) == (61.5, True, "a/b t.txt at 0abc")
+    assert (point.measured_us, point.caches, point.source) == (61.5, "warm", "a/b t.txt at 0abc")
     task = load_task(point.task)
     assert [dict(case.dims) for case in task.benchmarks] == [{"m": 1024, "n": 576, "k": 512}]
     prepared = prepare(point.kernel.read_text(), task)

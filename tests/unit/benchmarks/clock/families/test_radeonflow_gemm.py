@@ -31,7 +31,7 @@ __global__ void gemm_kernel(const I a[M][LDA], const I b[N][LDB], O c[M][N], con
 //    DISPATCH_TRANSPOSE(  2048,    576,     32,    256, 8); // for b
 """
 DIMS = {"m": 1024, "n": 576, "k": 2048}
-ROW = MeasuredRow("radeonflow_gemm", "MI300X", "split4", DIMS, "fp8", 45.0, True, "a/b", "0a", "-")
+ROW = MeasuredRow("radeonflow_gemm", "MI300X", "split4", DIMS, "fp8", 45.0, "repeated", "a/b", "0a", "-")
 
 
 def prepared(folder: Path, row: MeasuredRow) -> Prepared:

@@ -20,7 +20,9 @@ __global__ void transpose_kernel(Elem* odata, const Elem* idata) {}
 }
 """
 DIMS = {"rows": 512, "cols": 1024}
-ROW = MeasuredRow("radeonflow_transpose", "MI300X", "tile64 block512 width4", DIMS, "fp8", 2.5, True, "a/b", "0a", "-")
+ROW = MeasuredRow(
+    "radeonflow_transpose", "MI300X", "tile64 block512 width4", DIMS, "fp8", 2.5, "repeated", "a/b", "0a", "-"
+)
 
 
 def test_each_case_has_the_one_launch_of_its_size(tmp_path: Path) -> None:

@@ -1,0 +1,87 @@
+"""Points with what the lab has recorded of their kernels, so that other clocks predict them without executing again."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clock.devices import target_of
+from benchmarks.clock.judged import PointLab
+from benchmarks.clock.points import Point
+from records.errors import MachineError
+from sandbox.lab.cost.bound import bound_us
+from sandbox.lab.cost.clock import needed_clock
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.forecast import Forecast, forecast
+from sandbox.lab.cost.occupancy import Occupancy, occupancies
+from sandbox.lab.cost.timeline import timelines
+from sandbox.lab.predict import counted_case, footprint_bytes
+from tasks.loader import load_task
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One point: the occupancies of its launches, its bound, and where its program and its streams lie."""
+
+    point: Point
+    program: Path
+    streams: Path
+    held: tuple[Occupancy, ...]
+    bound_us: float
+
+    def retimed(self, executor: Path, changed: Mapping[str, float]) -> Forecast:
+        """Forecast by a clock with these figures changed. MachineError where the streams cannot be read."""
+        target = target_of(self.point.device)
+        target = replace(target, clock={**target.clock, **changed})
+        clock = needed_clock(target)
+        words = clock.words()
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(struct.pack(f"<{len(words)}Q", *words))
+            file.flush()
+            argv = [str(executor), "timeline", str(self.program), str(self.streams), file.name]
+            done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise MachineError(f"the streams of {self.point.label} cannot be read: {done.stderr.strip()[:200]}")
+        rows = zip(json.loads(done.stdout), self.held, strict=True)
+        return forecast([(_counted(row, o), o) for row, o in rows], clock, target)
+
+    def predicted_us(self, expected: Forecast) -> float:
+        """Give the expected time that is comparable with how the point was measured."""
+        return {
+            "cold": expected.cold_us,
+            "repeated": expected.warm_us,
+            "warm": expected.warm_us - expected.repeated_us + expected.overhead_us,
+        }[self.point.caches]
+
+
+def _counted(row: Mapping[str, Any] | None, o: Occupancy) -> LaunchCounters:
+    return LaunchCounters("k", o.blocks, 64, 1, 1.0, 0.0, 0.0, 0.0, (), timelines=timelines(row))
+
+
+def record(lab: PointLab, point: Point, folder: Path) -> Recorded | str:
+    """Execute a few workgroups of the point's kernel and keep their streams in the folder, or say why it cannot be."""
+    place = folder / point.digest
+    streams, table = place.with_suffix(".bin"), place.with_suffix(".json")
+    if table.is_file():
+        kept = json.loads(table.read_text(encoding="utf-8"))
+        held = tuple(Occupancy(**each) for each in kept["held"])
+        return Recorded(point, Path(kept["program"]), streams, held, kept["bound_us"])
+    if isinstance(built := lab.built(point.kernel.read_text(encoding="utf-8"), point.task), str):
+        return built
+    case, target = load_task(point.task).benchmarks[0], lab.target
+    counted = counted_case(lab.lab, built, case, target, built.compilation.resources)
+    launches, findings = replace(counted, keep=streams).run()
+    if findings:
+        return findings[0].message
+    held = tuple(occupancies(launches, counted.plan, built.compilation.resources, target))
+    footprint = footprint_bytes(built.prepared.task.work(case)[1], counted.plan)
+    bound = bound_us(list(zip(launches, held, strict=True)), footprint, target)
+    kept = {"program": str(built.program.path), "held": [asdict(each) for each in held], "bound_us": bound}
+    table.write_text(json.dumps(kept), encoding="utf-8")
+    return Recorded(point, Path(built.program.path), streams, held, bound)
