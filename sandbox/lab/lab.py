@@ -247,8 +247,8 @@ class Lab(ABC):
         """A folder for a request with so many bytes of buffers, and the way to have it executed by this program."""
 
     @abstractmethod
-    def rest(self) -> None:
-        """End what waits for more work."""
+    def many_executions(self) -> AbstractContextManager[None]:
+        """Keep what executions share until the end of this."""
 
     @abstractmethod
     def warm(self) -> None:

@@ -101,12 +101,9 @@ class LabEvaluator(SandboxBase):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Execute with every core, and leave none who waits for more."""
-        with self._turn:
-            try:
-                yield
-            finally:
-                self._lab.rest()
+        """Execute with every core."""
+        with self._turn, self._lab.many_executions():
+            yield
 
     def _tried(self, prepared: Prepared, step: Callable[[Prepared], Evaluation]) -> Evaluation:
         """The step's answer; where only this candidate leaves it without one, a rejection."""

@@ -53,8 +53,6 @@ _WAVE_BYTES = 400 << 10  # registers of a wave with what is defined of them, and
 class MachineLab(Lab):
     """Executes the gfx942 code of candidates."""
 
-    _serves = True  # False where each execution is to start its own interpreter
-
     def __init__(
         self,
         toolchain: Toolchain,
@@ -164,15 +162,15 @@ class MachineLab(Lab):
         )
 
     def place(self, image: Path, nbytes: int) -> AbstractContextManager[ExecutionPlace]:
-        """As the lab; with a server of this program where it cannot be outlived, unless all files are kept."""
+        """As the lab; with a server among many executions, where it cannot be outlived, unless all files are kept."""
         parent = memory_folder(self._cache, nbytes)
-        if self._serves and not self._evidence and self._toolchain.cage.level == "namespaces":
+        if self._servers.are_kept and not self._evidence and self._toolchain.cage.level == "namespaces":
             return self._servers.place(image, parent, self._run)
         return new_place(image, parent, self._run)
 
-    def rest(self) -> None:
-        """End the servers that wait for more requests."""
-        self._servers.end()
+    def many_executions(self) -> AbstractContextManager[None]:
+        """As the lab: servers wait for requests meanwhile."""
+        return self._servers.kept()
 
     def bare_work(self, deadline_s: float) -> Work:
         """Work of one thread that checks bounds and nothing else."""

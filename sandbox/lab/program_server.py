@@ -145,7 +145,7 @@ class ProgramServers:
         """`executor` finds the interpreter."""
         self._executor, self._cage = executor, cage
         self._idle = deque[ProgramServer]()
-        self._lock = threading.Lock()
+        self._lock, self._users = threading.Lock(), 0
         # A server ends with the thread that has started it, so one thread starts them all.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="servers")
         weakref.finalize(self, _end, self._idle)
@@ -171,19 +171,33 @@ class ProgramServers:
             server.end()
             raise
         with self._lock:
+            is_usable = is_usable and self._users > 0
             if is_usable:
                 self._idle.append(server)
             surplus = server if not is_usable else self._idle.popleft() if len(self._idle) > IDLE else None
         if surplus:
             surplus.end()
 
-    def end(self) -> None:
-        """End all that wait."""
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Servers wait for further requests until here, and no longer."""
         with self._lock:
-            waiting = [*self._idle]
-            self._idle.clear()
-        for server in waiting:
-            server.end()
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                waiting = [] if self._users else [*self._idle]
+                for server in waiting:
+                    self._idle.remove(server)
+            for server in waiting:
+                server.end()
+
+    @property
+    def are_kept(self) -> bool:
+        """True where a server that is started can serve another request."""
+        return self._users > 0
 
     def _started(self, image: Path, parent: Path) -> ProgramServer:
         return ProgramServer(self._executor(), image, parent, self._cage)

@@ -48,7 +48,6 @@ class ForgedLab(MachineLab):
     """A lab whose executor is this program."""
 
     forged = Path()
-    _serves = False
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         image, folder, *stored = (Path(word) for word in argv)

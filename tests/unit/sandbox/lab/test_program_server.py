@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from sandbox.process_tree import children_of
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import build, execute, floats, launch
+from tests.support.lab_bench import lab as bench
 
 LIMITS = ProcessLimits(cpu_s=20, file_bytes=1 << 20)
 DOUBLE = "#include <hip/hip_runtime.h>\n__global__ void twice(const float* x, float* y) {{ y[{0}] = 2 * x[{0}]; }}"
@@ -30,8 +31,10 @@ def image(place: str = "threadIdx.x") -> Path:
 
 
 @pytest.fixture
-def lab() -> MachineLab:
-    return MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+def lab() -> Iterator[MachineLab]:
+    made = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+    with made.many_executions():
+        yield made
 
 
 def asked(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
@@ -51,7 +54,6 @@ def test_the_next_request_of_a_program_meets_the_same_interpreter(lab: MachineLa
     with lab.place(image(), 4096) as place, lab.place(image(), 4096) as beside, lab.place(image("0"), 0) as other:
         assert place.folder == first
         assert len({place.folder, beside.folder, other.folder}) == 3
-    lab.rest()
 
 
 def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: MachineLab) -> None:
@@ -74,18 +76,18 @@ def test_no_file_of_a_request_meets_the_next_one(lab: MachineLab) -> None:
         (place.folder / "result.json").write_text("{}")
     with lab.place(image(), 4096) as place:
         assert not list(place.folder.iterdir())
-    lab.rest()
 
 
-def test_few_interpreters_wait_and_none_after_a_rest(lab: MachineLab) -> None:
+def test_few_interpreters_wait_and_none_when_all_is_done() -> None:
+    lab = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
     before = set(children_of(os.getpid()))
-    places = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
-    folders = [place.__enter__().folder for place in places]
-    for place in places:
-        place.__exit__(None, None, None)
-    waiting = set(children_of(os.getpid())) - before
-    assert len(waiting) == sum(folder.exists() for folder in folders) == IDLE
-    lab.rest()
+    with lab.many_executions():
+        places = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
+        folders = [place.__enter__().folder for place in places]
+        for place in places:
+            place.__exit__(None, None, None)
+        waiting = set(children_of(os.getpid())) - before
+        assert len(waiting) == sum(folder.exists() for folder in folders) == IDLE
     assert not set(children_of(os.getpid())) - before
     assert not any(folder.exists() for folder in folders)
 
@@ -101,22 +103,22 @@ def test_inputs_in_a_file_are_there_for_one_request(lab: MachineLab, tmp_path: P
             stored.unlink()
 
 
-def test_requests_of_one_program_do_not_disturb_each_other() -> None:
-    for seed in range(3):
-        x = floats(64, seed)
-        y = np.zeros(64, np.float32)
-        done = execute(
-            DOUBLE.format("threadIdx.x").partition("\n")[2], [launch("twice", ["x", "y"])], {"x": x}, {"y": y}
-        )
-        assert not done.findings
-        assert np.array_equal(done.outputs["y"], 2 * x)
-        assert done.written["y"].all()
+def test_executions_are_as_those_that_start_an_interpreter_each() -> None:
+    source = DOUBLE.format("threadIdx.x").partition("\n")[2]
+    with bench().many_executions():
+        for seed in range(3):
+            x = floats(64, seed)
+            done = execute(source, [launch("twice", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.float32)})
+            assert not done.findings
+            assert np.array_equal(done.outputs["y"], 2 * x)
+            assert done.written["y"].all()
 
 
 def test_a_workgroup_that_does_not_end_is_told_and_the_next_request_is_answered() -> None:
     source = """
 __global__ void wait(const int* x, int* y) { while (x[0]) y[threadIdx.x] += x[1]; y[threadIdx.x] = x[1]; }"""
-    for first, kinds in ((1, ["timeout"]), (0, [])):
-        given = {"x": np.array([first, 7], np.int32)}
-        done = execute(source, [launch("wait", ["x", "y"])], given, {"y": np.zeros(64, np.int32)}, deadline_s=0.4)
-        assert [finding.kind for finding in done.findings] == kinds
+    with bench().many_executions():
+        for first, kinds in ((1, ["timeout"]), (0, [])):
+            given = {"x": np.array([first, 7], np.int32)}
+            done = execute(source, [launch("wait", ["x", "y"])], given, {"y": np.zeros(64, np.int32)}, deadline_s=0.4)
+            assert [finding.kind for finding in done.findings] == kinds
