@@ -34,7 +34,7 @@ from sandbox.cage.view import View
 from sandbox.process_tree import MARK
 from sandbox.started import StartedProgram
 
-__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "run"]
+__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "ended_at", "run"]
 
 _CHUNK = 65536
 _TICK_S = 0.05
@@ -113,11 +113,15 @@ def run(
         end = converse(launch, stdin, (out, err), deadline, meter, most, stop)
         launch.end()
         returncode, cpu_s = launch.returned()
-    killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
-    if end == "ended" and (returncode == -signal.SIGXCPU or killed_late):
-        end = "cpu"
+    end = ended_at(end, returncode, cpu_s, limits)
     late = end in ("cpu", "stalled", "deadline")
     return Completed(returncode, out.text(), err.text(), late, time.monotonic() - started, end, cpu_s)
+
+
+def ended_at(end: End, returncode: int, cpu_s: float, limits: ProcessLimits) -> End:
+    """The limit that a program has met, where the kernel has ended it for one, too."""
+    killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
+    return "cpu" if end == "ended" and (returncode == -signal.SIGXCPU or killed_late) else end
 
 
 def converse(

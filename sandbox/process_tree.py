@@ -17,6 +17,17 @@ def processes() -> frozenset[tuple[str, int]]:
         return frozenset((entry.name, entry.inode()) for entry in entries if entry.name.isdigit())
 
 
+def children_of(parent: int) -> list[int]:
+    """Numbers of the processes that this one has started, and that have not ended."""
+    found = []
+    for name, _ in processes():
+        with contextlib.suppress(OSError):
+            state, above = _read_file(f"/proc/{name}/stat").rpartition(b")")[2].split()[:2]
+            if int(above) == parent and state not in (b"Z", b"X"):
+                found.append(int(name))
+    return found
+
+
 @dataclass
 class ProcessTree:
     """A program and whatever it has started: its group, its session, everything that carries its mark."""

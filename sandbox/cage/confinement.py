@@ -68,7 +68,7 @@ class Cage:
             words += ["l", *(str(value) for value in row)]
         for descriptor in view.descriptors:
             words += ["i", str(descriptor)]
-        words += ["f", filter_words(self.level)]
+        words += ["f", filter_words(self.level, may_fork=view.may_fork)]
         return [*self.launcher, *words, "--", *argv]
 
 
@@ -87,10 +87,10 @@ def require(level: str, allowed: str) -> None:
 
 
 @cache
-def filter_words(level: ConfinementLevel) -> str:
+def filter_words(level: ConfinementLevel, *, may_fork: bool = False) -> str:
     """The filter of system calls for this machine, 16 hexadecimal digits an instruction."""
     inside = level == "namespaces" or (level == "landlock" and landlock.masks(landlock.version())[2] != 0)
-    program = seccomp.compose(platform.machine(), signals_stay_inside=inside)
+    program = seccomp.compose(platform.machine(), signals_stay_inside=inside, may_fork=may_fork)
     return seccomp.to_words(program)
 
 

@@ -71,6 +71,11 @@ class Meter:
         self._cpu_s = self._idle_s = 0.0
         self._looks = 0
 
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that the process had taken when it was last looked at."""
+        return self._cpu_s
+
     def look(self) -> End | None:
         """The limit that the program has met, if any. HostStarved where it could run and did not get to."""
         now = time.monotonic()

@@ -25,8 +25,9 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _SELF = (0, OWN_PID)
 _NAMESPACES = 0x7E020080  # every CLONE_NEW flag
 _THREAD = 0x10000
+_NO_NAMESPACES: tuple[Test, ...] = (("clear", 0, (_NAMESPACES,)),)
 _CONDITIONS: dict[str, tuple[Test, ...]] = {
-    "clone": (("clear", 0, (_NAMESPACES,)), ("set", 0, (_THREAD,))),
+    "clone": (*_NO_NAMESPACES, ("set", 0, (_THREAD,))),
     "kill": (("any", 0, (OWN_PID,)),),
     "tgkill": (("any", 0, (OWN_PID,)),),
     "sched_setaffinity": (("any", 0, _SELF),),
@@ -54,11 +55,11 @@ _CONDITIONS: dict[str, tuple[Test, ...]] = {
 _OWN_THREADS: tuple[Test, ...] = (("any", 0, (OWN_PID,)),)
 
 
-def compose(architecture: str, *, signals_stay_inside: bool) -> bytes:
+def compose(architecture: str, *, signals_stay_inside: bool, may_fork: bool = False) -> bytes:
     """The filter's instructions, eight bytes each; empty for an architecture that is not known here.
 
     `signals_stay_inside`: something else keeps signals from other processes. Otherwise tkill reaches only the first
-    thread, since a filter cannot tell whose thread a number is.
+    thread, since a filter cannot tell whose thread a number is. `may_fork`: processes may be started, as threads may.
     """
     known = numbers(architecture)
     if not known:
@@ -69,6 +70,8 @@ def compose(architecture: str, *, signals_stay_inside: bool) -> bytes:
         tests = _CONDITIONS.get(name, ())
         if name == "tkill" and not signals_stay_inside:
             tests = _OWN_THREADS
+        if name == "clone" and may_fork:
+            tests = _NO_NAMESPACES
         bodies[number] = [*(row for test in tests for row in _tested(test)), (_RETURN, 0, 0, _ALLOW)]
     for number in range(max(bodies) + 2):
         body = bodies.get(number, unknown)

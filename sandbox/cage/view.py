@@ -21,6 +21,7 @@ class View:
     writable: tuple[Path, ...] = ()  # folders; nothing in them can be executed
     devices: tuple[Path, ...] = (Path("/dev/null"),)
     descriptors: tuple[int, ...] = ()  # open descriptors that the program keeps, beside the three streams
+    may_fork: bool = False  # True for a program of our own that has processes do its work
 
     def paths(self) -> tuple[tuple[str, Path], ...]:
         """Each path with its kind; outer folders before what lies in them, so that a mount hides none."""

@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -155,10 +156,15 @@ def _places(rooms: Sequence[int], unit: int, rng: random.Random) -> tuple[list[i
 def poison_of(dtype: np.dtype[Any], rng: random.Random = _RANDOM) -> bytes:
     """Eight bytes of poison: in a floating type NaN with random bits, else random; bytes of fp8 have one NaN only."""
     count = 8 // dtype.itemsize if dtype.itemsize in (1, 2, 4, 8) else 0
-    if dtype.name in _NANS:
-        nan, free = _NANS[dtype.name]
+    if found := _nan_of(dtype):
+        nan, free = found
         return (nan | rng.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
     return rng.randbytes(dtype.itemsize) * count if count else rng.randbytes(8)
+
+
+@cache
+def _nan_of(dtype: np.dtype[Any]) -> tuple[int, int] | None:
+    return _NANS.get(dtype.name)  # a name that NumPy puts together each time
 
 
 def inputs_file(buffers: Sequence[Buffer]) -> Path | None:

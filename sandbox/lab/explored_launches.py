@@ -6,6 +6,7 @@ A column of numbers for each expression of the plan, so that no plan is resolved
 from __future__ import annotations
 
 import ast
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ import numpy.typing as npt
 from records.errors import PlanError
 from sandbox.candidate.arguments import ScalarArg, StructArg, parsed, split_type
 from sandbox.candidate.plan import Argument, Launch
-from sandbox.candidate.resolve import ResolvedLaunch
-from sandbox.machine.kernarg import KernargLayout
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
+from sandbox.machine.kernarg import KernargLayout, pack
 from tasks.columns import Column, evaluate_column
 from tasks.dtypes import numpy_dtype
 
@@ -31,6 +32,26 @@ class ShapeExploration:
     launches: Mapping[int, Launch]
     columns: Mapping[str, Column]  # int64, all of one length
     evaluations: int  # of instructions, in all
+
+
+def explored_words(
+    exploration: ShapeExploration,
+    plan: ResolvedPlan,
+    layouts: Mapping[str, KernargLayout],
+    addresses: Mapping[str, int],
+) -> list[bytes]:
+    """The words of each explored launch; none of one whose expressions have no columns."""
+    parts = list[bytes]()
+    for number, launch in exploration.launches.items():
+        resolved = plan.launches[number]
+        kernarg = layouts[resolved.kernel]
+        try:
+            segment = pack(kernarg, resolved, addresses)
+            words = launch_words(launch, resolved, segment, kernarg, exploration.columns)
+        except PlanError:
+            continue
+        parts.append(struct.pack("<3Q", number, *words.shape) + words.tobytes())
+    return parts
 
 
 def launch_words(

@@ -8,6 +8,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from records import scratch_folder
 from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compilation
@@ -29,16 +29,17 @@ from sandbox.lab.asked_workgroups import chosen_of, together
 from sandbox.lab.cost.clock import TimelineRequest
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.execution_place import ExecutionPlace
 from sandbox.lab.executor_limits import STREAMS, device_words, executor_limits, too_many_together, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
-from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.outcomes import Outcomes
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.scene import Scene
 from sandbox.lab.stored_inputs import StoredInputs
-from sandbox.process import Completed, ProcessLimits
+from sandbox.process import Completed
 from sandbox.target import Target
 from tasks.task import Task
 
@@ -202,21 +203,18 @@ class Lab(ABC):
             request.buffers, count=request.count, sparse=any(request.workgroups), masks=request.masks
         )
         room = PIECES_BYTES if request.pieces else layout.memory
-        folder = scratch_folder.make_in(memory_folder(self._cache, room), prefix())
-        try:
-            self._write(folder, program, plan, layout, work)
-            argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
-            limits = executor_limits(work, layout, request.count)
-            done = self._run(argv, limits)
-            self._note_cpu(done.cpu_s or done.seconds)
-            if work.timeline and work.timeline.keep:
-                _keep_streams(folder / STREAMS, work.timeline.keep)
-            return self._answer(request, work, layout, folder, done)
-        finally:
-            if self._evidence:
-                sizes = {b.name: b.data.nbytes for b in request.buffers}
-                self._evidence.execution(folder, Path(program.path), plan, sizes, stored)
-            scratch_folder.remove(folder)
+        with self.place(Path(program.path), room) as place:
+            try:
+                self._write(place.folder, program, plan, layout, work)
+                done = place.run(executor_limits(work, layout, request.count), stored)
+                self._note_cpu(done.cpu_s or done.seconds)
+                if work.timeline and work.timeline.keep:
+                    _keep_streams(place.folder / STREAMS, work.timeline.keep)
+                return self._answer(request, work, layout, place.folder, done)
+            finally:
+                if self._evidence:
+                    sizes = {b.name: b.data.nbytes for b in request.buffers}
+                    self._evidence.execution(place.folder, Path(program.path), plan, sizes, stored)
 
     def _answer(
         self,
@@ -250,6 +248,14 @@ class Lab(ABC):
         return layout.regions, seen, outputs
 
     @abstractmethod
+    def place(self, image: Path, nbytes: int) -> AbstractContextManager[ExecutionPlace]:
+        """A folder for a request with so many bytes of buffers, and the way to have it executed by this program."""
+
+    @abstractmethod
+    def many_executions(self) -> AbstractContextManager[None]:
+        """Keep what executions share until the end of this."""
+
+    @abstractmethod
     def warm(self) -> None:
         """Build what every program needs."""
 
@@ -272,9 +278,6 @@ class Lab(ABC):
         layout: executor_request.MemoryLayout,
         work: executor_request.Work,
     ) -> None: ...
-
-    @abstractmethod
-    def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed: ...
 
     def stored_inputs(self, task: Task) -> StoredInputs:
         """Inputs of this task's benchmarks for counting; made once, until another task is asked for."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,8 +96,14 @@ class LabEvaluator(SandboxBase):
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare the test cases, then the held-out ones; stops at the first case that fails."""
-        with self._turn:
+        with self._alone():
             return self._verified.get(self.key(prepared), lambda: self._tried(prepared, self._judge))
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Execute with every core."""
+        with self._turn, self._lab.many_executions():
+            yield
 
     def _tried(self, prepared: Prepared, step: Callable[[Prepared], Evaluation]) -> Evaluation:
         """The step's answer; where only this candidate leaves it without one, a rejection."""
@@ -150,7 +157,7 @@ class LabEvaluator(SandboxBase):
         started = time.monotonic()
         if built is None:
             return evaluation
-        with self._turn:
+        with self._alone():
             budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
             drawn = None if inputs is None else lambda case: inputs.of(case).buffers
             forecast = predict(self._lab, built, self.target, evaluation.resources, budget, drawn)
@@ -174,7 +181,7 @@ class LabEvaluator(SandboxBase):
         if built is None or not verified.verdict.accepted:
             return verified
         started = time.monotonic()
-        with self._turn:
+        with self._alone():
             made = self._tried(prepared, partial(self._confirm, verified, built))
         return replace(made, seconds=verified.seconds + time.monotonic() - started)
 

@@ -108,7 +108,7 @@ class Judge:
         """Execute and compare one case; findings are empty when it is right."""
         values = (self.known or ListedValues(self.task)).of(case, variant)
         plan = self.built.prepared.plan(case)
-        buffers = task_buffers(self.task, case, plan, values.inputs)
+        buffers = task_buffers(self.task, case, plan, values.drawn)
         # A test case keeps one order of waves, so that the same fault is told the same way each time.
         is_drawn = variant is not None or case.role != "test"
         execution = self._execute(plan, buffers, shuffled=is_drawn, probes=not is_drawn)
@@ -185,8 +185,9 @@ class Judge:
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
-        if not findings and (refused := own_check(self.task, values.inputs, outputs, baseline, case)):
-            findings.append(Finding("wrong_result", refused, case=case.name))
+        if not findings and self.task.check is not None:
+            refused = own_check(self.task, values.inputs, outputs, baseline, case)
+            findings += [Finding("wrong_result", refused, case=case.name)] if refused else []
         return CaseResult(
             case.name,
             case.role,

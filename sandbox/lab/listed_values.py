@@ -31,10 +31,11 @@ class Values:
     @property
     def inputs(self) -> Tensors:
         """The inputs; copies, as a task's own code may write to what it gets."""
-        return {name: values.copy() for name, values in self._inputs.items()}
+        return {name: values.copy() for name, values in self.drawn.items()}
 
     @computed_once
-    def _inputs(self) -> Tensors:
+    def drawn(self) -> Tensors:
+        """The inputs, to be read only."""
         return self.families.draw(self.case, self.variant)
 
     @computed_once
@@ -63,6 +64,7 @@ class ListedValues:
         """`families`: others than the task's own."""
         self._task, self.families = task, families or InputFamilies(task)
         self._kept: dict[Key, Values] = {}
+        self._nbytes = 0  # of them
         self._lock = threading.Lock()
 
     def of(self, case: Case, variant: str | None = None) -> Values:
@@ -72,7 +74,8 @@ class ListedValues:
         with self._lock:
             if key not in self._kept:
                 made = Values(self._task, self.families, case, variant)
-                while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
-                    self._kept.pop(next(iter(self._kept)))
+                while self._kept and self._nbytes + made.nbytes > MOST_BYTES:
+                    self._nbytes -= self._kept.pop(next(iter(self._kept))).nbytes
                 self._kept[key] = made
+                self._nbytes += made.nbytes
             return self._kept[key]

@@ -7,11 +7,11 @@ import random
 import struct
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from records.errors import PlanError
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import kernels_in
@@ -25,11 +25,14 @@ from sandbox.candidate.source_refusals import source_refusals
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.execution_place import ExecutionPlace, new_place
 from sandbox.lab.executor_limits import STREAMS, device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
-from sandbox.lab.explored_launches import ShapeExploration, launch_words
+from sandbox.lab.explored_launches import explored_words
 from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
 from sandbox.lab.lab_program import LabProgram
+from sandbox.lab.memory_folder import memory_folder
+from sandbox.lab.program_server import ProgramServers
 from sandbox.machine.executor import executor
 from sandbox.machine.instrumented.instrumented_build import InstrumentedBuild
 from sandbox.machine.kernarg import pack
@@ -66,6 +69,7 @@ class MachineLab(Lab):
         self._instrumented: Recent[tuple[str, frozenset[int]], LabProgram | tuple[Finding, ...] | None]
         self._instrumented = Recent(PROGRAMS)
         self._instrumenting = threading.Lock()
+        self._servers = ProgramServers(lambda: executor(toolchain, self._cache), toolchain.cage)
 
     def warm(self) -> None:
         """Build the interpreter and the precompiled header of programs with probes."""
@@ -158,10 +162,16 @@ class MachineLab(Lab):
             lanes_meet=source_name == SOURCE,  # of the source: Triton's blocks and assembly have no lanes of their own
         )
 
-    @property
-    def cache(self) -> Path:
-        """The folder of what is kept between executions."""
-        return self._cache
+    def place(self, image: Path, nbytes: int) -> AbstractContextManager[ExecutionPlace]:
+        """As the lab; with a server among many executions, where it cannot be outlived, unless all files are kept."""
+        parent = memory_folder(self._cache, nbytes)
+        if self._servers.are_kept and not self._evidence and self._toolchain.cage.level == "namespaces":
+            return self._servers.place(image, parent, self._run)
+        return new_place(image, parent, self._run)
+
+    def many_executions(self) -> AbstractContextManager[None]:
+        """As the lab: servers wait for requests meanwhile."""
+        return self._servers.kept()
 
     def bare_work(self, deadline_s: float) -> Work:
         """Work of one thread that checks bounds and nothing else."""
@@ -183,11 +193,13 @@ class MachineLab(Lab):
         with (folder / "masks.bin").open("wb") as file:
             file.truncate(layout.masks)
         (folder / "result.json").touch()
+        (folder / STREAMS).unlink(missing_ok=True)
         if work.timeline and work.timeline.keep:
             with (folder / STREAMS).open("wb") as file:
                 file.truncate(STREAM_BYTES)
         marks = [one.instruction for one in program.told] if work.checks and not work.recorded_blocks else []
-        explored = _explored(program, plan, layout, work.exploration)
+        addresses = {region.buffer.name: region.address for region in layout.regions}
+        explored = explored_words(work.exploration, plan, program.layouts, addresses) if work.exploration else []
         header = _header(program, plan, layout, work, len(explored), len(marks))
         words = [*header, *struct.unpack("<64Q", work.phases or lane_groups())]
         for region in layout.regions:
@@ -262,24 +274,6 @@ def _header(
 def _timed(work: Work) -> tuple[int, int, int]:
     asked = work.timeline
     return (asked.steps, asked.neighbour_steps, len(asked.words())) if asked else (0, 0, 0)
-
-
-def _explored(
-    program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, exploration: ShapeExploration | None
-) -> list[bytes]:
-    """The words of each explored launch; none of one whose expressions have no columns."""
-    if not exploration:
-        return []
-    addresses, parts = {region.buffer.name: region.address for region in layout.regions}, list[bytes]()
-    for number, launch in exploration.launches.items():
-        resolved = plan.launches[number]
-        kernarg = program.layouts[resolved.kernel]
-        try:
-            words = launch_words(launch, resolved, pack(kernarg, resolved, addresses), kernarg, exploration.columns)
-        except PlanError:
-            continue
-        parts.append(struct.pack("<3Q", number, *words.shape) + words.tobytes())
-    return parts
 
 
 def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:

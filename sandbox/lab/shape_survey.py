@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from records import scratch_folder
 from records.errors import NoAnswer
 from sandbox.cage.output import read_output
 from sandbox.candidate.plan import Launch
@@ -27,7 +26,6 @@ from sandbox.lab.executor_result import NoResult
 from sandbox.lab.explored_launches import ShapeExploration
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
-from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.machine.machine_program import InstructionLines
 from tasks.columns import Column
@@ -179,21 +177,16 @@ def _answer(
     lab: MachineLab, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: Work
 ) -> dict[str, Any]:
     layout = executor_request.lay_out(buffers, count=True, sparse=True, masks=False)
-    folder = scratch_folder.make_in(memory_folder(lab.cache, layout.memory), prefix())
-    try:
-        lab._write(folder, program, plan, layout, work)
-        stored = executor_request.inputs_file(buffers)
-        argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
-        done = lab._run(argv, executor_limits(work, layout, True))
+    with lab.place(Path(program.path), layout.memory) as place:
+        lab._write(place.folder, program, plan, layout, work)
+        done = place.run(executor_limits(work, layout, True), executor_request.inputs_file(buffers))
         lab._note_cpu(done.cpu_s or done.seconds)
         try:
             if done.returncode:
                 raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")
-            return dict(json.loads(read_output(folder / "result.json", _MOST_BYTES)))
+            return dict(json.loads(read_output(place.folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
-    finally:
-        scratch_folder.remove(folder)
 
 
 def _read(said: Mapping[str, Any], shapes: int, explorable: int, mnemonics: Sequence[str]) -> Survey:

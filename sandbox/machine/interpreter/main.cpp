@@ -15,6 +15,7 @@
 #include "memory_map.h"
 #include "request.h"
 #include "result.h"
+#include "serve.h"
 #include "steps.h"
 #include "stream.h"
 #include "stream_file.h"
@@ -87,19 +88,23 @@ void start_threads() {
     }
 }
 
-int execute(const char* program, const char* folder, const char* inputs) {
-    read_program(program, g_program);
-    read_request(folder, inputs, g_request);
+const char* g_folder;
+
+void execute(const char* inputs) {
+    read_request(g_folder, inputs, g_request);
     for (uint64_t i = 0; i < g_request.head.launches; i++)
         if (g_request.launches[i].kernel >= g_program.head.kernels) die("the request names a kernel that is not there");
-    if (g_request.head.checks) find_close_pairs(g_program);
+    if (!g_request.head.checks)
+        g_program.close_pairs = nullptr;
+    else if (!g_program.close_pairs)
+        find_close_pairs(g_program);
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request, g_program);
     g_matrix_settings.is_exact = g_request.head.exact;
     prepare_counters(g_request, g_program);
     if (g_request.head.recording) prepare_streams(g_request, g_program);
     prepare_variables(g_request, g_program);
-    if (g_request.head.stream_steps) open_stream_file(folder);
+    if (g_request.head.stream_steps) open_stream_file(g_folder);
     FILE* out = fdopen(g_request.result_file, "w");
     if (!out) die("result.json");
     open_grid(g_grid, g_request);
@@ -145,6 +150,16 @@ int main(int count, char** words) {
     }
     if (count == 5 && !strcmp(words[1], "timeline")) return run_timelines(words[2], words[3], words[4]);
     if (count == 5 && !strcmp(words[1], "step")) return run_steps(words[2], words[3], words[4]);
-    if (count < 3 || count > 4) die("usage: executor PROGRAM FOLDER [INPUTS], executor step PROGRAM STATES RESULTS");
-    return execute(words[1], words[2], count > 3 ? words[3] : nullptr);
+    if (count == 5 && !strcmp(words[1], "serve")) {
+        read_program(words[2], g_program);
+        find_close_pairs(g_program);
+        g_folder = words[3];
+        return serve(words[4], execute);
+    }
+    if (count < 3 || count > 4)
+        die("usage: executor PROGRAM FOLDER [INPUTS], executor serve PROGRAM FOLDER INPUTS, "
+            "executor step PROGRAM STATES RESULTS");
+    read_program(words[1], g_program);
+    g_folder = words[2];
+    execute(count > 3 ? words[3] : nullptr);
 }

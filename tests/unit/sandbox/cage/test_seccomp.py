@@ -97,6 +97,15 @@ def test_without_a_fence_around_signals_tkill_reaches_one_thread() -> None:
     assert decide(program, numbers(X86_64)["tkill"], seccomp.OWN_PID, 6) == ALLOW
 
 
+def test_a_program_that_may_fork_starts_processes_and_no_namespaces() -> None:
+    clone = numbers(X86_64)["clone"]
+    for may_fork, found in ((False, EPERM), (True, ALLOW)):
+        program = seccomp.compose(X86_64, signals_stay_inside=True, may_fork=may_fork)
+        assert decide(program, clone, 17) == found  # SIGCHLD alone: a process
+        assert decide(program, clone, 0x3D0F00) == ALLOW  # a thread
+        assert decide(program, clone, 0x10000011) == EPERM  # CLONE_NEWUSER
+
+
 def test_an_unknown_architecture_has_no_filter() -> None:
     assert seccomp.compose("riscv64", signals_stay_inside=True) == b""
 

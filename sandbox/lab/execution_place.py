@@ -1,0 +1,37 @@
+"""A folder for one request of the executor, and what executes it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from records import scratch_folder
+from sandbox.lab.memory_folder import prefix
+from sandbox.process import Completed, ProcessLimits
+
+Start = Callable[[Sequence[str | Path], ProcessLimits], Completed]  # a process for words: image, folder, stored inputs
+
+
+@dataclass(frozen=True)
+class ExecutionPlace:
+    """The folder, and its execution within limits, with a file of inputs beside it or none."""
+
+    folder: Path
+    run: Callable[[ProcessLimits, Path | None], Completed]
+
+
+@contextmanager
+def new_place(image: Path, parent: Path, start: Start) -> Iterator[ExecutionPlace]:
+    """A new folder in `parent`, whose request a process of its own executes."""
+    folder = scratch_folder.make_in(parent, prefix())
+    try:
+        yield ExecutionPlace(folder, lambda limits, stored: start(words(image, folder, stored), limits))
+    finally:
+        scratch_folder.remove(folder)
+
+
+def words(image: Path, folder: Path, stored: Path | None) -> list[str | Path]:
+    """The arguments of an executor for one request."""
+    return [image, folder, *([stored] if stored else [])]
