@@ -16,7 +16,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,8 @@ from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
+from sandbox.lab.cost.clock import Residency, TimelineRequest, needed_clock
+from sandbox.lab.cost.neighbours import NONE
 from sandbox.lab.lab import Buffer, ExecutionRequest
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.machine_lab import MachineLab
@@ -36,6 +38,7 @@ from sandbox.target import load_target
 
 KERNEL = Path(__file__).parent / "kernels" / "fuzz_base.hip"
 OPERANDS = ("v255", "s[100:101]", "exec", "vcc", "m0", "0x80000000", "-1", "a[252:255]", "scc")
+CLOCK = needed_clock(load_target("mi300x"))
 DEADLINE_S = 0.3
 LATE_S = 5.0  # that decoding one mutant may take
 MOST_CHANGES = 6
@@ -120,8 +123,12 @@ def outcome(lab: MachineLab, mutant: Mutant, symbol: str) -> str:
     values = np.arange(65536, dtype=np.float32)
     buffers = [Buffer("x", values, "input"), Buffer("y", values * 0, "output"), Buffer("w", values * 0, "workspace")]
     launch = ResolvedLaunch("fuzzed", (2, 1, 1), (128, 1, 1), 1024, arguments(program))
+    asked = ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S)
+    if mutant.seed % 2:  # half of them are counted, and walked through by a timeline
+        timed = TimelineRequest(CLOCK, (Residency(4, 8, 2, 1),), ((1, NONE, NONE, 0, 1),))
+        asked = replace(asked, count=True, timeline=timed)
     try:
-        done = lab.execute(ExecutionRequest(program, ResolvedPlan((launch,), {}), buffers, DEADLINE_S))
+        done = lab.execute(asked)
     except (LabError, PlanError):
         return "refused by the interpreter"
     except NoAnswer:

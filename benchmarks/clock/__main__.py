@@ -64,7 +64,7 @@ def main(words: Sequence[str]) -> int:
 
     with (wanted.folder / "predicted.tsv").open("w", encoding="utf-8", newline="") as file:
         sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
-        sheet.writerow(["family", "device", "label", "measured_us", "expected_us", "bound_us", "refusal"])
+        sheet.writerow(["family", "device", "dims", "label", "measured_us", "expected_us", "bound_us", "refusal"])
 
         def told(one: Compared) -> None:
             p = one.point
@@ -72,6 +72,7 @@ def main(words: Sequence[str]) -> int:
                 [
                     p.family,
                     p.device,
+                    write_dims(p.dims),
                     p.label,
                     p.measured_us,
                     f"{one.predicted_us:.3f}",

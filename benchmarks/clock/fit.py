@@ -31,15 +31,15 @@ from sandbox.target import load_target
 # Figure: least, most, first step. Latencies by public microbenchmarks; a wave issues at most each fourth clock.
 LIMITS: Mapping[str, tuple[float, float, float]] = {
     "launch_us": (1.5, 5, 1.15), "next_launch_us": (0.3, 4, 1.3), "issue": (4, 5.2, 1.25),
-    "matrix_issue": (4, 20, 1.4), "scalar_issue": (4, 10, 1.3), "memory_issue": (4, 32, 1.5),
-    "vector_latency": (4, 10, 1.5), "matrix_latency": (4, 24, 1.6), "scalar_latency": (100, 400, 1.4),
+    "matrix_issue": (4, 8, 1.4), "scalar_issue": (4, 8, 1.3), "lds_issue": (4, 8, 1.3), "memory_issue": (4, 8, 1.3),
+    "vector_latency": (4, 10, 1.5), "matrix_latency": (4, 20, 1.6), "scalar_latency": (120, 400, 1.3),
     "branch": (8, 40, 1.6), "barrier": (8, 80, 1.6), "lds_latency": (56, 160, 1.3), "lds_queue": (16, 512, 1.6),
-    "address_queue": (16, 512, 1.6), "l1_latency": (60, 200, 1.3), "l2_latency": (180, 500, 1.3),
-    "mall_latency": (400, 1000, 1.3), "hbm_latency": (600, 1500, 1.3), "unit_l2": (24, 64, 1.4),
+    "address_queue": (32, 512, 1.6), "l1_latency": (80, 200, 1.3), "l2_latency": (180, 500, 1.3),
+    "mall_latency": (400, 1000, 1.3), "hbm_latency": (600, 1100, 1.3), "unit_l2": (24, 64, 1.4),
     "unit_mall": (12, 64, 1.4), "unit_hbm": (8, 64, 1.4), "l2_share": (0.12, 0.9, 1.3),
-    "mall_share": (0.3, 0.9, 1.3), "hbm_share": (0.6, 0.9, 1.1), "burst": (1, 20000, 1.8),
+    "mall_share": (0.4, 0.9, 1.3), "hbm_share": (0.6, 0.9, 1.1), "burst": (1, 20000, 1.8),
     "partial_write": (1, 4, 1.4), "start": (50, 1500, 1.6), "dispatch": (1, 60, 1.6),
-    "matrix_clock": (0.6, 1, 1.15), "atomic_clocks": (1, 100, 1.6),
+    "matrix_clock": (0.65, 1, 1.1), "atomic_clocks": (1, 100, 1.6),
 }  # fmt: skip
 LARGEST = 0.8  # of the logarithm that one point adds: what the model does not know must not rule it
 ORDER = 0.3  # weight of the order beside the error

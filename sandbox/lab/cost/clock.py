@@ -22,6 +22,7 @@ class Clock:
     issue: float
     matrix_issue: float
     scalar_issue: float
+    lds_issue: float
     memory_issue: float
     slot: float
     vector_latency: float

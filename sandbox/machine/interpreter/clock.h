@@ -9,7 +9,8 @@ namespace machine {
     X(issue)          /* from a vector instruction to the next one of its wave */                                      \
     X(matrix_issue)   /* from a matrix instruction */                                                                  \
     X(scalar_issue)   /* from a scalar one, a branch, a wait */                                                        \
-    X(memory_issue)   /* from one of LDS or memory */                                                                  \
+    X(lds_issue)      /* from one of the LDS */                                                                        \
+    X(memory_issue)   /* from one of global or scalar memory */                                                        \
     X(slot)           /* between two instructions of one category on a SIMD */                                         \
     X(vector_latency) /* from a vector instruction to one that reads its result */                                     \
     X(matrix_latency) /* more than its passes, until another instruction reads the result */                           \

@@ -152,6 +152,7 @@ class Walk {
         case Category::matrix:
             return c_.matrix_issue;
         case Category::lds:
+            return c_.lds_issue;
         case Category::memory:
         case Category::scalar_memory:
             return c_.memory_issue;

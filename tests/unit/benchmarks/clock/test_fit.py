@@ -50,7 +50,7 @@ def test_figures_that_explain_the_times_are_found() -> None:
 
 
 def test_no_figure_leaves_its_limits() -> None:
-    found = fit(l1_latency=260.0).run()
+    found = fit(l1_latency=1.9 * CLOCK["l1_latency"]).run()
     assert found["l1_latency"] <= LIMITS["l1_latency"][1]
 
 
