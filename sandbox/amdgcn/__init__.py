@@ -1,1 +1,1 @@
-"""The real gfx942 compilation: toolchain, code object, registers, machine code by basic block."""
+"""The real gfx942 compilation: toolchain, code object, registers, the lines of its machine code."""

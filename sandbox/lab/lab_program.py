@@ -19,7 +19,6 @@ class LabProgram:
     path: str  # of the image that the interpreter reads
     kernels: Mapping[str, int]  # numbers in the image
     layouts: Mapping[str, KernargLayout]
-    blocks: Mapping[str, tuple[int, ...]]  # the first instruction of each basic block
     lines: InstructionLines
     lds_bytes: int  # static; dynamic LDS lies behind it
     comparisons: tuple[DataComparison, ...] = ()  # of data

@@ -155,7 +155,6 @@ class MachineLab(Lab):
             program.path,
             {name: program.kernels[symbol] for name, symbol in named.items()},
             {name: program.layouts[symbol] for name, symbol in named.items()},
-            {name: program.blocks[symbol] for name, symbol in named.items()},
             program.lines,
             max(program.lds_bytes.values(), default=0),
             program.comparisons,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +11,6 @@ from pathlib import Path
 
 from sandbox.machine.data_comparisons import DataComparison, data_comparisons
 from sandbox.machine.decoded_program import DecodedProgram, decode_listing
-from sandbox.machine.image_layout import CODE_BASE, CODE_STRIDE, DATA_BASE
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
 
@@ -70,7 +68,6 @@ class MachineProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: Mapping[str, int] = field(default_factory=dict)
-    blocks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # by symbol: first instructions of basic blocks
     comparisons: tuple[DataComparison, ...] = ()  # of data, in the source's own lines
 
 
@@ -90,7 +87,6 @@ def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int 
         {symbol: layout_of({**k.metadata, ".name": symbol}, nulls=nulls) for symbol, k in decoded.kernels.items()},
         _lines(decoded, source_name),
         {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
-        _blocks(decoded),
         data_comparisons(decoded, listing, source_name),
     )
 
@@ -102,24 +98,6 @@ def _decoder() -> str:
     for path in sorted((*_FOLDER.glob("*.py"), _FOLDER / "instructions.tsv")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
-
-
-def _blocks(decoded: DecodedProgram) -> dict[str, tuple[int, ...]]:
-    """Find where the basic blocks of each kernel begin: at its first instruction and at each label of its own."""
-    labels = sorted(
-        (address - CODE_BASE) // CODE_STRIDE for name, address in decoded.symbols.items() if name.startswith(".LBB")
-    )
-    entries = {symbol: kernel.entry for symbol, kernel in decoded.kernels.items()}
-    functions = sorted(
-        (address - CODE_BASE) // CODE_STRIDE
-        for name, address in decoded.symbols.items()
-        if not name.startswith(".") and CODE_BASE <= address < DATA_BASE
-    )
-    ends = {start: next((e for e in functions if e > start), len(decoded.instructions)) for start in entries.values()}
-    return {
-        symbol: (start, *labels[bisect_left(labels, start) : bisect_left(labels, ends[start])])
-        for symbol, start in entries.items()
-    }
 
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
