@@ -12,7 +12,6 @@ from sandbox.process import ProcessLimits
 from sandbox.target import Target
 
 STREAMS = "stream.bin"  # the file in the executor's folder
-HALVES = 2  # of a line, which the L1 asks the L2 for one by one
 BASE_BYTES = 512 << 20  # whatever is executed; the largest of our kernels needs 160 MiB, stacks included
 WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
 REGION_BYTES = 8 << 20  # of huge pages that a buffer's shadow fills in part
@@ -79,7 +78,7 @@ def device_words(target: Target) -> tuple[int, ...]:
     return (
         target.wave,
         int(memory.get("sector_bytes", 64)),
-        int(memory["line_bytes"]) // HALVES,
+        int(memory.get("sector_bytes", memory["line_bytes"])),
         min(target.wave, int(memory.get("l1_lanes_per_clock", 16))),
         int(memory["l1_bytes_per_clock"]),
         int(memory.get("joins_global", 1)),

@@ -96,9 +96,7 @@ struct StreamPlace {
     uint64_t region, first;  // the buffer's index, and the number of its first line
     uint32_t bytes;          // that a store writes
 
-    uint64_t of(uint64_t line, uint32_t halves) const {
-        return region << kLineRegion | (line - first) | (uint64_t)(halves & 3) << kLineHalves;
-    }
+    uint64_t of(uint64_t line) const { return region << kLineRegion | (line - first); }
     // Lines that follow one another are written whole, but for the first and the last one.
     uint32_t written(uint32_t i, uint32_t count, uint32_t line_bytes) const {
         const uint32_t all = count * line_bytes, missing = bytes < all ? all - bytes : 0;
@@ -127,9 +125,10 @@ void count_lines(Recorder& recorder, const Example& example, const Lines& lines,
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
         if (kept.stream)
-            note_line(*kept.stream, *kept.wave, kept.of(line, lines.parts[i]), !is_load,
+            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load,
                       is_load ? 0 : kept.written(i, count, (uint32_t)g_request->head.line_bytes));
-        site.misses += is_load ? recorder.pad->l1.touch(line, 1) : 1;
+        site.misses +=
+            is_load ? recorder.pad->l1.touch(line, lines.parts[i]) : (uint32_t)__builtin_popcount(lines.parts[i]);
     }
 }
 

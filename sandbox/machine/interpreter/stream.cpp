@@ -10,7 +10,7 @@ namespace machine {
 namespace {
 
 constexpr uint64_t kMostTouches = 1 << 20, kMostLines = 1 << 23;
-constexpr uint32_t kScratchRegion = 0xFFF;  // of lines: no buffer's
+constexpr uint32_t kScratchRegion = 0x3FFF;  // of lines: no buffer's
 
 const Request* g_request;
 Streams g_streams;
@@ -134,8 +134,8 @@ void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const Sit
 }
 
 void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written) {
-    const uint64_t plain = line & kPlainLine, region = plain >> kLineRegion;
-    const uint32_t age = stream.ages.touch(plain, written);
+    const uint64_t region = line >> kLineRegion;
+    const uint32_t age = stream.ages.touch(line, written);
     if (!age && region < kMaxRegions) stream.fresh[stores][region]++;
     Touch* touch = touch_of(stream, wave);
     if (!touch || stream.lines == kMostLines) return;
@@ -154,9 +154,7 @@ void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Acc
     const uint64_t first = place.offset[__builtin_ctzll(place.lanes)] / 4;
     const uint64_t line_bytes = g_request->head.line_bytes, of_dword = 4 * kLanes / line_bytes;
     for (uint64_t i = first * of_dword; i < (first + dwords) * of_dword; i++)
-        note_line(stream, wave,
-                  3ull << kLineHalves | (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i,
-                  !is_load, 0);
+        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
 }
 
 void close_stream(GroupStream& stream) {

@@ -10,14 +10,11 @@ namespace machine {
 
 constexpr uint32_t kMostStreams = 4;  // workgroups of a launch whose instructions are kept
 // A line: region's index << 48 | its number, and in between how long ago its workgroup touched it: 0 never, else one more
-// than the binary logarithm of the lines that the workgroup has touched for the first time since. Above the region: which
-// of its halves are asked for.
+// than the binary logarithm of the lines that the workgroup has touched for the first time since.
 constexpr uint64_t kPartialLine = 1ull << 62;  // of a store: the workgroup writes some of it only
-constexpr uint64_t kLineRegion = 48, kLineAge = 40, kLineHalves = 60, kAgeMask = 63;
-constexpr uint64_t kPlainLine = ~(15ull << kLineHalves | 255ull << kLineAge);
+constexpr uint64_t kLineRegion = 48, kLineAge = 40, kAgeMask = 63, kPlainLine = ~(3ull << 62 | 255ull << kLineAge);
 
 inline uint32_t age_of(uint64_t line) { return line >> kLineAge & kAgeMask; }
-inline uint32_t halves_of(uint64_t line) { return line >> kLineHalves & 3; }
 
 enum class TouchKind : uint8_t { load, store, atomic, lds, scratch_load, scratch_store };
 

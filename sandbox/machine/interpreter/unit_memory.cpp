@@ -96,14 +96,14 @@ UnitMemory::UnitMemory(const Clock& clock, double units, const Levels& levels, u
 }
 
 // A line from beyond the L1, or to there: a level after the other, each at its rate.
-UnitMemory::Line UnitMemory::fetch(uint64_t line, uint32_t halves, bool stores, bool is_scratch, double now) {
+UnitMemory::Line UnitMemory::fetch(uint64_t line, bool stores, bool is_scratch, double now) {
     const uint64_t named = (line & kPlainLine) >> kLineRegion;
     const uint32_t region = named < kMaxRegions ? (uint32_t)named : kMaxRegions + is_scratch;
     const uint32_t age = age_of(line);
     const bool is_fresh = !age && named < kMaxRegions;
     const Level& level = is_scratch ? levels_.scratch : is_fresh ? levels_.of[stores][region] : levels_.again[age];
     const double latency[] = {clock_.l2_latency, clock_.mall_latency, clock_.hbm_latency};
-    const double bytes = line_bytes_ / 2 * halves;
+    const double bytes = line_bytes_;
     int deepest = 0;
     if (goes_on(level.beyond_l2, owed_[stores][0][region])) {
         deepest = 1;
@@ -128,10 +128,8 @@ Arrival UnitMemory::access(const GroupStream& stream, const Touch& touch, uint64
     for (uint32_t i = 0; i < touch.lines; i++) {
         const uint64_t line = stream.line[touch.first_line + i];
         const uint64_t tagged = (line & kPlainLine) ^ (group & 255) << 40;
-        uint32_t halves = (uint32_t)__builtin_popcount(halves_of(line));
-        if (touch.kind != TouchKind::atomic && !stores) halves = l1_.touch(tagged, halves_of(line));
-        if (!halves) continue;
-        const Line fetched = fetch(line, halves, stores, is_scratch, address_);
+        if (touch.kind != TouchKind::atomic && !stores && !l1_.touch(tagged, 1)) continue;
+        const Line fetched = fetch(line, stores, is_scratch, address_);
         arrival.at = most(arrival.at, fetched.at);
         arrival.alone = most(arrival.alone, fetched.alone);
     }

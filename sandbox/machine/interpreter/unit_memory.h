@@ -33,7 +33,7 @@ class UnitMemory {
     struct Line {
         double at, alone;
     };
-    Line fetch(uint64_t line, uint32_t halves, bool stores, bool is_scratch, double now);
+    Line fetch(uint64_t line, bool stores, bool is_scratch, double now);
     bool goes_on(double share, double& owed) {
         owed += share;
         if (owed < 1) return false;
