@@ -18,7 +18,7 @@ from records.errors import MachineError
 from sandbox.lab.cost.bound import bound_us
 from sandbox.lab.cost.clock import needed_clock
 from sandbox.lab.cost.counters import LaunchCounters
-from sandbox.lab.cost.forecast import Forecast, forecast
+from sandbox.lab.cost.forecast import PlanForecast, forecast
 from sandbox.lab.cost.occupancy import Occupancy, occupancies
 from sandbox.lab.cost.timeline import timelines
 from sandbox.lab.predict import counted_case, footprint_bytes
@@ -35,8 +35,8 @@ class Recorded:
     held: tuple[Occupancy, ...]
     bound_us: float
 
-    def retimed(self, executor: Path, changed: Mapping[str, float]) -> Forecast:
-        """Forecast by a clock with these figures changed. MachineError where the streams cannot be read."""
+    def retimed(self, executor: Path, changed: Mapping[str, float]) -> PlanForecast:
+        """PlanForecast by a clock with these figures changed. MachineError where the streams cannot be read."""
         target = target_of(self.point.device)
         target = replace(target, clock={**target.clock, **changed})
         clock = needed_clock(target)
@@ -51,7 +51,7 @@ class Recorded:
         rows = zip(json.loads(done.stdout), self.held, strict=True)
         return forecast([(_counted(row, o), o) for row, o in rows], clock, target)
 
-    def predicted_us(self, expected: Forecast) -> float:
+    def predicted_us(self, expected: PlanForecast) -> float:
         """Give the expected time that is comparable with how the point was measured."""
         return {
             "cold": expected.cold_us,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from records import scratch_folder
+from sandbox.cage.view import View
 from sandbox.lab.memory_folder import prefix
 from sandbox.process import Completed, ProcessLimits
 
@@ -35,3 +36,8 @@ def new_place(image: Path, parent: Path, start: Start) -> Iterator[ExecutionPlac
 def words(image: Path, folder: Path, stored: Path | None) -> list[str | Path]:
     """The arguments of an executor for one request."""
     return [image, folder, *([stored] if stored else [])]
+
+
+def executor_view(program: Path, folder: Path, *stored: Path) -> View:
+    """All that the executor sees: itself, the stored inputs, and the folder of its buffers and its result."""
+    return View(executable=(program,), readable=stored, writable=(folder,))

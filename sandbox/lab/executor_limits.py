@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from records.evaluation import Finding
 from sandbox.candidate.resolve import ResolvedPlan
@@ -83,3 +84,11 @@ def device_words(target: Target) -> tuple[int, ...]:
         int(memory["l1_bytes_per_clock"]),
         int(memory.get("joins_global", 1)),
     )
+
+
+def keep_streams(written: Path, to: Path) -> None:
+    """Copy as much of the file as the executor has used: its second word says how much."""
+    with written.open("rb") as file:
+        used = int.from_bytes(file.read(16)[8:], "little")
+        file.seek(0)
+        to.write_bytes(file.read(8 * used))

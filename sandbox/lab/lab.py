@@ -20,7 +20,6 @@ from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
@@ -30,7 +29,14 @@ from sandbox.lab.cost.clock import TimelineRequest
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.execution_place import ExecutionPlace
-from sandbox.lab.executor_limits import STREAMS, device_words, executor_limits, too_many_together, unwatchable
+from sandbox.lab.executor_limits import (
+    STREAMS,
+    device_words,
+    executor_limits,
+    keep_streams,
+    too_many_together,
+    unwatchable,
+)
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
@@ -209,7 +215,7 @@ class Lab(ABC):
                 done = place.run(executor_limits(work, layout, request.count), stored)
                 self._note_cpu(done.cpu_s or done.seconds)
                 if work.timeline and work.timeline.keep:
-                    _keep_streams(place.folder / STREAMS, work.timeline.keep)
+                    keep_streams(place.folder / STREAMS, work.timeline.keep)
                 return self._answer(request, work, layout, place.folder, done)
             finally:
                 if self._evidence:
@@ -287,21 +293,8 @@ class Lab(ABC):
             return self._stored
 
 
-def executor_view(program: Path, folder: Path, *stored: Path) -> View:
-    """All that the executor sees: itself, the stored inputs, and the folder of its buffers and its result."""
-    return View(executable=(program,), readable=stored, writable=(folder,))
-
-
 def _checks(request: ExecutionRequest, partial: bool) -> int:
     """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
     if request.count or request.checks == "bounds" or not request.program.is_checked:
         return 0
     return 1 if partial else 2
-
-
-def _keep_streams(written: Path, to: Path) -> None:
-    """Copy as much of the file as the executor has used: its second word says how much."""
-    with written.open("rb") as file:
-        used = int.from_bytes(file.read(16)[8:], "little")
-        file.seek(0)
-        to.write_bytes(file.read(8 * used))

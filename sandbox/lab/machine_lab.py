@@ -25,11 +25,11 @@ from sandbox.candidate.source_refusals import source_refusals
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request
 from sandbox.lab.cost.phases import lane_groups
-from sandbox.lab.execution_place import ExecutionPlace, new_place
+from sandbox.lab.execution_place import ExecutionPlace, executor_view, new_place
 from sandbox.lab.executor_limits import STREAMS, device_words
 from sandbox.lab.executor_request import NONE, ROLES, MemoryLayout, Work
 from sandbox.lab.explored_launches import explored_words
-from sandbox.lab.lab import Execution, ExecutionRequest, Lab, executor_view
+from sandbox.lab.lab import Execution, ExecutionRequest, Lab
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.program_server import ProgramServers

@@ -23,7 +23,7 @@ from sandbox.lab.cost.bound import bound_us
 from sandbox.lab.cost.clock import Clock, clock_of, needed_clock
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.explanation import explain
-from sandbox.lab.cost.forecast import Forecast, forecast
+from sandbox.lab.cost.forecast import PlanForecast, forecast
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers, occupancies, residencies
 from sandbox.lab.counted_case import Counted, CountedCase
@@ -119,7 +119,7 @@ class CaseForecast:
     """One benchmark case: its expected time, the bound, the speed of light of its task."""
 
     case: Case
-    expected: Forecast
+    expected: PlanForecast
     bound_us: float
     roofline_us: float
 

@@ -19,7 +19,7 @@ from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.python_child import python_child
 from sandbox.cage.view import View
 from sandbox.isolation import failure
-from sandbox.lab.lab import executor_view
+from sandbox.lab.execution_place import executor_view
 from sandbox.process import Completed, ProcessLimits, run
 from tests.support.c_program import static_program
 from tests.support.compiler_cache import toolchain

@@ -11,7 +11,8 @@ import pytest
 from records.errors import LabError, NoAnswer
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.prepare import prepare
-from sandbox.lab.lab import LabProgram, executor_view
+from sandbox.lab.execution_place import executor_view
+from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.lab.machine_lab import MachineLab
 from sandbox.process import Completed, ProcessLimits, run

@@ -9,7 +9,7 @@ import numpy as np
 from records.evaluation import Resources
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.cost.clock import TimelineRequest, needed_clock
-from sandbox.lab.cost.forecast import Forecast, forecast
+from sandbox.lab.cost.forecast import PlanForecast, forecast
 from sandbox.lab.cost.neighbours import neighbours
 from sandbox.lab.cost.occupancy import occupancies, residencies
 from sandbox.lab.lab import Buffer, ExecutionRequest
@@ -27,7 +27,7 @@ def forecast_of(
     elements: int = 1 << 20,
     resources: Sequence[Resources] = (),
     target: Target = MI300X,
-) -> Forecast:
+) -> PlanForecast:
     """Give the expected time of launches on buffers `x` and `y` of so many floats; three workgroups are recorded."""
     plan, clock = ResolvedPlan(tuple(launches), {}), needed_clock(target)
     given = residencies(plan, resources, target)

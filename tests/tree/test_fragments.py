@@ -33,6 +33,8 @@ APART = {
     "documents.front_matter": "file formats that others define",
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
+    "sandbox.lab.cost.bound": FULL,
+    "sandbox.lab.cost.neighbours": "the order of dispatch, which another device may have otherwise",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.candidate.code_identity": FULL,
     "sandbox.candidate.source_refusals": "a rule on every source, as its siblings are",

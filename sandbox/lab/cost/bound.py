@@ -1,4 +1,4 @@
-"""What no kernel of this code can beat: its own work at peak rates, with warm caches, and nothing estimated.
+"""The time that no kernel of this code can beat: its own work at peak rates, with warm caches, and nothing estimated.
 
 Each launch needs at least what its busiest unit must issue, multiply and move, and what the chip must move where the
 buffers do not fit in the Infinity Cache. No launch overhead, no latency, no clock under load: below this no measurement

@@ -97,7 +97,7 @@ def needed_clock(target: Target) -> Clock:
 
 @dataclass(frozen=True)
 class Residency:
-    """What one launch gives a compute unit: workgroups at once, on the busiest unit, of the grid; units at work."""
+    """Workgroups that one launch gives a unit at once, the busiest one in all, and the grid; units at work."""
 
     resident: float
     workgroups: float
@@ -112,7 +112,7 @@ class Residency:
 
 @dataclass(frozen=True)
 class TimelineRequest:
-    """What a counting execution needs to make timelines: a clock, and of each launch residency and neighbours."""
+    """Figures that a counting execution needs to make timelines: a clock, and of each launch residency and neighbours."""
 
     clock: Clock
     residencies: tuple[Residency, ...]

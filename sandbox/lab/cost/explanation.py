@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters, segment_bytes
-from sandbox.lab.cost.forecast import Forecast, LaunchForecast
+from sandbox.lab.cost.forecast import PlanForecast, LaunchForecast
 from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.target import Target
 
@@ -36,7 +36,7 @@ WAITS = {
 LINES, LEAST = 3, 0.1  # lines that are named, and the share of all waits that one must have
 
 
-def explain(forecast: Forecast, bound_us: float, target: Target) -> str:
+def explain(forecast: PlanForecast, bound_us: float, target: Target) -> str:
     """Give one paragraph in plain English; all figures are of the model, for the whole grid."""
     slowest, resource, total = forecast.slowest, forecast.resource, forecast.cold_us
     c, alone = slowest.counters, {"latency": slowest.cold_us, **forecast.resources_us}[resource]

@@ -32,7 +32,7 @@ class LaunchForecast:
 
     @property
     def resource(self) -> str:
-        """What binds: the slowest resource, or latency."""
+        """Name what binds: the slowest resource, or latency."""
         slowest = max(self.resources_us, key=lambda name: self.resources_us[name])
         return slowest if self.resources_us[slowest] >= BINDS * self.cold_us else "latency"
 
@@ -49,7 +49,7 @@ class LaunchForecast:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class PlanForecast:
     """The expected time of a plan, cold and warm, and what it consists of."""
 
     launches: tuple[LaunchForecast, ...]
@@ -75,7 +75,7 @@ class Forecast:
 
     @property
     def resource(self) -> str:
-        """What binds the slowest launch, or the launches themselves."""
+        """Name what binds the slowest launch, or the launches themselves."""
         return self.slowest.resource if self.slowest.cold_us > self.overhead_us else "launch"
 
     @property
@@ -88,7 +88,7 @@ class Forecast:
         return {name: value for name, value in parts.items() if value > 0}
 
 
-def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock, target: Target) -> Forecast:
+def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock, target: Target) -> PlanForecast:
     """Give the expected time of a plan from its counted launches, in order."""
     parts = tuple(_launch(counted, o, clock, target) for counted, o in launches)
     table = target.clock
@@ -99,7 +99,7 @@ def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock,
             resources[name] = resources.get(name, 0.0) + value
     rounded = {name: round(value, 4) for name, value in resources.items()}
     repeated = table["next_launch_us"] * len(parts)
-    return Forecast(parts, overhead, repeated, table.get("error", 0.0), rounded)
+    return PlanForecast(parts, overhead, repeated, table.get("error", 0.0), rounded)
 
 
 def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> LaunchForecast:
