@@ -112,7 +112,7 @@ class Residency:
 
 @dataclass(frozen=True)
 class TimelineRequest:
-    """Figures that a counting execution needs to make timelines: a clock, and of each launch residency and neighbours."""
+    """Figures that a counting execution needs for timelines: a clock, and of each launch residency and neighbours."""
 
     clock: Clock
     residencies: tuple[Residency, ...]
