@@ -14,13 +14,18 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
+from benchmarks.clock.compared import Compared
+from benchmarks.clock.plot import write_plot
+from benchmarks.clock.points import Point
 from benchmarks.clock.statistics import regret, spearman
 from benchmarks.figure import Figure, report
 from benchmarks.stored_data import DATA
 
 FILE = DATA / "clock.tsv"
+PLOT = Path(__file__).parents[1] / "docs" / "pictures" / "clock.svg"
 FITTED = frozenset(
     [
         *("vectoradd", "atax", "im2col", "kmeans", "stencil2d", "simpleconvolution", "nbody"),
@@ -124,9 +129,23 @@ def family_table(points: Sequence[StoredPoint]) -> list[str]:
     return lines
 
 
+def plotted(points: Iterable[StoredPoint]) -> list[Compared]:
+    """Give what the plot needs."""
+    nowhere = Path()
+    return [
+        Compared(
+            Point(p.family, p.device, p.dims, {}, "", p.measured_us, "warm", nowhere, nowhere, ""),
+            p.expected_us,
+            p.bound_us,
+        )
+        for p in points
+    ]
+
+
 def main() -> int:
-    """Print the table of families and the figures."""
+    """Print the table of families and the figures; write docs/pictures/clock.svg."""
     points = stored_points()
+    write_plot(PLOT, plotted(points))
     print("\n".join(family_table(points)))
     digest = hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
     parts = (("fitted", [p for p in points if p.is_fitted]), ("others", [p for p in points if not p.is_fitted]))

@@ -50,7 +50,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Timelines:
-    """Of one launch: with cold and with warm caches; and lanes whose atomic operations go to the same line."""
+    """Of one launch: with cold and with warm caches; and atomic operations on the line that most go to."""
 
     cold: Timeline
     warm: Timeline

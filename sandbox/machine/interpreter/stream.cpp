@@ -130,7 +130,8 @@ void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const Sit
     touch->kind = kind;
     touch->unit_clocks += (uint32_t)counts.unit_cycles;
     touch->port_clocks += (uint32_t)counts.port_cycles;
-    touch->lanes += lanes;
+    const uint64_t dwords = counts.bytes / 4 ? counts.bytes / 4 : 1;
+    touch->alike += (uint32_t)((lanes + dwords - 1) / dwords);
 }
 
 void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written) {

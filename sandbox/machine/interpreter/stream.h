@@ -22,7 +22,7 @@ enum class TouchKind : uint8_t { load, store, atomic, lds, scratch_load, scratch
 struct Touch {
     uint32_t first_line, lines;
     uint32_t unit_clocks, port_clocks;  // of the address unit, or of the LDS's banks; of the LDS's port
-    uint32_t lanes;
+    uint32_t alike;                     // lanes that go to the same dword, at the mean
     TouchKind kind;
 };
 

@@ -55,14 +55,15 @@ void write_timeline(FILE* out, Timeline line, uint64_t instructions) {
     free(line.stall);
 }
 
-// Atomic operations of lanes on one line, by the workgroups that are kept.
+// Atomic operations on one line that follow one another, by the workgroups that are kept: the L2 does those on different
+// dwords of a line at once.
 struct HotLine {
     uint64_t line;
-    double lanes;
+    double operations;
     uint32_t last_group, groups;
 };
 
-// Lanes of all workgroups whose atomic operations go to the line that most of them go to: they follow one another.
+// Atomic operations of all workgroups on the line that most of them go to.
 double hottest(const LaunchStream& stream, double blocks) {
     HotLine* const lines = (HotLine*)calloc(kHotLines, sizeof(HotLine));
     if (!lines) die("no memory for the timeline");
@@ -77,7 +78,7 @@ double hottest(const LaunchStream& stream, double blocks) {
                 HotLine& hot = lines[(line * 0x9E3779B97F4A7C15ull) >> 52];
                 if (!hot.line) hot.line = line;
                 if (hot.line != line) continue;  // of so many lines, none is hot
-                hot.lanes += (double)touch.lanes / touch.lines;
+                hot.operations += touch.alike;
                 if (hot.last_group != g + 1) hot.groups++;
                 hot.last_group = g + 1;
             }
@@ -85,7 +86,7 @@ double hottest(const LaunchStream& stream, double blocks) {
     }
     for (uint32_t i = 0; i < kHotLines; i++) {
         const bool is_everybodys = lines[i].groups > 1 || blocks < 2;
-        const double all = lines[i].lanes / (stream.groups ? stream.groups : 1) * (is_everybodys ? blocks : 1);
+        const double all = lines[i].operations / (stream.groups ? stream.groups : 1) * (is_everybodys ? blocks : 1);
         if (all > most) most = all;
     }
     free(lines);
