@@ -146,8 +146,7 @@ class ProgramServers:
         self._executor, self._cage = executor, cage
         self._idle = deque[ProgramServer]()
         self._lock, self._users = threading.Lock(), 0
-        # A server ends with the thread that has started it, so one thread starts them all.
-        self._starter = ThreadPoolExecutor(1, thread_name_prefix="servers")
+        self._starter: ThreadPoolExecutor | None = None
         weakref.finalize(self, _end, self._idle)
 
     @contextmanager
@@ -156,7 +155,7 @@ class ProgramServers:
 
         `parent` is where a new one makes its folder, `start` executes what no server can.
         """
-        server = self._waiting(image) or self._starter.submit(self._started, image, parent).result()
+        server = self._waiting(image) or self._start(image, parent)
 
         def run(limits: ProcessLimits, stored: Path | None) -> Completed:
             try:
@@ -191,13 +190,24 @@ class ProgramServers:
                 waiting = [] if self._users else [*self._idle]
                 for server in waiting:
                     self._idle.remove(server)
+                starter = None if self._users else self._starter
+                self._starter = self._starter if self._users else None
             for server in waiting:
                 server.end()
+            if starter:
+                starter.shutdown()
 
     @property
     def are_kept(self) -> bool:
         """True where a server that is started can serve another request."""
         return self._users > 0
+
+    def _start(self, image: Path, parent: Path) -> ProgramServer:
+        """Start a server. It ends with the thread that has started it, so one thread starts them all."""
+        with self._lock:
+            self._starter = self._starter or ThreadPoolExecutor(1, thread_name_prefix="servers")
+            starting = self._starter.submit(self._started, image, parent)
+        return starting.result()
 
     def _started(self, image: Path, parent: Path) -> ProgramServer:
         return ProgramServer(self._executor(), image, parent, self._cage)

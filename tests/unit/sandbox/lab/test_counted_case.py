@@ -144,7 +144,7 @@ def test_work_that_a_first_launch_hides_among_idle_workgroups_is_counted() -> No
 def test_few_workgroups_that_do_everything_are_as_slow_as_the_units_they_keep_busy() -> None:
     few = counted(plain("rows", "if (b < 16) for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
     alone = counted(plain("16", "for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
-    assert of(few) == pytest.approx(of(alone), rel=0.1) and of(few) > 3 * of(counted(PERSISTENT))
+    assert of(few) == pytest.approx(of(alone), rel=0.2) and of(few) > 3 * of(counted(PERSISTENT))
     assert "Only 16 of 304 compute units" in few.explanation
 
 
