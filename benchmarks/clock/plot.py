@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import html
 import math
 from collections.abc import Sequence
@@ -69,4 +70,5 @@ def _axes(low: int, high: int) -> list[str]:
 
 
 def _colour(number: int, count: int) -> str:
-    return f"hsl({360 * number / max(1, count):.0f} 70% {40 + 15 * (number % 2)}%)"
+    red, green, blue = colorsys.hls_to_rgb(number / max(1, count), 0.4 + 0.15 * (number % 2), 0.7)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
