@@ -72,8 +72,12 @@ TimedInstruction timed(const Instruction& in, const Names& names, uint64_t count
     row.counts_vector = row.category == Category::memory;
     row.counts_scalar = row.category == Category::lds || row.category == Category::scalar_memory ||
                         (row.category == Category::memory && in.flags & kGeneric);
-    for (uint32_t i = 0; i < in.sources && i < 4; i++)
-        if (range_of(in.source[i], row.read[row.reads])) row.reads++;
+    row.accumulator = 255;
+    for (uint32_t i = 0; i < in.sources && i < 4; i++) {
+        if (!range_of(in.source[i], row.read[row.reads])) continue;
+        if (row.category == Category::matrix && i == 2) row.accumulator = row.reads;
+        row.reads++;
+    }
     for (uint32_t i = 0; i < in.results && i < 2; i++)
         if (range_of(in.result[i], row.written[row.writes])) row.writes++;
     return row;

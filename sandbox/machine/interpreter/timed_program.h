@@ -27,11 +27,12 @@ struct RegisterRange {
 struct TimedInstruction {
     Category category;
     uint8_t reads, writes;
-    bool is_alone;       // a matrix instruction beside which no vector instruction issues
-    bool counts_vector;  // at vmcnt
-    bool counts_scalar;  // at lgkmcnt
-    uint16_t passes;     // of four clocks
-    uint16_t pause;      // wait states
+    uint8_t accumulator;  // of a matrix instruction: which of `read` is added to; 255: none
+    bool is_alone;        // a matrix instruction beside which no vector instruction issues
+    bool counts_vector;   // at vmcnt
+    bool counts_scalar;   // at lgkmcnt
+    uint16_t passes;      // of four clocks
+    uint16_t pause;       // wait states
     uint8_t vmcnt, lgkmcnt;
     RegisterRange read[5], written[2];
 };

@@ -21,7 +21,8 @@ struct Runner {
     bool is_waiting;   // at a barrier
     uint32_t barrier;  // the instruction
     Queue vector, scalar;
-    double ready[kTimedRegisters];
+    // When a register can be read, and when a matrix instruction can add to it: sums go from one straight to the next.
+    double ready[kTimedRegisters], summed[kTimedRegisters];
 };
 
 struct Simd {
@@ -81,7 +82,7 @@ class Walk {
         whole_ = groups_ * executed / stream_.groups, half_ = groups_ * each / (skipped_ + 1) / 2;
     }
 
-    // Of long streams, a workgroup walks through every so manieth window, each workgroup through others.
+    // Of long streams, a workgroup walks through one window in so many, and each workgroup through others.
     static bool is_over(const Runner& wave) { return wave.next >= wave.steps->kept; }
     void advance(Runner& wave) const {
         if (++wave.next % kWindow == 0) wave.next += skipped_ * kWindow;
@@ -209,13 +210,14 @@ class Walk {
         case Category::vector:
             free = wave.now + busy;
             work(Work::valu) += busy;
-            written(wave, row, wave.now + busy - c_.slot + c_.vector_latency);
+            written(wave, row, wave.now + busy - c_.slot + c_.vector_latency,
+                    wave.now + busy - c_.slot + c_.vector_latency);
             break;
         case Category::matrix:
             if (row.is_alone) free = wave.now + busy;
             simd.matrix = wave.now + busy;
             work(Work::mfma) += busy;
-            written(wave, row, wave.now + busy + c_.matrix_latency);
+            written(wave, row, wave.now + busy + c_.matrix_latency, wave.now + busy);
             break;
         case Category::lds:
             lds(wave, touch);
@@ -245,14 +247,19 @@ class Walk {
 
     static double operands_at(const Runner& wave, const TimedInstruction& row) {
         double ready = 0;
-        for (uint32_t i = 0; i < row.reads; i++)
-            for (uint32_t r = 0; r < row.read[i].count; r++) ready = most(ready, wave.ready[row.read[i].first + r]);
+        for (uint32_t i = 0; i < row.reads; i++) {
+            const double* const at = i == row.accumulator ? wave.summed : wave.ready;
+            for (uint32_t r = 0; r < row.read[i].count; r++) ready = most(ready, at[row.read[i].first + r]);
+        }
         return ready;
     }
 
-    static void written(Runner& wave, const TimedInstruction& row, double at) {
+    static void written(Runner& wave, const TimedInstruction& row, double at, double summed) {
         for (uint32_t i = 0; i < row.writes; i++)
-            for (uint32_t r = 0; r < row.written[i].count; r++) wave.ready[row.written[i].first + r] = at;
+            for (uint32_t r = 0; r < row.written[i].count; r++) {
+                wave.ready[row.written[i].first + r] = at;
+                wave.summed[row.written[i].first + r] = summed;
+            }
     }
 
     double& port_of(const Runner& wave) { return port_[wave.simd % (uint32_t)c_.lds_ports]; }

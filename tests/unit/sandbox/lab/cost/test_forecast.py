@@ -126,3 +126,27 @@ def test_one_more_workgroup_than_units_costs_a_second_turn() -> None:
     held = [Resources("k", 512, 0, 16, 0, 0, 1)]
     even, odd = (forecast_of(body, [launch("k", ["x", "y"], [n], [256])], 1024, held) for n in (304, 305))
     assert odd.cold_us - odd.overhead_us == pytest.approx(2 * (even.cold_us - even.overhead_us), rel=0.1)
+
+
+def multiply(sums: int) -> str:
+    """A wave that multiplies 256 times and adds to so many sums in turn."""
+    return f"""
+typedef _Float16 half4 __attribute__((ext_vector_type(4)));
+typedef float sum16 __attribute__((ext_vector_type(16)));
+__global__ void k(const float* x, float* y) {{
+    half4 a; a[0] = x[threadIdx.x]; a[1] = a[2] = a[3] = a[0];
+    sum16 s[{sums}] = {{}};
+    for (int i = 0; i < 256 / {sums}; ++i)
+        #pragma unroll
+        for (int j = 0; j < {sums}; ++j) s[j] = __builtin_amdgcn_mfma_f32_32x32x8f16(a, a, s[j], 0, 0, 0);
+    float all = 0;
+    for (int j = 0; j < {sums}; ++j) all += s[j][threadIdx.x % 16];
+    y[blockIdx.x * 256 + threadIdx.x] = all;
+}}"""
+
+
+def test_a_sum_goes_straight_from_one_matrix_instruction_to_the_next() -> None:
+    grid = [launch("k", ["x", "y"], [304 * 4], [256])]
+    one, four = (forecast_of(multiply(sums), grid) for sums in (1, 4))
+    assert one.resources_us["mfma"] == pytest.approx(4 * 256 * 32 / 2100, rel=0.01)
+    assert one.cold_us == pytest.approx(four.cold_us, rel=0.1)
