@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from sandbox.lab.cost.neighbours import MOST, NONE, neighbours
 
 
 def test_a_chiplet_has_every_eighth_of_the_resident_workgroups_around_the_middle() -> None:
     middle, row, plane, *near = neighbours((64, 64, 1), 304, 8)
     assert (middle, row, plane) == (2048, 2048 - 64, NONE)
-    assert near[0] <= middle < near[-1] + 8 and {b - a for a, b in zip(near, near[1:], strict=False)} == {8}
+    assert near[0] <= middle < near[-1] + 8 and {b - a for a, b in pairwise(near)} == {8}
     assert len(near) == 304 // 8
 
 
