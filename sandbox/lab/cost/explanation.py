@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters, segment_bytes
-from sandbox.lab.cost.forecast import PlanForecast, LaunchForecast
+from sandbox.lab.cost.forecast import LaunchForecast, PlanForecast
 from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.target import Target
 
