@@ -56,7 +56,7 @@ struct Share {  // a worker's part of one launch
     }
     void close(Workgroup* group) {
         if (worker.recorder) close_recorder(worker, *group);
-        if (group->stream) close_stream(*group->stream);
+        if (group->stream) close_stream(*group->stream, *group);
         worker.recorder = nullptr;
         done++;
         failed += group->failed;

@@ -88,6 +88,11 @@ void start_threads() {
     }
 }
 
+double busy_share(const Outcome& outcome) {
+    const double executed = (double)outcome.executed.get(), busy = (double)outcome.busy.get();
+    return executed && busy ? busy / executed : 1;
+}
+
 const char* g_folder;
 
 void execute(const char* inputs) {
@@ -123,6 +128,7 @@ void execute(const char* inputs) {
         report_timeout(g_grid);
     else if (is_whole(g_grid) && !finding_count())
         judge_variables(launch);
+    for (uint64_t i = 0; i < launch; i++) settle_stream((uint32_t)i, busy_share(g_grid.outcomes[i]));
     write_result(out, g_grid, !in_time, launch);
     if (kept_streams()) save_streams(*kept_streams());
     _exit(0);

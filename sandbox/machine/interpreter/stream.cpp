@@ -98,7 +98,11 @@ GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
     if (!g_streams.launch) return nullptr;
     LaunchStream& streams = g_streams.launch[launch];
     pthread_mutex_lock(&g_mutex);
-    GroupStream* stream = streams.groups < kMostStreams ? &streams.group[streams.groups++] : nullptr;
+    GroupStream* stream = nullptr;
+    for (uint32_t i = 0; i < streams.groups && !stream; i++)
+        if (streams.group[i].is_idle) stream = &streams.group[i];
+    if (!stream && streams.groups < kMostStreams) stream = &streams.group[streams.groups++];
+    if (stream) stream->is_idle = false;
     pthread_mutex_unlock(&g_mutex);
     if (!stream) return nullptr;
     stream->linear = group.linear;
@@ -158,7 +162,25 @@ void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Acc
         note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
 }
 
-void close_stream(GroupStream& stream) {
+static void forget_ages(GroupStream& stream) {
+    munmap(stream.ages.key, 8 * kAgeSlots);
+    munmap(stream.ages.touched, 4 * kAgeSlots);
+    munmap(stream.ages.written, 4 * kAgeSlots);
+}
+
+static void drop(GroupStream& stream) {
+    forget_ages(stream);
+    for (uint32_t i = 0; i < stream.waves; i++) munmap(stream.wave[i].step, stream.most_steps * sizeof(Step));
+    munmap(stream.touch, kMostTouches * sizeof(Touch));
+    munmap(stream.line, kMostLines * sizeof(uint64_t));
+    pthread_mutex_lock(&g_mutex);
+    memset((void*)&stream, 0, sizeof stream);
+    stream.is_idle = true;
+    pthread_mutex_unlock(&g_mutex);
+}
+
+void close_stream(GroupStream& stream, const Workgroup& group) {
+    if (!group.accesses) return drop(stream);
     for (uint64_t t = 0; t < stream.touches; t++) {
         const Touch& touch = stream.touch[t];
         if (touch.kind != TouchKind::store) continue;
@@ -167,9 +189,19 @@ void close_stream(GroupStream& stream) {
             if (stream.ages.written_of(line & kPlainLine) < g_request->head.line_bytes) line |= kPartialLine;
         }
     }
-    munmap(stream.ages.key, 8 * kAgeSlots);
-    munmap(stream.ages.touched, 4 * kAgeSlots);
-    munmap(stream.ages.written, 4 * kAgeSlots);
+    forget_ages(stream);
+}
+
+void settle_stream(uint32_t launch, double busy) {
+    if (!g_streams.launch) return;
+    LaunchStream& streams = g_streams.launch[launch];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < streams.groups; i++)
+        if (!streams.group[i].is_idle) streams.group[kept++] = streams.group[i];
+    streams.groups = kept;
+    const double workgroups = streams.residency.workgroups * busy;
+    streams.residency.blocks *= busy;
+    streams.residency.workgroups = workgroups > 1 ? workgroups : 1;
 }
 
 }  // namespace machine

@@ -63,6 +63,7 @@ struct GroupStream {
     uint64_t* line;
     uint64_t lines;
     uint64_t most_steps;  // of a wave
+    bool is_idle;         // it has accessed nothing: the place is another one's
     LineAges ages;
     uint64_t fresh[2][kMaxRegions];  // lines that it touches for the first time, by loads, and by stores and atomics
 };
@@ -101,8 +102,12 @@ void note_step(GroupStream& stream, const Wave& wave);
 void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const SiteCounts& counts, uint32_t lanes);
 // `written`: bytes of the line that a store writes.
 void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written);
-// The workgroup has ended: tells of each line that it wrote whether all of the line was.
-void close_stream(GroupStream& stream);
+// The workgroup has ended: tells of each line that it wrote whether all of the line was. One that has done nothing stands
+// for no other, and its stream is dropped.
+void close_stream(GroupStream& stream, const Workgroup& group);
+// A launch has ended: leaves out the places that idle workgroups have left. `busy`: the part of the executed ones that
+// did something, and so of the grid.
+void settle_stream(uint32_t launch, double busy);
 // Private memory: a dword of all lanes lies side by side.
 void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes);
 
