@@ -7,6 +7,7 @@ must be as they were.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -23,7 +24,16 @@ from tasks.dtypes import is_float, numpy_dtype, size_bytes
 from tasks.task import Case, Task
 
 CHANCE = 10  # times as many noisy elements untouched as chance leaves: they were not written
+RARE = 1e-3  # the probability of as many, where chance leaves few
 REPEATS = 4  # further calls of a candidate that may give other bits each time
+
+
+def is_by_chance(count: int, expected: float) -> bool:
+    """Tell whether so many elements may hold the noise that was there, of which chance writes `expected` again."""
+    if count <= CHANCE * expected:
+        return True
+    fewer = sum(math.exp(i * math.log(expected) - expected - math.lgamma(i + 1)) for i in range(count) if i < CHANCE)
+    return count <= CHANCE and 1 - fewer > RARE
 
 
 def verify_case(
@@ -92,7 +102,7 @@ def unwritten(
         left = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)
         count, noisy = int(left.sum()), is_noise[::size]
         is_nan = is_float(numpy_dtype(spec.dtype)) and bool(left[~noisy].any())  # no kernel writes just this one
-        if is_nan or int(left[noisy].sum()) > CHANCE * int(noisy.sum()) / 256**size:
+        if is_nan or not is_by_chance(int(left[noisy].sum()), int(noisy.sum()) / 256**size):
             found.append(
                 Finding(
                     "unwritten_output",

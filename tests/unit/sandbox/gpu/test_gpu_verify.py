@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sandbox.gpu.gpu_verify import unwritten
+from sandbox.gpu.gpu_verify import is_by_chance, unwritten
 from sandbox.gpu.layout import Layout, lay_out, noise, set_seed, takes_b
 from tasks.dtypes import size_bytes
 from tasks.loader import load_task
@@ -53,3 +53,13 @@ def test_one_element_of_a_float_is_enough() -> None:
         outputs[4 * number : 4 * number + 4] = held[4 * number : 4 * number + 4]
         (message,) = judged("f32", outputs, layout, 3)
         assert message.startswith("1 of 1000") and f"number {number}:" in message
+
+
+@pytest.mark.parametrize(
+    ("count", "expected", "is_chance"),
+    [(0, 1e-5, True), (1, 1e-5, False), (1, 0.053, True), (3, 0.053, False), (400, 50.0, True), (600, 50.0, False)],
+)
+def test_a_single_element_of_two_bytes_that_chance_writes_again_is_not_unwritten(
+    count: int, expected: float, is_chance: bool
+) -> None:
+    assert is_by_chance(count, expected) == is_chance
