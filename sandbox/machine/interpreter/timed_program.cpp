@@ -9,6 +9,8 @@ namespace machine {
 
 namespace {
 
+constexpr int64_t kSleepStates = 16;  // of four clocks, for each unit of s_sleep's operand
+
 struct Names {
     const Program& program;
 
@@ -37,6 +39,7 @@ Category other_category(const Instruction& in, const Names& names, uint64_t coun
 }
 
 Category category_of(const Instruction& in, const Names& names, uint64_t count) {
+    if (names.begins(in, "s_sleep")) return Category::pause;
     switch ((Unit)(in.unit & 15)) {
     case kNoUnit:
         return Category::none;
@@ -67,7 +70,10 @@ TimedInstruction timed(const Instruction& in, const Names& names, uint64_t count
     row.category = category_of(in, names, count);
     row.passes = (uint16_t)(1u << (in.unit >> 4));
     row.is_alone = (in.unit & 15) == kSgemm || (in.unit & 15) == kDgemm;
-    row.pause = (uint16_t)(row.category == Category::pause ? states_of(in) : 0);
+    const bool sleeps = (in.unit & 15) != kPause && row.category == Category::pause;
+    row.pause = (uint16_t)(sleeps                            ? kSleepStates * (in.offset & 127)
+                           : row.category == Category::pause ? states_of(in)
+                                                             : 0);
     row.vmcnt = in.vmcnt, row.lgkmcnt = in.lgkmcnt;
     row.counts_vector = row.category == Category::memory;
     row.counts_scalar = row.category == Category::lds || row.category == Category::scalar_memory ||

@@ -150,3 +150,10 @@ def test_a_sum_goes_straight_from_one_matrix_instruction_to_the_next() -> None:
     one, four = (forecast_of(multiply(sums), grid) for sums in (1, 4))
     assert one.resources_us["mfma"] == pytest.approx(4 * 256 * 32 / 2100, rel=0.01)
     assert one.cold_us == pytest.approx(four.cold_us, rel=0.1)
+
+
+def test_a_sleeping_wave_takes_its_time() -> None:
+    sleep = "__global__ void k(const float* x, float* y) {{ {} y[threadIdx.x] = x[threadIdx.x]; }}"
+    grid = [launch("k", ["x", "y"], [304], [64])]
+    awake, asleep = (forecast_of(sleep.format(s), grid) for s in ("", "__builtin_amdgcn_s_sleep(100);"))
+    assert asleep.cold_us - awake.cold_us == pytest.approx(64 * 100 / 2100, rel=0.1)
