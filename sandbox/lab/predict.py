@@ -136,7 +136,9 @@ def _forecast(
     flops, compulsory_bytes = task.work(case)
     held = occupancies(counted, plan, resources, target)
     pairs = list(zip(counted, held, strict=True))
-    bound = bound_us(pairs, footprint_bytes(compulsory_bytes, plan), target)
+    lines = sum(each.read_lines + each.written_lines for each in counted)
+    touched = min(footprint_bytes(compulsory_bytes, plan), lines * target.memory["line_bytes"])
+    bound = bound_us(pairs, touched, target)
     roofline_us = target.roofline_us(flops, compulsory_bytes, task.peak)
     return CaseForecast(case, forecast(pairs, clock, target), bound, roofline_us)
 

@@ -16,6 +16,7 @@ from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.lab.cost.timeline import Timeline
 from sandbox.target import Target
 
+_CAUSES = {"valu": "valu", "mfma": "mfma", "lds": "lds"}  # of waits, by the resource that causes them
 BINDS = 0.7  # of the expected time: a resource that needs so much alone is what binds
 
 
@@ -105,15 +106,17 @@ def forecast(launches: Sequence[tuple[LaunchCounters, Occupancy]], clock: Clock,
 def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> LaunchForecast:
     if c.timelines is None:
         return LaunchForecast(c, o, 0.0, 0.0, {"latency": 0.0}, {})
-    cold, warm = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
+    walked, again = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
     atomics = c.timelines.hottest * target.clock["atomic_clocks"] / target.clock_mhz
     resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
+    # Stores that no wave waits for, and what residents that are not walked through ask for, take their time all the same.
+    cold = max(walked, *resources.values())
+    warm = max(again, atomics, *_resources(c.timelines.warm, o, clock, target).values())
     waits, total = c.timelines.cold.waits, sum(c.timelines.cold.waits.values()) or 1.0
-    parts = {cause: cold * waits[cause] / total for cause in STALLS}
-    if atomics > cold:
-        parts = {cause: value * cold / atomics for cause, value in parts.items()}
-        parts["memory"] += atomics - sum(parts.values())
-    return LaunchForecast(c, o, max(cold, atomics), max(warm, atomics), resources, parts)
+    parts = {cause: walked * waits[cause] / total for cause in STALLS}
+    slowest = max(resources, key=lambda name: resources[name])
+    parts[_CAUSES.get(slowest, "memory")] += cold - walked
+    return LaunchForecast(c, o, cold, min(cold, warm), resources, parts)
 
 
 def _us(line: Timeline, o: Occupancy, target: Target) -> float:

@@ -60,7 +60,7 @@ struct Share {  // a worker's part of one launch
         worker.recorder = nullptr;
         done++;
         failed += group->failed;
-        busy += group->accesses > 0;
+        busy += !is_idle(*group);
         if (group->accesses > most) most = group->accesses;
         if (group->uses_undefined && !group->failed && !worker.uses_undefined)
             worker.uses_undefined = true, worker.undefined = group->undefined;

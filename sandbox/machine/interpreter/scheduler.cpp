@@ -212,7 +212,9 @@ Progress run_workgroup(Workgroup& group, uint64_t budget) {
             const auto run = surveys     ? distances ? run_wave<true, true> : run_wave<true, false>
                              : distances ? run_wave<false, true>
                                          : run_wave<false, false>;
-            spent += turn / 64 + run(*wave, turn);
+            const uint64_t steps = run(*wave, turn);
+            spent += turn / 64 + steps;
+            group.steps += steps;
             if (group.changes != before) rouse_others(group, *wave);
             const bool goes_on = wave->state == kRunning || wave->state == kAsleep;
             if (group.changes == changes && goes_on && !group.worker->request->head.shapes) watch(*wave);

@@ -180,7 +180,7 @@ static void drop(GroupStream& stream) {
 }
 
 void close_stream(GroupStream& stream, const Workgroup& group) {
-    if (!group.accesses) return drop(stream);
+    if (is_idle(group)) return drop(stream);
     for (uint64_t t = 0; t < stream.touches; t++) {
         const Touch& touch = stream.touch[t];
         if (touch.kind != TouchKind::store) continue;

@@ -50,8 +50,12 @@ class Walk {
 
     void run() {
         while (begun_ < resident_) begin((uint32_t)begun_, 0);
-        while (Runner* wave = earliest()) step(*wave);
-        const double each = line_.steps ? whole_ / line_.steps / groups_ : 0;
+        while (line_.ends < groups_) {
+            Runner* const wave = earliest();
+            if (!wave) break;
+            step(*wave);
+        }
+        const double each = line_.steps ? each_ / line_.steps : 0;  // of a workgroup, by what was walked through
         for (int i = 0; i < 3; i++) line_.bytes[i] = memory_.bytes(i) * each;
         for (double& work : line_.work) work *= each;
         stretch();
@@ -79,7 +83,8 @@ class Walk {
         if (wanted * each > c_.most_steps) wanted = (double)(uint64_t)(c_.most_steps / (each + 1));
         groups_ = wanted < resident_ ? resident_ : (uint64_t)wanted;
         skipped_ = (uint64_t)(groups_ * each / c_.most_steps);
-        whole_ = groups_ * executed / stream_.groups, half_ = groups_ * each / (skipped_ + 1) / 2;
+        each_ = executed / stream_.groups;
+        factor_ = kept ? executed / kept * (double)(skipped_ + 1) : 1;
     }
 
     // Of long streams, a workgroup walks through one window in so many, and each workgroup through others.
@@ -135,7 +140,7 @@ class Walk {
         const Touch* touch = step.touch == kNowhere ? nullptr : &wave.stream->touch[step.touch];
         if (is_kept(wave, row, simd_[wave.simd])) return;
         advance(wave);
-        if (++line_.steps >= half_ && !half_at_) half_at_ = wave.now;
+        line_.steps++;
         issue(wave, row, touch);
         must_wait(wave, wave.now + issue_clocks(wave, row), Stall::issue);
         if (row.category == Category::barrier)
@@ -312,19 +317,16 @@ class Walk {
         if (wave.is_waiting) slot.arrived--;
         wave.is_waiting = false;
         wave.stream = nullptr;
-        end_ = most(end_, last);
         if (--slot.left) return open_barrier(slot, wave.slot);
         if (line_.ends < kMostEnds) line_.end[line_.ends++] = last;
-        if (begun_ < groups_) begin(wave.slot, last);
+        // The unit stays full until the last one that is counted has ended, where more are to come.
+        if (begun_ < groups_ || begun_ < residency_.workgroups) begin(wave.slot, last);
     }
 
-    // What was left out goes on as the second half did.
+    // What was left out takes as long as what stands for it.
     void stretch() {
-        const double rate = line_.steps > half_ ? (end_ - half_at_) / (line_.steps - half_) : 0;
-        const double left = whole_ - line_.steps;
-        if (left <= 0 || !end_) return;
-        const double factor = (end_ + rate * left) / end_;
-        for (uint32_t i = 0; i < line_.ends; i++) line_.end[i] *= factor;
+        if (factor_ <= 1) return;
+        for (uint32_t i = 0; i < line_.ends; i++) line_.end[i] *= factor_;
     }
 
     const LaunchStream& stream_;
@@ -336,7 +338,7 @@ class Walk {
     Runner* runner_;
     Slot slot_[kMostResident] = {};
     Simd simd_[kSimds] = {};
-    double port_[4] = {}, banks_ = 0, end_ = 0, half_at_ = 0, half_ = 0, whole_ = 0;
+    double port_[4] = {}, banks_ = 0, each_ = 0, factor_ = 1;
     uint64_t groups_ = 0, begun_ = 0, skipped_ = 0;  // skipped_: windows behind each
     uint32_t resident_ = 1, next_simd_ = 0, at_ = 0;
 };

@@ -163,7 +163,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
     group->lds_bytes = (uint32_t)(lds < kLdsBytes ? lds : kLdsBytes);
     group->failed = group->pauses = group->mixed_barriers = group->uses_undefined = false;
     group->stream = nullptr;
-    group->accesses = group->changes = group->barriers = 0;
+    group->accesses = group->changes = group->barriers = group->steps = 0;
     group->turn = worker.request->head.seed ? (uint32_t)(worker.random >> 33) % group->waves : 0;
     memset(group->lds_written, 0, group->lds_bytes);
     memset(group->lds, 0xFF, group->lds_bytes);  // nothing of another workgroup

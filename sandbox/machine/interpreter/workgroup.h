@@ -35,6 +35,7 @@ struct Workgroup {
     uint64_t barriers;
     uint64_t accesses;  // of all lanes, to memory
     uint64_t changes;   // writes that others may see
+    uint64_t steps;     // instructions of its waves
     Worker* worker;
     GroupStream* stream;  // where its instructions are kept, or null
     MemoryModel model;
@@ -67,6 +68,10 @@ struct Worker {
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
     Finding undefined;
 };
+
+// Whether it has nothing to do: no access, and no more instructions than it takes to see that.
+constexpr uint64_t kIdleSteps = 64;
+inline bool is_idle(const Workgroup& group) { return !group.accesses && group.steps <= kIdleSteps * group.waves; }
 
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
 void close_workgroup(Worker& worker, Workgroup* group);
