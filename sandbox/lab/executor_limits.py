@@ -38,7 +38,7 @@ def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLim
         cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,
         file_bytes=64 << 20,
         resident_bytes=BASE_BYTES
-        + min(work.workers * WORKER_BYTES, WORKERS_BYTES)
+        + min(max(work.workers, work.together) * WORKER_BYTES, WORKERS_BYTES)
         + watched
         + len(layout.regions) * REGION_BYTES,
         folder_bytes=layout.memory + layout.masks + (256 << 20),

@@ -108,6 +108,7 @@ class Work:
     seen: bytes = b""  # of known shapes, by an earlier survey of the program
     exploration: ShapeExploration | None = None
     timeline: TimelineRequest | None = None
+    together: int = 0  # workgroups that wait for each other: one worker runs them in turns
 
 
 def _round_up(value: int, unit: int) -> int:

@@ -185,7 +185,8 @@ class Lab(ABC):
         return executor_request.Work(
             blocks=chosen,
             recorded_blocks=request.recorded if request.count else 0,
-            workers=max(min(self.cores, max(chosen)), *together(request.plan)),
+            workers=min(self.cores, max(chosen)),
+            together=max(together(request.plan)),
             deadline_s=request.deadline_s,
             l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"] // request.l1_sharers)),
             line_bytes=int(memory["line_bytes"]),
