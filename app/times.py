@@ -43,7 +43,7 @@ def predicted_text(time_us: float | None, warm_us: float, bound_us: float) -> st
 def mean_text(made: Evaluation) -> str:
     """The geometric mean over the benchmarks with its kind, in words."""
     if made.time_kind == "predicted" and (bound_us := mean_of(made, "bound_us")):
-        error = f"; a ratio of two has an error of {100 * made.time_error:.2g} %" if made.time_error else ""
+        error = f"; two are equal within {100 * made.time_error:.2g} %" if made.time_error else ""
         return f"{predicted_text(made.geomean_us, mean_of(made, 'warm_us'), bound_us)} (predicted{error})"
     return f"{format_us(made.geomean_us)} ({made.time_kind})"
 

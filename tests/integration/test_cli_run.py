@@ -110,7 +110,7 @@ def test_the_last_words_tell_an_expected_time_beside_its_bound(
         return replace(made, source=f"{made.source}\n// warm_us = 20\n// bound_us = 12.4\n// error = 0.01\n")
 
     assert ended(session_of(tmp_path, ScriptedAuthor(ideas, known)), json_asked=False) == 0
-    said = "us (cold; warm 20 us), bound 12.4 us (predicted; a ratio of two has an error of 1 %)"
+    said = "us (cold; warm 20 us), bound 12.4 us (predicted; two are equal within 1 %)"
     assert said in capsys.readouterr().out
 
 

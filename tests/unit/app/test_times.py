@@ -19,7 +19,7 @@ def timed(*rows: Measurement) -> Evaluation:
 
 
 def test_the_mean_says_what_is_expected_and_what_is_the_bound() -> None:
-    said = "expected 38.8 us (cold; warm 30.1 us), bound 12.4 us (predicted; a ratio of two has an error of 8 %)"
+    said = "expected 38.8 us (cold; warm 30.1 us), bound 12.4 us (predicted; two are equal within 8 %)"
     assert mean_text(timed(KNOWN)) == said
     assert (
         mean_text(timed(replace(KNOWN, warm_us=0.0, error=0.0))) == "expected 38.8 us (cold), bound 12.4 us (predicted)"
