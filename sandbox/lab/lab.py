@@ -296,6 +296,5 @@ class Lab(ABC):
 
 def _checks(request: ExecutionRequest, partial: bool) -> int:
     """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
-    if request.count or request.checks == "bounds" or not request.program.is_checked:
-        return 0
-    return 1 if partial else 2
+    is_unchecked = request.count or request.checks == "bounds" or not request.program.is_checked
+    return 0 if is_unchecked else 1 if partial else 2
