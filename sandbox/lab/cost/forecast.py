@@ -109,7 +109,7 @@ def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> La
     walked, again = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
     atomics = c.timelines.hottest * target.clock["atomic_clocks"] / target.clock_mhz
     resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
-    # Stores that no wave waits for, and what residents that are not walked through ask for, take their time all the same.
+    # Stores that no wave waits for, and the work of residents that are not walked through, take their time as well.
     cold = max(walked, *resources.values())
     warm = max(again, atomics, *_resources(c.timelines.warm, o, clock, target).values())
     waits, total = c.timelines.cold.waits, sum(c.timelines.cold.waits.values()) or 1.0
