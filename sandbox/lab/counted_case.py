@@ -247,13 +247,13 @@ def _factor(spread: Spread, wide: Spread, sizes: Mapping[str, int], total: int) 
     Where workgroups write the same places, the output's size says nothing of their number: the draw does.
     """
     factor = _by_what_it_writes(spread, sizes)
-    if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.accesses):
+    if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.work):
         return factor
     share = wide.busy / wide.executed
     written = share / (spread.busy / spread.executed) / factor  # times the outputs' size, by the wide draw's share
     if written * (1 - SURE * math.sqrt((1 - share) / wide.busy)) > MORE:
-        return wide.accesses / wide.executed / (spread.accesses / spread.executed)
-    return factor * _more(wide.accesses / wide.busy / (spread.accesses / spread.busy))
+        return wide.work / wide.executed / (spread.work / spread.executed)
+    return factor * _more(wide.work / wide.busy / (spread.work / spread.busy))
 
 
 def _more(times: float) -> float:

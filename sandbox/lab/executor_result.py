@@ -53,11 +53,11 @@ _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
 _LEVELS, _ENDS, _STALLED = 3, 64, 48  # of a timeline
 _LAUNCH = (
-    *("executed", "failed", "accesses", "busy", "most", "atomic"),
+    *("executed", "failed", "work", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
 )
 _MOVED = ("loaded", "stored")
-_RECORD = ("blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines")
+_RECORD = ("blocks", "waves", "barriers", "work", "read_lines", "written_lines")
 
 Row = Mapping[str, Any]
 
@@ -163,7 +163,7 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)
     _number(row["cpu_ns"], 1 << 62)
-    for name in ("accesses", "most"):
+    for name in ("work", "most"):
         _number(row[name], 1 << 62)
     _number(row["busy"], executed + 1)
     _flag(row["reads_intermediate"])
@@ -189,7 +189,6 @@ def _record(record: Any, asked: Asked) -> None:
         for value in record[name]:
             _number(value, 1 << 62)
     _need(record["blocks"] <= asked.recorded + 1, "recorded")
-    _need(record["dropped"] <= record["accesses"], "dropped")
     _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")
     for site in _list(record["sites"], MOST_SITES):
         values = _list(site, _SITE_NUMBERS)

@@ -7,6 +7,7 @@ practical rate; where none comes near the expected time, latency binds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -126,8 +127,10 @@ def _us(line: Timeline, o: Occupancy, target: Target) -> float:
         clocks = max(clocks, line.ends[0] * o.heaviest)
     simds = target.limits["simd_per_unit"]
     busy = min(1.0, line.work["mfma"] * o.blocks_on_busiest / simds / clocks) if clocks else 0.0
-    slower = 1 - (1 - target.clock["matrix_clock"]) * busy
-    return clocks / target.clock_mhz / slower
+    busy *= o.blocks / (o.blocks_on_busiest * target.units)  # of all units of the chip, which share its power
+    # Under a cap of power the clock falls as the cube root of what switches, since voltage follows it.
+    power = 1 + (1 / target.clock["matrix_clock"] ** 3 - 1) * busy
+    return clocks / target.clock_mhz * math.cbrt(power)
 
 
 def _resources(line: Timeline, o: Occupancy, clock: Clock, target: Target) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNLIKE = 2.0  # times the accesses of the recorded workgroups, or one part in so many, that others may make
+UNLIKE = 2.0  # times the work of the recorded workgroups, or one part in so many, that others may do
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,10 @@ class Spread:
 
     executed: int
     recorded: int
-    accesses: int  # of all that were executed
-    recorded_accesses: int
-    busy: int  # of the executed ones, those that accessed anything
-    most: int  # accesses of one of them
+    work: int  # of all that were executed: their waves' instructions and their lanes' accesses, see workgroup.h
+    recorded_work: int
+    busy: int  # of the executed ones, those that have something to do
+    most: int  # work of one of them
     is_atomic: bool  # has changed memory atomically: which workgroup does what may be decided at run time
     loaded: Mapping[str, float]  # distinct bytes of each workgroup by buffer, summed
     stored: Mapping[str, float]
@@ -32,10 +32,9 @@ class Spread:
             {name: value * scale for name, value in zip(names, record[way], strict=True)}
             for way in ("loaded", "stored")
         ]
-        numbers = (int(row[name]) for name in ("accesses", "busy", "most"))
-        accesses, busy, most = numbers
-        recorded, own = int(record["blocks"]), int(record["accesses"])
-        return cls(int(row["executed"]), recorded, accesses, own, busy, most, bool(row["atomic"]), *moved)
+        work, busy, most = (int(row[name]) for name in ("work", "busy", "most"))
+        recorded, recorded_work = int(record["blocks"]), int(record["work"])
+        return cls(int(row["executed"]), recorded, work, recorded_work, busy, most, bool(row["atomic"]), *moved)
 
     @property
     def is_alike(self) -> bool:
@@ -46,19 +45,19 @@ class Spread:
     def others_share(self) -> float:
         """Work of one that was executed without being recorded, over that of a recorded one; 1 where there is none."""
         others = self.executed - self.recorded
-        if others <= 0 or not self.accesses:
+        if others <= 0 or not self.work:
             return 1.0
-        ours = self.recorded_accesses / max(1, self.recorded)
-        return (self.accesses - self.recorded_accesses) / others / ours if ours else math.inf
+        ours = self.recorded_work / max(1, self.recorded)
+        return (self.work - self.recorded_work) / others / ours if ours else math.inf
 
     def busy_of(self, total: int) -> int:
-        """The workgroups of the grid that access anything; all where it may be others on each run."""
+        """The workgroups of the grid that have something to do; all where it may be others on each run."""
         return total if self.is_atomic else max(1, round(total * self.busy / max(1, self.executed)))
 
     @property
     def heaviest(self) -> float:
         """Work of the heaviest workgroup over the mean of the busy ones; 1 where it may be another on each run."""
-        return self.most * self.busy / self.accesses if self.accesses and not self.is_atomic else 1.0
+        return self.most * self.busy / self.work if self.work and not self.is_atomic else 1.0
 
 
 NOTHING = Spread(0, 0, 0, 0, 0, 0, False, {}, {})

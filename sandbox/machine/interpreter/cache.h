@@ -20,7 +20,7 @@ struct LineCache {
     }
     // How many of the wanted parts were not there; now they are.
     uint32_t touch(uint64_t line, uint32_t wanted) {
-        const uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets;
+        const uint32_t set = set_of(line);
         uint32_t way = way_of(tag[set], line);
         if (way == kMaxWays) {
             uint64_t least = ~0ull;
@@ -37,8 +37,13 @@ struct LineCache {
         parts[set][way] = had | wanted;
         return (uint32_t)__builtin_popcount(wanted & ~had);
     }
+    void forget(uint64_t line) {
+        const uint32_t set = set_of(line), way = way_of(tag[set], line);
+        if (way < kMaxWays) tag[set][way] = ~0ull, used[set][way] = 0;
+    }
 
   private:
+    static uint32_t set_of(uint64_t line) { return (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets; }
     uint32_t way_of(const uint64_t* tags, uint64_t line) const {
         using Tags = uint64_t __attribute__((ext_vector_type(kFew)));
         using Bools = bool __attribute__((ext_vector_type(kFew)));

@@ -57,7 +57,7 @@ struct Recorder {
     uint64_t* executed;  // of each instruction: waves that executed it
     uint64_t* spare;     // the worker's own, while this one takes its place
     Scratchpad* pad;
-    uint64_t blocks, waves, barriers, accesses, read_footprint, write_footprint;
+    uint64_t blocks, waves, barriers, work, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions];  // loads, then stores and atomics, by buffer
 };
 
@@ -276,7 +276,7 @@ void close_recorder(Worker& worker, const Workgroup& group) {
     recorder.blocks++;
     if (group.accesses) recorder.waves += group.waves;  // a wave that does nothing is not counted
     recorder.barriers += group.barriers;
-    recorder.accesses += group.accesses;
+    recorder.work += work_of(group);
     recorder.pad->read_lines.clear();
     recorder.pad->written_lines.clear();
 }
@@ -288,8 +288,8 @@ void write_counters(FILE* out, uint32_t launch) {
     for (uint64_t w = 0; w < g_request->head.workers; w++) {
         const Recorder* recorder = g_recorders[launch * g_request->head.workers + w];
         if (!recorder) continue;
-        const uint64_t mine[] = {recorder->blocks,   recorder->waves,          recorder->barriers,
-                                 recorder->accesses, recorder->read_footprint, recorder->write_footprint};
+        const uint64_t mine[] = {recorder->blocks, recorder->waves,          recorder->barriers,
+                                 recorder->work,   recorder->read_footprint, recorder->write_footprint};
         for (int i = 0; i < 6; i++) sums[i] += mine[i];
         for (uint64_t i = 0; i < 2 * g_program->head.instructions; i++) {
             if (!recorder->site[i].instructions) continue;
@@ -297,8 +297,8 @@ void write_counters(FILE* out, uint32_t launch) {
             is_first = false;
         }
     }
-    static const char* const names[] = {"blocks", "waves", "barriers", "accesses", "read_lines", "written_lines"};
-    fprintf(out, "],\"dropped\":0");
+    static const char* const names[] = {"blocks", "waves", "barriers", "work", "read_lines", "written_lines"};
+    fprintf(out, "]");
     for (int i = 0; i < 6; i++) fprintf(out, ",\"%s\":%llu", names[i], (unsigned long long)sums[i]);
     for (int stores = 0; stores < 2; stores++) {
         fprintf(out, ",\"%s\":[", stores ? "stored" : "loaded");

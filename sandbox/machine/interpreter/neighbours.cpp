@@ -9,13 +9,6 @@
 
 namespace machine {
 
-struct Neighbourhood {
-    LaunchStream* launch;
-    KeySet all[2], own[2];  // of loads; of stores and atomics
-    KeySet middle;
-    uint64_t place;  // in the list
-};
-
 namespace {
 
 void* roomy(uint64_t bytes) {
@@ -24,11 +17,96 @@ void* roomy(uint64_t bytes) {
     return place;
 }
 
+// By how many neighbours each line is touched; of too many lines, all further ones are taken for new.
+class LineCounts {
+  public:
+    LineCounts() : key_((uint64_t*)roomy(8 * kSlots)), count_((uint32_t*)roomy(4 * kSlots)) {}
+    ~LineCounts() { munmap(key_, 8 * kSlots), munmap(count_, 4 * kSlots); }
+    // Returns the neighbours that had touched the line before.
+    uint32_t add(uint64_t line) {
+        const uint32_t at = slot_of(line);
+        if (!key_[at]) {
+            if (lines_ >= kSlots / 4 * 3) return 0;
+            lines_++;
+            key_[at] = line + 1;
+        }
+        return count_[at]++;
+    }
+    uint32_t of(uint64_t line) const { return count_[slot_of(line)]; }
+
+  private:
+    static constexpr uint32_t kSlots = 1 << 18;
+    uint32_t slot_of(uint64_t line) const {
+        uint32_t at = (uint32_t)((line * 0x9E3779B97F4A7C15ull) >> 46);
+        while (key_[at] && key_[at] != line + 1) at = (at + 1) % kSlots;
+        return at;
+    }
+    uint64_t* key_;
+    uint32_t *count_, lines_ = 0;
+};
+
+// What neighbours write, so that memory is as before when all have run.
+class WriteLog {
+  public:
+    WriteLog() : entry_((Entry*)roomy(kMost * sizeof(Entry))) {}
+    ~WriteLog() { munmap(entry_, kMost * sizeof(Entry)); }
+    bool has_room(uint64_t instructions) const { return entries_ + instructions * kLanes <= kMost; }
+    void keep(const Place& place, uint32_t bytes) {
+        for (uint64_t rest = place.lanes; rest && entries_ < kMost; rest &= rest - 1) {
+            Entry& entry = entry_[entries_++];
+            entry = {place.host + place.offset[__builtin_ctzll(rest)], bytes, {}};
+            memcpy(entry.before, entry.at, bytes);
+        }
+    }
+    void take_back() {
+        while (entries_) {
+            const Entry& entry = entry_[--entries_];
+            memcpy(entry.at, entry.before, entry.bytes);
+        }
+    }
+
+  private:
+    struct Entry {
+        uint8_t* at;
+        uint64_t bytes;
+        uint8_t before[16];
+    };
+    static constexpr uint64_t kMost = 1 << 24;
+    Entry* entry_;
+    uint64_t entries_ = 0;
+};
+
 KeySet new_set() {
     KeySet set;
     set.slot = (uint64_t*)roomy(8 * KeySet::kSlots);
     set.touched = (uint32_t*)roomy(4 * KeySet::kSlots);
     return set;
+}
+
+void free_set(const KeySet& set) {
+    munmap(set.slot, 8 * KeySet::kSlots);
+    munmap(set.touched, 4 * KeySet::kSlots);
+}
+
+}  // namespace
+
+struct Neighbourhood {
+    LaunchStream* launch;
+    LineCounts all[2];  // of loads; of stores and atomics
+    KeySet own[2] = {new_set(), new_set()}, middle = new_set();
+    WriteLog log;
+    uint64_t place = 0;  // in the list
+
+    explicit Neighbourhood(LaunchStream& stream) : launch(&stream) {}
+    ~Neighbourhood() { free_set(own[0]), free_set(own[1]), free_set(middle); }
+};
+
+namespace {
+
+void begin_neighbour(Neighbourhood& neighbours, uint64_t place) {
+    neighbours.launch->neighbours += place > 2;
+    neighbours.place = place;
+    for (KeySet& set : neighbours.own) set.clear();
 }
 
 void note_reuse(Neighbourhood& neighbours, uint32_t region, uint64_t key) {
@@ -39,27 +117,44 @@ void note_reuse(Neighbourhood& neighbours, uint32_t region, uint64_t key) {
         reuse.before[neighbours.place - 1]++;
 }
 
+void note_line(Neighbourhood& neighbours, uint32_t region, uint64_t line, bool stores) {
+    const uint64_t key = (uint64_t)region << kLineRegion | line;
+    if (!neighbours.own[stores].insert(key)) return;
+    if (neighbours.place < 3) {
+        if (!stores) note_reuse(neighbours, region, key);
+        return;
+    }
+    Sharing& sharing = neighbours.launch->sharing[stores][region];
+    sharing.summed++;
+    sharing.distinct += !neighbours.all[stores].add(key);
+}
+
+// Lines that at least half of the neighbours load are everybody's.
+void mark_common(const Neighbourhood& neighbours) {
+    LaunchStream& launch = *neighbours.launch;
+    if (launch.neighbours < 2) return;
+    for (uint32_t g = 0; g < launch.groups; g++)
+        for (uint64_t i = 0; i < launch.group[g].lines; i++) {
+            uint64_t& line = launch.group[g].line[i];
+            if (neighbours.all[0].of(line & kPlainLine) * 2 >= launch.neighbours) line |= kCommonLine;
+        }
+}
+
+void run_one(Neighbourhood& neighbours, Worker& worker, const Launch& launch, uint32_t index, uint64_t place) {
+    Workgroup* group = open_workgroup(worker, launch, index, launch.neighbour[place]);
+    const uint64_t steps = worker.request->head.neighbour_steps * group->waves;
+    begin_neighbour(neighbours, place);
+    if (neighbours.log.has_room(steps)) run_workgroup(*group, steps);
+    close_workgroup(worker, group);
+}
+
 }  // namespace
 
-Neighbourhood* open_neighbours(uint32_t launch) {
-    Neighbourhood* neighbours = (Neighbourhood*)calloc(1, sizeof(Neighbourhood));
-    if (!neighbours) die("no memory for the streams");
-    *neighbours = {&all_streams().launch[launch], {new_set(), new_set()}, {new_set(), new_set()}, new_set(), 0};
-    return neighbours;
-}
-
-void begin_neighbour(Neighbourhood& neighbours, uint64_t place) {
-    neighbours.launch->neighbours += place > 2;
-    neighbours.place = place;
-    for (KeySet& set : neighbours.own) set.clear();
-}
-
 void note_neighbour(Neighbourhood& neighbours, const Place& place, Access access, uint32_t bytes) {
-    const bool stores = access != Access::load;
     if (!place.region || place.region->space == Space::arguments) return;
+    if (access != Access::load) neighbours.log.keep(place, bytes);
     const uint32_t region = place.region->index();
     if (region >= kMaxRegions) return;
-    Sharing& sharing = neighbours.launch->sharing[stores][region];
     const uint64_t line_bytes = all_streams().line_bytes;
     uint64_t before = kNone64;
     for (uint64_t rest = place.lanes; rest; rest &= rest - 1) {
@@ -67,44 +162,25 @@ void note_neighbour(Neighbourhood& neighbours, const Place& place, Access access
         for (uint64_t line = at / line_bytes; line <= (at + bytes - 1) / line_bytes; line++) {
             if (line == before) continue;
             before = line;
-            const uint64_t key = (uint64_t)region << kLineRegion | line;
-            if (!neighbours.own[stores].insert(key)) continue;
-            if (neighbours.place < 3) {
-                if (!stores) note_reuse(neighbours, region, key);
-                continue;
-            }
-            sharing.summed++;
-            sharing.distinct += neighbours.all[stores].insert(key);
+            note_line(neighbours, region, line, access != Access::load);
         }
     }
 }
 
-void close_neighbours(Neighbourhood* neighbours) {
-    KeySet* const sets[] = {&neighbours->all[0], &neighbours->all[1], &neighbours->own[0], &neighbours->own[1],
-                            &neighbours->middle};
-    for (const KeySet* set : sets) {
-        munmap(set->slot, 8 * KeySet::kSlots);
-        munmap(set->touched, 4 * KeySet::kSlots);
-    }
-    free(neighbours);
-}
-
 void run_neighbours(Worker& worker, const Launch& launch, uint32_t index) {
-    if (worker.number || !launch.neighbours || !kept_streams()) return;
-    for (uint32_t i = 0; i < g_memory.count; i++)  // what they change would change what others do
-        if (g_memory.region[i].changes > g_memory.region[i].changes_before) return;
-    const uint64_t accesses = worker.accesses, barriers = worker.barriers;
-    worker.neighbours = open_neighbours(index);
-    for (uint64_t i = 0; i < launch.neighbours && !finding_count(); i++) {
-        if (launch.neighbour[i] == kNone64) continue;
-        Workgroup* group = open_workgroup(worker, launch, index, launch.neighbour[i]);
-        begin_neighbour(*worker.neighbours, i);
-        run_workgroup(*group, worker.request->head.neighbour_steps * group->waves);
-        close_workgroup(worker, group);
-    }
-    close_neighbours(worker.neighbours);
+    if (!launch.neighbours || !kept_streams() || finding_count()) return;
+    const uint64_t accesses = worker.accesses, barriers = worker.barriers, work = worker.work;
+    uint64_t changes[kMaxRegions];
+    for (uint32_t i = 0; i < g_memory.count && i < kMaxRegions; i++) changes[i] = g_memory.region[i].changes;
+    Neighbourhood neighbours(all_streams().launch[index]);
+    worker.neighbours = &neighbours;
+    for (uint64_t i = 0; i < launch.neighbours && !finding_count(); i++)
+        if (launch.neighbour[i] != kNone64) run_one(neighbours, worker, launch, index, i);
     worker.neighbours = nullptr;
-    worker.accesses = accesses, worker.barriers = barriers;
+    neighbours.log.take_back();
+    mark_common(neighbours);
+    for (uint32_t i = 0; i < g_memory.count && i < kMaxRegions; i++) g_memory.region[i].changes = changes[i];
+    worker.accesses = accesses, worker.barriers = barriers, worker.work = work;
 }
 
 }  // namespace machine

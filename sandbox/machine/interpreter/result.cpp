@@ -29,9 +29,9 @@ void write_outcomes(FILE* out, const Grid& grid) {
 
 void write_launch(FILE* out, const Outcome& o) {
     fprintf(out,
-            "\n{\"executed\":%llu,\"failed\":%llu,\"accesses\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
+            "\n{\"executed\":%llu,\"failed\":%llu,\"work\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
             "\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_ns\":%llu,",
-            (Number)o.executed.get(), (Number)o.failed.get(), (Number)o.accesses.get(), (Number)o.busy.get(),
+            (Number)o.executed.get(), (Number)o.failed.get(), (Number)o.work.get(), (Number)o.busy.get(),
             (Number)o.most.get(), o.atomic ? "true" : "false", (Number)o.barriers.get(),
             o.read_intermediate ? "true" : "false", (Number)o.nanoseconds, (Number)o.cpu_nanoseconds);
 }

@@ -94,6 +94,27 @@ Streams& all_streams() { return g_streams; }
 
 const Streams* kept_streams() { return g_streams.launch ? &g_streams : nullptr; }
 
+static void make_ages(GroupStream& stream) {
+    stream.ages = {(uint64_t*)roomy(8 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots), 0,
+                   0};
+}
+
+static void forget_ages(GroupStream& stream) {
+    munmap(stream.ages.key, 8 * kAgeSlots);
+    munmap(stream.ages.touched, 4 * kAgeSlots);
+    munmap(stream.ages.written, 4 * kAgeSlots);
+}
+
+static void make_room(GroupStream& stream) {
+    const uint64_t windows = g_request->head.stream_steps / stream.waves / (2 * kWindow);
+    stream.most_steps = (windows ? windows : 1) * 2 * kWindow;
+    for (uint32_t i = 0; i < stream.waves; i++)
+        stream.wave[i] = {(Step*)roomy(stream.most_steps * sizeof(Step)), 0, 0, 1, false};
+    stream.touch = (Touch*)roomy(kMostTouches * sizeof(Touch));
+    stream.line = (uint64_t*)roomy(kMostLines * sizeof(uint64_t));
+    make_ages(stream);
+}
+
 GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
     if (!g_streams.launch) return nullptr;
     LaunchStream& streams = g_streams.launch[launch];
@@ -107,14 +128,7 @@ GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
     if (!stream) return nullptr;
     stream->linear = group.linear;
     stream->waves = group.waves;
-    const uint64_t windows = g_request->head.stream_steps / group.waves / (2 * kWindow);
-    stream->most_steps = (windows ? windows : 1) * 2 * kWindow;
-    for (uint32_t i = 0; i < group.waves; i++)
-        stream->wave[i] = {(Step*)roomy(stream->most_steps * sizeof(Step)), 0, 0, 1, false};
-    stream->touch = (Touch*)roomy(kMostTouches * sizeof(Touch));
-    stream->ages = {(uint64_t*)roomy(8 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots),
-                    0, 0};
-    stream->line = (uint64_t*)roomy(kMostLines * sizeof(uint64_t));
+    if (!stream->line) make_room(*stream);
     return stream;
 }
 
@@ -148,6 +162,13 @@ void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores
     touch->lines++;
 }
 
+void note_scalar_load(GroupStream& stream, const Wave& wave, uint32_t region, uint64_t offset, uint32_t bytes) {
+    const uint64_t line_bytes = g_request->head.line_bytes;
+    note_touch(stream, wave, TouchKind::load, SiteCounts{}, 1);
+    for (uint64_t line = offset / line_bytes; line <= (offset + bytes - 1) / line_bytes; line++)
+        note_line(stream, wave, (uint64_t)region << kLineRegion | line, false, 0);
+}
+
 void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes) {
     const uint32_t dwords = (bytes + 3) / 4;
     SiteCounts counts = {};
@@ -162,25 +183,19 @@ void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Acc
         note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
 }
 
-static void forget_ages(GroupStream& stream) {
-    munmap(stream.ages.key, 8 * kAgeSlots);
-    munmap(stream.ages.touched, 4 * kAgeSlots);
-    munmap(stream.ages.written, 4 * kAgeSlots);
-}
-
-static void drop(GroupStream& stream) {
-    forget_ages(stream);
-    for (uint32_t i = 0; i < stream.waves; i++) munmap(stream.wave[i].step, stream.most_steps * sizeof(Step));
-    munmap(stream.touch, kMostTouches * sizeof(Touch));
-    munmap(stream.line, kMostLines * sizeof(uint64_t));
+// The stream's memory is the next workgroup's: of a launch all have as many waves.
+static void leave_to_another(GroupStream& stream) {
+    if (stream.ages.count) forget_ages(stream), make_ages(stream);
+    for (uint32_t i = 0; i < stream.waves; i++) stream.wave[i] = {stream.wave[i].step, 0, 0, 1, false};
+    memset(stream.fresh, 0, sizeof stream.fresh);
     pthread_mutex_lock(&g_mutex);
-    memset((void*)&stream, 0, sizeof stream);
+    stream.touches = stream.lines = 0;
     stream.is_idle = true;
     pthread_mutex_unlock(&g_mutex);
 }
 
 void close_stream(GroupStream& stream, const Workgroup& group) {
-    if (is_idle(group)) return drop(stream);
+    if (is_idle(group)) return leave_to_another(stream);
     for (uint64_t t = 0; t < stream.touches; t++) {
         const Touch& touch = stream.touch[t];
         if (touch.kind != TouchKind::store) continue;

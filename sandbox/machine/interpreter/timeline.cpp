@@ -38,10 +38,9 @@ struct Slot {
 // One walk through the streams of all workgroups that the unit is given.
 class Walk {
   public:
-    Walk(const TimelineSetting& setting, const Levels& levels, LineCache& l1, Timeline& line)
+    Walk(const TimelineSetting& setting, const Levels& levels, Timeline& line)
         : stream_(setting.streams.launch[setting.launch]), residency_(stream_.residency), rows_(setting.rows),
-          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes, l1),
-          line_(line) {
+          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes), line_(line) {
         runner_ = (Runner*)calloc(kMostWavesAtOnce, sizeof(Runner));
         if (!runner_) die("no memory for the timeline");
         plan();
@@ -231,7 +230,8 @@ class Walk {
             memory(wave, row, touch);
             break;
         case Category::scalar_memory:
-            wave.scalar.push(after(wave.now, c_.scalar_latency));
+            wave.scalar.push(touch ? memory_.scalar_load(*wave.stream, *touch, slot_[wave.slot].serial, wave.now)
+                                   : after(wave.now, c_.scalar_latency));
             break;
         case Category::wait:
             if (row.vmcnt != 255) wave.vector.leave(row.vmcnt);
@@ -348,10 +348,9 @@ class Walk {
 Timeline timeline_of(const TimelineSetting& setting, bool is_warm) {
     Timeline line = {};
     line.stall = (double*)calloc(setting.program.head.instructions * kStalls + kStalls, sizeof(double));
-    static LineCache l1;
     if (!line.stall) die("no memory for the timeline");
     const Levels levels = levels_of(setting.streams, setting.launch, setting.clock, is_warm);
-    Walk walk(setting, levels, l1, line);
+    Walk walk(setting, levels, line);
     walk.run();
     return line;
 }

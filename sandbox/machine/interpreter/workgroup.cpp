@@ -180,6 +180,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
 void close_workgroup(Worker& worker, Workgroup* group) {
     worker.barriers += group->barriers;
     worker.accesses += group->accesses;
+    worker.work += work_of(*group);
     worker.free_groups[worker.free_count++] = group;
 }
 
