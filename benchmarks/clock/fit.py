@@ -4,7 +4,7 @@ Least squares over logarithms of the figures, by Gauss and Newton. What is minim
 predicted over measured, each family with the same weight; of kernels of the same work also how far that lies from their
 mean, which is what their order and a choice depend on; and of each figure its distance from what hardware suggests,
 over a width, so that no figure leaves it without need. Then each family is left out in turn, the figures are fitted to
-the others from there on, and the family's error is told.
+the others from there on, and the family's error is told; those times go to FOLDER/left_out.tsv.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from benchmarks.clock.compared import Compared, show
 from benchmarks.clock.points import family_names, points
 from benchmarks.clock.recorded import Recorded, record
 from benchmarks.clock.rows import write_dims
+from benchmarks.clock.sheet import sheet
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.machine.executor import executor
 from sandbox.target import load_target
@@ -206,10 +207,13 @@ def main(words: Sequence[str]) -> int:
     fit = Fit(drawn, program)
     _, linearised = fit.run(load_target("mi300x").clock)
     told = list[Compared]()
-    for name in family_names():
-        mine = [each for each in kept if each.point.family == name]
-        times = fit.predicted(linearised.solved(left_out=name), mine)
-        told += [Compared(each.point, float(time_us), each.bound_us) for each, time_us in zip(mine, times, strict=True)]
+    with sheet(wanted.folder / "left_out.tsv") as rows:
+        for name in family_names():
+            mine = [each for each in kept if each.point.family == name]
+            times = fit.predicted(linearised.solved(left_out=name), mine)
+            for each, time_us in zip(mine, times, strict=True):
+                told.append(Compared(each.point, float(time_us), each.bound_us))
+                rows.add(told[-1])
     say("each family by figures that were fitted without it:")
     show(told)
     return 0
