@@ -1,9 +1,10 @@
 """The worth of predicted times: `python -m benchmarks.clock_worth` reads what was predicted and stored.
 
 `python -m benchmarks.clock` predicts by the figures of `[clock]` as shipped, `python -m benchmarks.clock.fit` each
-family by figures that were fitted without it. Beside each figure stands the goal, and for the order and the choice the same of
-the bound. Points of the same work are those of one family, device and shape; their order counts where the slowest takes
-at least twice as long as the fastest. Beside ours stand the times that MGPUSim's authors publish as their simulator's.
+family by figures that were fitted without it. Beside each figure stands the goal, and for the order and the choice the
+same of the bound. Points of the same work are those of one family, device and shape; their order counts where the
+slowest takes at least twice as long as the fastest. Beside ours stand the times that MGPUSim's authors publish as their
+simulator's.
 """
 
 from __future__ import annotations
