@@ -82,7 +82,9 @@ Levels levels_of(const Streams& streams, uint32_t launch, const Clock& clock, bo
     if (is_warm) note_recent(footprint);
     double waves = 0;
     for (uint32_t g = 0; g < stream.groups; g++) waves = most(waves, stream.group[g].waves);
-    const double scratch = at_once * waves * kLanes * stream.scratch_bytes;
+    // Until a lane reads again what it has put into private memory, its workgroup touches half of the rest as well.
+    const double scratch =
+        at_once * (waves * kLanes * stream.scratch_bytes + (stream.scratch_bytes ? resident / 2 : 0));
     levels.scratch.beyond_l2 = scratch > clock.l2_bytes ? 1 - clock.l2_bytes / scratch : 0;
     levels.scratch.beyond_mall =
         scratch * clock.chiplets > clock.mall_bytes ? 1 - clock.mall_bytes / (scratch * clock.chiplets) : 0;

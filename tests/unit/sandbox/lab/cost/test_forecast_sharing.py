@@ -70,3 +70,26 @@ __global__ void k(const float* x, float* y) {
 }"""
     few, all_units = (forecast_of(multiply, [launch("k", ["x", "y"], [n], [256])]) for n in (38, 304))
     assert all_units.warm_us - all_units.overhead_us > 1.2 * (few.warm_us - few.overhead_us)
+
+
+def private(kept: int, streamed: int) -> PlanForecast:
+    """Of work-items that keep so many floats in private memory while they read so many others."""
+    return forecast_of(
+        f"""
+__global__ void k(const float* x, float* y) {{
+    volatile float v[{max(kept, 1)}];
+    const long i = (long)blockIdx.x * 256 + threadIdx.x, all = (long)gridDim.x * 256;
+    float sum = 0;
+    for (int j = 0; j < {kept}; ++j) v[j] = i + j;
+    for (int j = 0; j < {streamed}; ++j) sum += x[j * all + i];
+    for (int j = 0; j < {kept}; ++j) sum += v[{kept} - 1 - j];
+    y[i] = sum;
+}}""",
+        [launch("k", ["x", "y"], [1 << 12], [256])],
+        1 << 26,
+    )
+
+
+def test_what_streams_by_drives_private_memory_out_of_the_l2() -> None:
+    both, alone, stream = private(16, 48), private(16, 0), private(0, 48)
+    assert both.resources_us["mall"] > 1.05 * (alone.resources_us["mall"] + stream.resources_us["mall"])
