@@ -52,8 +52,9 @@ KINDS = (
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
 _LEVELS, _ENDS, _STALLED = 3, 64, 48  # of a timeline
+_WORKS = 512  # workgroups whose work is told one by one
 _LAUNCH = (
-    *("executed", "failed", "work", "busy", "most", "atomic"),
+    *("executed", "failed", "work", "works", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
 )
 _MOVED = ("loaded", "stored")
@@ -165,6 +166,8 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _number(row["cpu_ns"], 1 << 62)
     for name in ("work", "most"):
         _number(row[name], 1 << 62)
+    for value in _list(row["works"], _WORKS):
+        _number(value, 1 << 62)
     _number(row["busy"], executed + 1)
     _flag(row["reads_intermediate"])
     _flag(row["atomic"])
@@ -199,8 +202,9 @@ def _record(record: Any, asked: Asked) -> None:
 
 
 def _timelines(row: Any) -> None:
-    _fields(row, ("cold", "warm", "hottest"))
-    _number(row["hottest"], 1 << 62)
+    _fields(row, ("cold", "warm", "hottest", "exchanges"))
+    for name in ("hottest", "exchanges"):
+        _number(row[name], 1 << 62)
     for name in ("cold", "warm"):
         line = row[name]
         _fields(line, ("ends", "waits", "bytes", "work", "steps", "places"))

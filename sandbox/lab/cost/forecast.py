@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sandbox.lab.cost.clock import STALLS, Clock
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.occupancy import Occupancy
-from sandbox.lab.cost.timeline import Timeline
+from sandbox.lab.cost.timeline import Timeline, Timelines
 from sandbox.target import Target
 
 _CAUSES = {"valu": "valu", "mfma": "mfma", "lds": "lds"}  # of waits, by the resource that causes them
@@ -108,7 +108,7 @@ def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> La
     if c.timelines is None:
         return LaunchForecast(c, o, 0.0, 0.0, {"latency": 0.0}, {})
     walked, again = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
-    atomics = c.timelines.hottest * target.clock["atomic_clocks"] / target.clock_mhz
+    atomics = _atomic_clocks(c.timelines, target) / target.clock_mhz
     resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
     # Stores that no wave waits for, and the work of residents that are not walked through, take their time as well.
     cold = max(walked, *resources.values())
@@ -118,6 +118,12 @@ def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> La
     slowest = max(resources, key=lambda name: resources[name])
     parts[_CAUSES.get(slowest, "memory")] += cold - walked
     return LaunchForecast(c, o, cold, min(cold, warm), resources, parts)
+
+
+def _atomic_clocks(lines: Timelines, target: Target) -> float:
+    """Clocks of the atomic operations on one line: those that fail where another came between wait for the memory."""
+    table = target.clock
+    return max(lines.hottest * table["atomic_clocks"], lines.exchanges * table["mall_latency"])
 
 
 def _us(line: Timeline, o: Occupancy, target: Target) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+QUARTERS = 4  # as many streams of a launch as are kept
 UNLIKE = 2.0  # times the work of the recorded workgroups, or one part in so many, that others may do
 
 
@@ -23,18 +24,21 @@ class Spread:
     is_atomic: bool  # has changed memory atomically: which workgroup does what may be decided at run time
     loaded: Mapping[str, float]  # distinct bytes of each workgroup by buffer, summed
     stored: Mapping[str, float]
+    works: tuple[int, ...] = ()  # of those that a list names, in its order
 
     @classmethod
     def of(cls, row: Mapping[str, Any], names: Sequence[str], scale: float) -> Spread:
         """The spread from a launch's row in result.json; `names` are those of the buffers."""
         record = row["recorded"]
-        moved = [
+        loaded, stored = (
             {name: value * scale for name, value in zip(names, record[way], strict=True)}
             for way in ("loaded", "stored")
-        ]
+        )
         work, busy, most = (int(row[name]) for name in ("work", "busy", "most"))
         recorded, recorded_work = int(record["blocks"]), int(record["work"])
-        return cls(int(row["executed"]), recorded, work, recorded_work, busy, most, bool(row["atomic"]), *moved)
+        works = tuple(int(value) for value in row["works"])
+        executed, is_atomic = int(row["executed"]), bool(row["atomic"])
+        return cls(executed, recorded, work, recorded_work, busy, most, is_atomic, loaded, stored, works)
 
     @property
     def is_alike(self) -> bool:
@@ -49,6 +53,17 @@ class Spread:
             return 1.0
         ours = self.recorded_work / max(1, self.recorded)
         return (self.work - self.recorded_work) / others / ours if ours else math.inf
+
+    def quartiles_first(self, places: Sequence[int]) -> tuple[int, ...] | None:
+        """Give the places of a list with those before that stand for a quarter of it each; None where all are alike.
+
+        The first ones are those whose timelines are walked.
+        """
+        if len(self.works) != len(places) or max(self.works) <= UNLIKE * min(self.works):
+            return None
+        by_work = sorted(range(len(places)), key=lambda i: (self.works[i], i))
+        first = [by_work[(2 * part + 1) * len(places) // (2 * QUARTERS)] for part in range(QUARTERS)]
+        return tuple(places[i] for i in (*first, *(i for i in range(len(places)) if i not in first)))
 
     def busy_of(self, total: int) -> int:
         """The workgroups of the grid that have something to do; all where it may be others on each run."""

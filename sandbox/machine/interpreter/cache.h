@@ -43,7 +43,11 @@ struct LineCache {
     }
 
   private:
-    static uint32_t set_of(uint64_t line) { return (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets; }
+    // All bits of the line count, so that no power of two between lines leaves sets without any.
+    static uint32_t set_of(uint64_t line) {
+        for (int bits = 32; bits >= 4; bits /= 2) line ^= line >> bits;
+        return (uint32_t)line % kSets;
+    }
     uint32_t way_of(const uint64_t* tags, uint64_t line) const {
         using Tags = uint64_t __attribute__((ext_vector_type(kFew)));
         using Bools = bool __attribute__((ext_vector_type(kFew)));

@@ -51,6 +51,7 @@ struct Share {  // a worker's part of one launch
         const bool records = is_recorded(request, launch, k);
         if (records) worker.recorder = open_recorder(worker, grid.launch);
         Workgroup* group = open_workgroup(worker, launch, grid.launch, launch.linear(turn, request.head.recording));
+        group->place = turn;
         if (records) group->stream = open_stream(grid.launch, *group);
         return group;
     }
@@ -62,6 +63,8 @@ struct Share {  // a worker's part of one launch
         failed += group->failed;
         busy += !is_idle(*group);
         if (work_of(*group) > most) most = work_of(*group);
+        if (launch.listed && group->place < kMostWorks)
+            grid.outcomes[grid.launch].works[group->place] = work_of(*group);
         if (group->uses_undefined && !group->failed && !worker.uses_undefined)
             worker.uses_undefined = true, worker.undefined = group->undefined;
         close_workgroup(worker, group);

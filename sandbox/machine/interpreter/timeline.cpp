@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arrivals.h"
+#include "code_cache.h"
 
 namespace machine {
 
@@ -16,7 +17,7 @@ struct Runner {
     const GroupStream* stream;
     const WaveStream* steps;
     uint64_t next;
-    uint32_t slot, simd;
+    uint32_t slot, simd, code;  // code: where its instructions come from at present
     double now;
     bool is_waiting;   // at a barrier
     uint32_t barrier;  // the instruction
@@ -40,7 +41,8 @@ class Walk {
   public:
     Walk(const TimelineSetting& setting, const Levels& levels, Timeline& line)
         : stream_(setting.streams.launch[setting.launch]), residency_(stream_.residency), rows_(setting.rows),
-          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes), line_(line) {
+          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes),
+          code_(setting.rows[setting.program.head.instructions - 1].code + 1), line_(line) {
         runner_ = (Runner*)calloc(kMostWavesAtOnce, sizeof(Runner));
         if (!runner_) die("no memory for the timeline");
         plan();
@@ -137,6 +139,10 @@ class Walk {
         at_ = step.at;
         const TimedInstruction& row = rows_[at_];
         const Touch* touch = step.touch == kNowhere ? nullptr : &wave.stream->touch[step.touch];
+        if (row.code != wave.code) {
+            wave.code = row.code;
+            if (code_.misses(row.code) && must_wait(wave, wave.now + c_.l2_latency, Stall::issue)) return;
+        }
         if (is_kept(wave, row, simd_[wave.simd])) return;
         advance(wave);
         line_.steps++;
@@ -280,6 +286,8 @@ class Walk {
 
     void memory(Runner& wave, const TimedInstruction& row, const Touch* touch) {
         if (touch && touch->kind == TouchKind::lds) return lds(wave, touch);
+        if (row.fence == Fence::invalidate) memory_.forget();
+        if (row.fence == Fence::write_back) return wave.vector.push(after(wave.now, c_.mall_latency));
         if (touch) work(Work::address) += touch->unit_clocks;
         const Arrival arrival = touch ? memory_.access(*wave.stream, *touch, slot_[wave.slot].serial, wave.now)
                                       : after(wave.now, c_.l1_latency);
@@ -334,6 +342,7 @@ class Walk {
     const TimedInstruction* rows_;
     const Clock& c_;
     UnitMemory memory_;
+    CodeCache code_;
     Timeline& line_;
     Runner* runner_;
     Slot slot_[kMostResident] = {};

@@ -29,6 +29,8 @@ class UnitMemory {
     Arrival access(const GroupStream& stream, const Touch& touch, uint64_t group, double now);
     // A load of the scalar unit, by way of its own cache.
     Arrival scalar_load(const GroupStream& stream, const Touch& touch, uint64_t group, double now);
+    // The vector L1 has nothing any more.
+    void forget() { l1_.clear((uint64_t)(clock_.l1_bytes / line_bytes_)); }
     double bytes(int level) const { return bytes_[level]; }  // beyond the L1, the L2, the Infinity Cache
 
   private:

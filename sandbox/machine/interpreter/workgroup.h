@@ -24,6 +24,7 @@ struct Workgroup {
     uint32_t waves;
     uint32_t id[3];
     uint64_t linear, serial;  // its number in the grid, and among all workgroups of all launches
+    uint64_t place;           // among those of the launch that are executed
     const Launch* launch;
     const Kernel* kernel;
     uint32_t launch_index;
