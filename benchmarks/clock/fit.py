@@ -57,7 +57,7 @@ EACH = 0.15  # error of a family that is as bad as a figure one width away
 ORDER = 1.0  # weight of the distance from the mean of the same work
 STEP = 1.06  # of a figure, for a derivative
 FURTHEST = math.log(1.6)  # that a figure moves at once
-ROUNDS = 4
+ROUNDS = 2
 
 
 @dataclass

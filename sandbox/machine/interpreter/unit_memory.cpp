@@ -30,6 +30,9 @@ constexpr double kScalarBytes = 16384;  // of the scalar cache, which two units 
 LineCache g_l1, g_scalar;               // one timeline is walked at a time
 bool g_is_recent[kMaxRegions];          // an earlier launch of the plan has touched the buffer
 
+// The part of what was written that a cache has lost when so many bytes of others have come, each in a place by chance.
+double gone_after(double bytes, double cache_bytes) { return 1 - __builtin_exp(-bytes / cache_bytes); }
+
 // Of what the workgroups of a chiplet touch, the part that no other of them has touched.
 double share_of(const LaunchStream& stream, bool stores, uint32_t region) {
     const Sharing& sharing = stream.sharing[stores][region];
@@ -85,9 +88,8 @@ Levels levels_of(const Streams& streams, uint32_t launch, const Clock& clock, bo
     // Until a lane reads again what it has put into private memory, its workgroup touches half of the rest as well.
     const double scratch =
         at_once * (waves * kLanes * stream.scratch_bytes + (stream.scratch_bytes ? resident / 2 : 0));
-    levels.scratch.beyond_l2 = scratch > clock.l2_bytes ? 1 - clock.l2_bytes / scratch : 0;
-    levels.scratch.beyond_mall =
-        scratch * clock.chiplets > clock.mall_bytes ? 1 - clock.mall_bytes / (scratch * clock.chiplets) : 0;
+    levels.scratch.beyond_l2 = gone_after(scratch, clock.l2_bytes);
+    levels.scratch.beyond_mall = gone_after(scratch * clock.chiplets, clock.mall_bytes);
     return levels;
 }
 
