@@ -10,7 +10,7 @@ namespace machine {
 
 namespace {
 
-constexpr uint32_t kSimds = 4, kMostResident = 32, kMostWavesAtOnce = 32, kFewTimes = 4;
+constexpr uint32_t kSimds = 4, kMostResident = 32, kMostWavesAtOnce = 32, kFewTimes = 8;
 constexpr double kNever = __builtin_inf();
 constexpr double kRounds = 3, kFewSteps = 8;  // walked through at least; of all steps, what short workgroups may use
 
@@ -117,18 +117,20 @@ class Walk {
         }
     }
 
-    // Of those that are due at the same time, the first.
+    // Of those that are due at the same time, the first. No branch here depends on the times: none could be foreseen.
     Runner* earliest() {
         Times lowest = times(0);
         for (uint32_t i = kFewTimes; i < room_; i += kFewTimes) lowest = lower(lowest, times(i));
-        const Times two = lower(lowest, __builtin_shufflevector(lowest, lowest, 2, 3, 0, 1));
-        const double first = least(two[0], two[1]);
-        if (first == kNever) return nullptr;
-        for (uint32_t i = 0;; i += kFewTimes) {
+        lowest = lower(lowest, __builtin_shufflevector(lowest, lowest, 4, 5, 6, 7, 0, 1, 2, 3));
+        lowest = lower(lowest, __builtin_shufflevector(lowest, lowest, 2, 3, 0, 1, 6, 7, 4, 5));
+        const double first = least(lowest[0], lowest[1]);
+        uint32_t same = 0;
+        for (uint32_t i = 0; i < room_; i += kFewTimes) {
             using Bools = bool __attribute__((ext_vector_type(kFewTimes)));
-            const auto same = __builtin_bit_cast(uint8_t, __builtin_convertvector(times(i) == first, Bools));
-            if (same) return &runner_[i + (uint32_t)__builtin_ctz(same)];
+            const Bools are_first = __builtin_convertvector(times(i) == first, Bools);
+            same |= (uint32_t)__builtin_bit_cast(uint8_t, are_first) << i;
         }
+        return first == kNever ? nullptr : &runner_[__builtin_ctz(same)];
     }
     Times times(uint32_t from) const {
         Times some;
@@ -284,10 +286,11 @@ class Walk {
     }
 
     static double latest(const double* times, uint32_t count) {
-        Times some = {};
+        using Four = double __attribute__((ext_vector_type(4)));
+        Four some = {};
         uint32_t i = 0;
-        for (; i + kFewTimes <= count; i += kFewTimes) {
-            Times more;
+        for (; i + 4 <= count; i += 4) {
+            Four more;
             memcpy(&more, times + i, sizeof more);
             some = some < more ? more : some;
         }
