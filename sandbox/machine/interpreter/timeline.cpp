@@ -31,6 +31,7 @@ struct Runner {
 
 struct Simd {
     double free[(int)Category::none + 1], matrix;
+    uint32_t wanting;  // which waves issue a vector or matrix instruction next
 };
 
 struct Slot {
@@ -139,16 +140,37 @@ class Walk {
     }
     static Times lower(Times a, Times b) { return a < b ? a : b; }
 
-    // What the wave waits for that no other can change is over before it is its turn.
+    // What the wave waits for that no other can change is over before it is its turn, and so is the vector unit's work.
     void go_on(Runner& wave) {
-        double& due = due_[&wave - runner_];
-        due = kNever;
+        const uint32_t number = (uint32_t)(&wave - runner_);
+        due_[number] = kNever;
         if (!wave.stream || wave.is_waiting) return;
         at_ = wave.steps->step[wave.next].at;
         const TimedInstruction& row = rows_[at_];
         must_wait(wave, operands_at(wave, row), Stall::dependency);
         if (row.category == Category::wait) await(wave, row);
-        due = wave.now;
+        if (row.category == Category::vector || row.category == Category::matrix) {
+            Simd& simd = simd_[wave.simd];
+            simd.wanting |= 1u << number;
+            must_wait(wave, simd.free[(int)Category::vector], Stall::valu);
+        }
+        due_[number] = wave.now;
+    }
+
+    // The wave issues: of those that want to use the same vector unit, none comes before it is free again.
+    void occupy(const Runner& wave, double until) {
+        Simd& simd = simd_[wave.simd];
+        simd.free[(int)Category::vector] = until;
+        simd.wanting &= ~(1u << (&wave - runner_));
+        const uint32_t at = at_;
+        for (uint32_t rest = simd.wanting; rest; rest &= rest - 1) {
+            const uint32_t number = (uint32_t)__builtin_ctz(rest);
+            Runner& other = runner_[number];
+            at_ = other.steps->step[other.next].at;
+            must_wait(other, until, Stall::valu);
+            due_[number] = other.now;
+        }
+        at_ = at;
     }
 
     void charge(const Runner& wave, double until, Stall cause) {
@@ -211,16 +233,14 @@ class Walk {
     bool is_kept(Runner& wave, const TimedInstruction& row, const Simd& simd) {
         switch (row.category) {
         case Category::matrix:
-            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu) ||
-                   must_wait(wave, simd.matrix, Stall::mfma);
-        case Category::vector:
-            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu);
+            return must_wait(wave, simd.matrix, Stall::mfma);
         case Category::lds:
             if (must_wait(wave, port_of(wave) - c_.lds_queue, Stall::lds)) return true;
             break;
         case Category::memory:
             if (must_wait(wave, memory_.address_free() - c_.address_queue, Stall::memory)) return true;
             break;
+        case Category::vector:
         case Category::wait:
         case Category::none:
             return false;
@@ -242,22 +262,20 @@ class Walk {
     void issue(Runner& wave, const TimedInstruction& row, const Touch* touch) {
         Simd& simd = simd_[wave.simd];
         work(Work::instructions) += row.category != Category::none;
-        double& free = simd.free[row.category == Category::matrix ? (int)Category::vector : (int)row.category];
-        free = wave.now + c_.slot;
         const double busy = c_.slot * row.passes;
         switch (row.category) {
         case Category::vector:
-            free = wave.now + busy;
+            occupy(wave, wave.now + busy);
             work(Work::valu) += busy;
             written(wave, row, wave.now + busy - c_.slot + c_.vector_latency,
                     wave.now + busy - c_.slot + c_.vector_latency);
-            break;
+            return;
         case Category::matrix:
-            if (row.is_alone) free = wave.now + busy;
+            occupy(wave, wave.now + (row.is_alone ? busy : c_.slot));
             simd.matrix = wave.now + busy;
             work(Work::mfma) += busy;
             written(wave, row, wave.now + busy + c_.matrix_latency, wave.now + busy);
-            break;
+            return;
         case Category::lds:
             lds(wave, touch);
             break;
@@ -275,6 +293,7 @@ class Walk {
         default:
             break;
         }
+        simd.free[(int)row.category] = wave.now + c_.slot;
     }
 
     double& work(Work what) { return line_.work[(int)what]; }
