@@ -121,10 +121,22 @@ def _list(value: object, most: int) -> list[Any]:
     return value
 
 
+def _rows(value: object, most: int, width: int, what: str) -> list[list[Any]]:
+    rows = _list(value, most)
+    _need(all(isinstance(row, list) and len(row) == width for row in rows), what)
+    return rows
+
+
 def _number(value: object, below: int, lowest: int = 0) -> int:
     if type(value) is not int or not lowest <= value < below:
         raise NoResult("a number")
     return value
+
+
+def _numbers(values: Sequence[Any], below: int) -> None:
+    """As `_number` for each of them; a record has thousands, nearly all of which are in order."""
+    if not all(type(value) is int for value in values) or (values and not 0 <= min(values) <= max(values) < below):
+        raise NoResult("a number")
 
 
 def _flag(value: object) -> None:
@@ -181,10 +193,9 @@ def _record(record: Any, asked: Asked) -> None:
     _fields(record, ("sites", "executed", "timeline", *_RECORD, *_MOVED))
     if record["timeline"] is not None:
         _timelines(record["timeline"])
-    for pair in _list(record["executed"], MOST_INSTRUCTIONS):
-        _need(len(_list(pair, 2)) == 2, "an instruction")
-        _number(pair[0], MOST_INSTRUCTIONS)
-        _number(pair[1], 1 << 62)
+    rows = _rows(record["executed"], MOST_INSTRUCTIONS, 2, "an instruction")
+    _numbers([pair[0] for pair in rows], MOST_INSTRUCTIONS)
+    _numbers([pair[1] for pair in rows], 1 << 62)
     for name in _RECORD:
         _number(record[name], 1 << 62)
     for name in _MOVED:
@@ -193,12 +204,9 @@ def _record(record: Any, asked: Asked) -> None:
             _number(value, 1 << 62)
     _need(record["blocks"] <= asked.recorded + 1, "recorded")
     _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")
-    for site in _list(record["sites"], MOST_SITES):
-        values = _list(site, _SITE_NUMBERS)
-        _need(len(values) == _SITE_NUMBERS, "a site")
-        for value in values:
-            _number(value, 1 << 62)
-        _number(values[1], _SITE_KINDS)
+    for site in _rows(record["sites"], MOST_SITES, _SITE_NUMBERS, "a site"):
+        _numbers(site, 1 << 62)
+        _number(site[1], _SITE_KINDS)
 
 
 def _timelines(row: Any) -> None:
@@ -211,12 +219,9 @@ def _timelines(row: Any) -> None:
         _number(line["steps"], 1 << 62)
         _need(len(line["waits"]) == len(STALLS) and len(line["bytes"]) == _LEVELS, "a timeline")
         _need(len(line["work"]) == len(WORK), "a timeline")
-        for value in (*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]):
-            _number(value, 1 << 62)
-        for place in _list(line["places"], _STALLED):
-            _need(len(_list(place, 1 + len(STALLS))) == 1 + len(STALLS), "a stall")
-            for value in place:
-                _number(value, 1 << 62)
+        _numbers([*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]], 1 << 62)
+        for place in _rows(line["places"], _STALLED, 1 + len(STALLS), "a stall"):
+            _numbers(place, 1 << 62)
             _number(place[0], MOST_INSTRUCTIONS)
 
 

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "cache.h"
 #include "coalescing.h"
 #include "memory_map.h"
 #include "operands.h"
+#include "pages.h"
 #include "stream.h"
 #include "timeline.h"
 
@@ -21,7 +21,7 @@ struct Moved {
 // What one workgroup needs while it is recorded.
 struct Scratchpad {
     LineCache l1;
-    KeySet read_lines, written_lines;
+    LineSet read_lines, written_lines;
 };
 
 // An instruction's last access of which the lines were looked for, what it added to the counts, and its lines. An access
@@ -70,22 +70,11 @@ const Program* g_program;
 LdsPhases g_phases;
 uint64_t g_unit;  // the least of the sizes that addresses are divided by, a power of 2 that divides the others; else 0
 
-void* zeroed(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) die("no memory for the counters");
-    return place;
-}
-
 Recorder* new_recorder() {
-    Recorder* recorder = (Recorder*)zeroed(sizeof(Recorder));
-    recorder->site = (SiteCounts*)zeroed(2 * sizeof(SiteCounts) * g_program->head.instructions);
-    recorder->executed = (uint64_t*)zeroed(8 * g_program->head.instructions);
-    recorder->pad = (Scratchpad*)zeroed(sizeof(Scratchpad));
-    KeySet* const sets[] = {&recorder->pad->read_lines, &recorder->pad->written_lines};
-    for (KeySet* set : sets) {
-        set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
-        set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
-    }
+    Recorder* recorder = (Recorder*)pages(sizeof(Recorder));
+    recorder->site = (SiteCounts*)pages(2 * sizeof(SiteCounts) * g_program->head.instructions);
+    recorder->executed = (uint64_t*)pages(8 * g_program->head.instructions);
+    recorder->pad = (Scratchpad*)pages(sizeof(Scratchpad));
     return recorder;
 }
 
@@ -123,11 +112,11 @@ uint32_t counted_as(Segment segment, Access access) {
 // Lines of the example that are at the same place were touched by this workgroup before, in the same way.
 void count_lines(Recorder& recorder, const Example& example, const Lines& lines, uint32_t count, uint64_t behind,
                  bool is_load, SiteCounts& site, Moved& moved, const StreamPlace& kept) {
-    KeySet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
+    LineSet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
     const uint32_t compared = example.block == recorder.block && !known.is_full() ? example.count : 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t line = lines.line[i] + behind;
-        const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.insert(line);
+        const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.add(line);
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
         if (kept.stream)
@@ -200,8 +189,8 @@ void prepare_counters(const Request& request, const Program& program) {
     memcpy(&g_phases, request.phases, sizeof g_phases);
     if (!request.head.recording) return;
     g_unit = least_unit(request.head);
-    g_examples = (Example*)zeroed(sizeof(Example) * request.head.workers * program.head.instructions);
-    g_recorders = (Recorder**)zeroed(sizeof(Recorder*) * request.head.launches * request.head.workers);
+    g_examples = (Example*)pages(sizeof(Example) * request.head.workers * program.head.instructions);
+    g_recorders = (Recorder**)pages(sizeof(Recorder*) * request.head.launches * request.head.workers);
 }
 
 Recorder* open_recorder(Worker& worker, uint32_t launch) {

@@ -1,54 +1,17 @@
 #include "neighbours.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
-
-#include "cache.h"
 #include "grid.h"
+#include "line_table.h"
 #include "memory_map.h"
 
 namespace machine {
 
 namespace {
 
-void* roomy(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) die("no memory for the streams");
-    return place;
-}
-
-// By how many neighbours each line is touched; of too many lines, all further ones are taken for new.
-class LineCounts {
-  public:
-    LineCounts() : key_((uint64_t*)roomy(8 * kSlots)), count_((uint32_t*)roomy(4 * kSlots)) {}
-    ~LineCounts() { munmap(key_, 8 * kSlots), munmap(count_, 4 * kSlots); }
-    // Returns the neighbours that had touched the line before.
-    uint32_t add(uint64_t line) {
-        const uint32_t at = slot_of(line);
-        if (!key_[at]) {
-            if (lines_ >= kSlots / 4 * 3) return 0;
-            lines_++;
-            key_[at] = line + 1;
-        }
-        return count_[at]++;
-    }
-    uint32_t of(uint64_t line) const { return count_[slot_of(line)]; }
-
-  private:
-    static constexpr uint32_t kSlots = 1 << 18;
-    uint32_t slot_of(uint64_t line) const {
-        uint32_t at = (uint32_t)((line * 0x9E3779B97F4A7C15ull) >> 46);
-        while (key_[at] && key_[at] != line + 1) at = (at + 1) % kSlots;
-        return at;
-    }
-    uint64_t* key_;
-    uint32_t *count_, lines_ = 0;
-};
-
 // What neighbours write, so that memory is as before when all have run.
 class WriteLog {
   public:
-    WriteLog() : entry_((Entry*)roomy(kMost * sizeof(Entry))) {}
+    WriteLog() : entry_((Entry*)pages(kMost * sizeof(Entry))) {}
     ~WriteLog() { munmap(entry_, kMost * sizeof(Entry)); }
     bool has_room(uint64_t instructions) const { return entries_ + instructions * kLanes <= kMost; }
     void keep(const Place& place, uint32_t bytes) {
@@ -76,29 +39,21 @@ class WriteLog {
     uint64_t entries_ = 0;
 };
 
-KeySet new_set() {
-    KeySet set;
-    set.slot = (uint64_t*)roomy(8 * KeySet::kSlots);
-    set.touched = (uint32_t*)roomy(4 * KeySet::kSlots);
-    return set;
-}
-
-void free_set(const KeySet& set) {
-    munmap(set.slot, 8 * KeySet::kSlots);
-    munmap(set.touched, 4 * KeySet::kSlots);
-}
-
 }  // namespace
 
 struct Neighbourhood {
     LaunchStream* launch;
-    LineCounts all[2];  // of loads; of stores and atomics
-    KeySet own[2] = {new_set(), new_set()}, middle = new_set();
+    LineTable<uint32_t> all[2];  // by how many each line is touched: of loads; of stores and atomics
+    LineSet own[2];              // of the one that runs
+    LineTable<bool> middle;      // of the first one: whether another has loaded it
     WriteLog log;
     uint64_t place = 0;  // in the list
 
     explicit Neighbourhood(LaunchStream& stream) : launch(&stream) {}
-    ~Neighbourhood() { free_set(own[0]), free_set(own[1]), free_set(middle); }
+    ~Neighbourhood() {
+        for (int stores = 0; stores < 2; stores++) all[stores].close(), own[stores].close();
+        middle.close();
+    }
 };
 
 namespace {
@@ -106,27 +61,30 @@ namespace {
 void begin_neighbour(Neighbourhood& neighbours, uint64_t place) {
     neighbours.launch->neighbours += place > 2;
     neighbours.place = place;
-    for (KeySet& set : neighbours.own) set.clear();
+    for (LineSet& set : neighbours.own) set.clear();
 }
 
 void note_reuse(Neighbourhood& neighbours, uint32_t region, uint64_t key) {
     Reuse& reuse = neighbours.launch->reuse[region];
-    if (!neighbours.place)
-        reuse.lines += neighbours.middle.insert(key);
-    else if (neighbours.middle.remove(key))
+    if (!neighbours.place) {
+        reuse.lines += neighbours.middle.add(key);
+    } else if (bool* const is_met = neighbours.middle.find(key); is_met && !*is_met) {
+        *is_met = true;
         reuse.before[neighbours.place - 1]++;
+    }
 }
 
 void note_line(Neighbourhood& neighbours, uint32_t region, uint64_t line, bool stores) {
     const uint64_t key = (uint64_t)region << kLineRegion | line;
-    if (!neighbours.own[stores].insert(key)) return;
+    if (!neighbours.own[stores].add(key)) return;
     if (neighbours.place < 3) {
         if (!stores) note_reuse(neighbours, region, key);
         return;
     }
     Sharing& sharing = neighbours.launch->sharing[stores][region];
     sharing.summed++;
-    sharing.distinct += !neighbours.all[stores].add(key);
+    uint32_t* const touching = neighbours.all[stores].at(key);
+    sharing.distinct += !touching || !(*touching)++;
 }
 
 // Lines that at least half of the neighbours load are everybody's.
@@ -136,7 +94,8 @@ void mark_common(const Neighbourhood& neighbours) {
     for (uint32_t g = 0; g < launch.groups; g++)
         for (uint64_t i = 0; i < launch.group[g].lines; i++) {
             uint64_t& line = launch.group[g].line[i];
-            if (neighbours.all[0].of(line & kPlainLine) * 2 >= launch.neighbours) line |= kCommonLine;
+            const uint32_t* const loading = neighbours.all[0].find(line & kPlainLine);
+            if (loading && *loading * 2 >= launch.neighbours) line |= kCommonLine;
         }
 }
 

@@ -2,6 +2,7 @@
 // is made from. The lines that neighbours on one chiplet touch say how much of it the others bring into the L2 as well.
 #pragma once
 #include "clock.h"
+#include "line_table.h"
 #include "places.h"
 #include "site_counts.h"
 #include "workgroup.h"
@@ -42,17 +43,17 @@ struct WaveStream {
 
 constexpr uint64_t kWindow = 256;
 
-// When a workgroup touched each line last, counted in lines that were new to it.
+struct LineAge {
+    uint32_t touched, written;  // after how many lines that were new to the workgroup; bytes
+};
+
+// When a workgroup touched each line last.
 struct LineAges {
-    uint64_t* key;
-    uint32_t *touched, *written;  // written: bytes
-    uint32_t count, fresh;
+    LineTable<LineAge> of_line;
+    uint32_t fresh;
 
+    // `bytes`: that a store writes. Returns the line's age, see kLineAge.
     uint32_t touch(uint64_t line, uint32_t bytes);
-    uint32_t written_of(uint64_t line) const;
-
-  private:
-    uint32_t slot_of(uint64_t line) const;
 };
 
 // One workgroup.

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "stream_file.h"
 #include "timeline.h"
@@ -25,22 +24,26 @@ double stalled(const Timeline& line, uint64_t at) {
 }
 
 // The instructions at which waves spend most of their time, the worst first.
-void write_places(FILE* out, Timeline& line, uint64_t instructions) {
+void write_places(FILE* out, const Timeline& line, uint64_t instructions) {
+    double* const sums = (double*)calloc(instructions + 1, sizeof(double));
+    if (!sums) die("no memory for the timeline");
+    for (uint64_t i = 0; i < instructions; i++) sums[i] = stalled(line, i);
     fprintf(out, "\"places\":[");
     for (uint32_t n = 0; n < kMostPlaces; n++) {
         uint64_t worst = 0;
         for (uint64_t i = 1; i < instructions; i++)
-            if (stalled(line, i) > stalled(line, worst)) worst = i;
-        if (stalled(line, worst) < 1) break;
+            if (sums[i] > sums[worst]) worst = i;
+        if (sums[worst] < 1) break;
         fprintf(out, "%s[%llu", n ? "," : "", (Number)worst);
         for (uint32_t i = 0; i < kStalls; i++) fprintf(out, ",%llu", (Number)line.stall[kStalls * worst + i]);
         fprintf(out, "]");
-        memset(&line.stall[kStalls * worst], 0, kStalls * sizeof(double));
+        sums[worst] = 0;
     }
     fprintf(out, "]");
+    free(sums);
 }
 
-void write_timeline(FILE* out, Timeline line, uint64_t instructions) {
+void write_timeline(FILE* out, const Timeline& line, uint64_t instructions) {
     fprintf(out, "{");
     write_numbers(out, "ends", line.end, line.ends);
     fprintf(out, ",");
