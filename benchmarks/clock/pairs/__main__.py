@@ -22,7 +22,6 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(prog="python -m benchmarks.clock.pairs", description=__doc__)
     options.add_argument("--folder", type=Path, default=FOLDER, help="another folder of pairs, laid out as this one")
     options.add_argument("--only", action="append", metavar="NAME", help="this pair alone")
-    options.add_argument("--device", default="MI300X", help="the device that times are predicted for")
     options.add_argument("--check", action="store_true", help="judge the kernels on their tasks' tests as well")
     return options
 
@@ -33,8 +32,10 @@ def main(words: Sequence[str]) -> int:
     pairs = [pair for pair in load_pairs(wanted.folder) if not wanted.only or pair.name in wanted.only]
     if not pairs:
         raise UsageError("no pair has that name")
-    lab, rows = PointLab(target_of(wanted.device)), []
+    labs = {device: PointLab(target_of(device)) for device in {pair.device for pair in pairs}}
+    rows = []
     for pair in pairs:
+        lab = labs[pair.device]
         for which in CHOICES if wanted.check else ():
             if fault := lab.fault_of(pair.prepared(which)):
                 say(f"{pair.name}, {which}: {fault}")

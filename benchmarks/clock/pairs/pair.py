@@ -31,6 +31,7 @@ class Pair:
     why: str
     source: str
     folder: Path
+    device: str = "MI300X"  # the order is known for it, and times are predicted for it
 
     def prepared(self, which: str) -> Prepared:
         """The fast or the slow kernel for its task, whose benchmark has the pair's dims."""
