@@ -77,10 +77,20 @@ class Settings(BaseSettings):
     """Price of a million prompt tokens; it drives the budget, so set it to your endpoint's."""
     usd_per_million_completion_tokens: float = Field(default=10.0, ge=0)
     """Price of a million completion tokens."""
+    model_fallbacks: str = ""
+    """Models that are asked where a role's own cannot be had, in this order, by commas; of the same endpoint."""
+    reasoning_effort: str = ""
+    """Effort of reasoning that is asked of the model, such as `low`; the server's own when not given."""
     model_timeout_s: float = Field(default=600.0, gt=0)
-    """How long one call to the model may take."""
+    """How long one call to the model may take from its first byte to its last."""
     model_retries: int = Field(default=4, ge=0)
-    """Further tries after a call failed for a reason that may pass."""
+    """Further tries of an endpoint that never answered, for reasons that may pass; 0: none, also once it has."""
+    model_patience_s: float = Field(default=6 * 3600.0, ge=0)
+    """How long one question waits for an endpoint that has answered before and is out of order or busy."""
+    model_requests_per_minute: int | None = Field(default=None, ge=1)
+    """Most requests that are sent to the model in a minute; what the server's headers say holds without it."""
+    model_tokens_per_minute: int | None = Field(default=None, ge=1)
+    """Most tokens a minute, of prompts and of what answers may have."""
     max_completion_tokens: int = Field(default=32000, ge=256)
     """Most tokens one answer may have; the budget reserves their price before each call."""
     tools: Literal["auto", "calls", "text", "off"] = "auto"

@@ -6,6 +6,7 @@ import os
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when it is first imported
 
+import hashlib
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -20,6 +21,7 @@ from app.event_log import EventLog
 from app.paid_embedder import PaidEmbedder
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
+from app.screen import note
 from app.settings import OPENAI, Settings
 from app.starts import starts_of
 from app.task_folders import open_task
@@ -31,6 +33,7 @@ from records.literature import Quotation
 if TYPE_CHECKING:
     from agents.author import Assignment, Author
     from agents.model.endpoint import Endpoint
+    from agents.model.endpoint_memory import EndpointMemory
     from graph.context import Context, Limits, MachineCode
     from graph.drive import Checkpoints
     from knowledge.embedder import EndpointEmbedder
@@ -104,9 +107,21 @@ def make_endpoint(settings: Settings) -> Endpoint:
         timeout_s=settings.model_timeout_s,
         max_tokens=settings.max_completion_tokens,
         retries=settings.model_retries,
+        patience_s=settings.model_patience_s,
+        fallbacks=tuple(name.strip() for name in settings.model_fallbacks.split(",") if name.strip()),
+        effort=settings.reasoning_effort.strip(),
+        requests_per_minute=settings.model_requests_per_minute,
+        tokens_per_minute=settings.model_tokens_per_minute,
         price=Price(settings.usd_per_million_prompt_tokens, settings.usd_per_million_completion_tokens),
         tools=settings.tools if settings.tools != "off" else "auto",
     )
+
+
+def make_memory(settings: Settings) -> EndpointMemory:
+    """The memory of what earlier runs and `doctor` found out about endpoints."""
+    from agents.model.endpoint_memory import EndpointMemory
+
+    return EndpointMemory(settings.cache_folder / "endpoints.json")
 
 
 def make_author(
@@ -123,7 +138,11 @@ def make_author(
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
-    gateway = Gateway(make_endpoint(settings), ledger, artefacts, budget_usd)
+    def told(text: str) -> None:
+        note(text)
+        ledger.event(run.id, "warning", {"message": text}, f"warning:{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+
+    gateway = Gateway(make_endpoint(settings), ledger, artefacts, budget_usd, memory=make_memory(settings), tell=told)
     return Scientist(gateway), gateway.allow
 
 
