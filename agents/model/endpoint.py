@@ -47,13 +47,18 @@ class Endpoint:
     models: Mapping[str, str] = field(default_factory=dict)
     price: Price = Price()
     prices: Mapping[str, Price] = field(default_factory=dict)
-    timeout_s: float = 600.0
+    fallbacks: tuple[str, ...] = ()  # models that are asked, in this order, where the role's own cannot be had
+    timeout_s: float = 600.0  # for a whole call, from its first byte to its last
     max_tokens: int = 16384
     tools: Literal["auto", "calls", "text"] = "auto"  # how the coder asks for its tools; auto asks the model once a run
     temperature: float | None = None  # some models refuse any value, so none is sent unless asked
-    retries: int = 4  # further tries after the first, for faults that pass
+    effort: str = ""  # of reasoning; none is sent unless asked
+    retries: int = 4  # further tries while the endpoint never answered; 0: none, whenever
+    patience_s: float = 6 * 3600.0  # for faults that pass, once it has answered
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     backoff_s: float = 1.0  # first wait; it doubles, with jitter
-    max_wait_s: float = 60.0  # longest single wait, also for a server's Retry-After
+    max_wait_s: float = 60.0  # longest single wait where the server names none
 
     def __post_init__(self) -> None:
         """Refuse values that could only fail later."""
@@ -64,8 +69,10 @@ class Endpoint:
             raise SettingsError("no model name is set; set OPENAI_MODEL or --model")
         if unknown := sorted(set(self.models) - set(ROLES)):
             raise SettingsError(f"there is no role {', '.join(unknown)}; roles are {', '.join(ROLES)}")
-        if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0:
-            raise SettingsError("the model's time-out and token limit must be positive, its retries zero or more")
+        if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0 or self.patience_s < 0:
+            raise SettingsError(
+                "the model's time-out and token limit must be positive, retries and patience zero or more"
+            )
         if self.is_openai and not self.api_key.get_secret_value():
             raise SettingsError(
                 "no key is set for api.openai.com; set OPENAI_API_KEY, or OPENAI_BASE_URL for another "

@@ -17,7 +17,6 @@ COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
-    "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
     "app.exports.safetensors_file": "a file format that others define",
     "app.exports.original_definition": FULL,
     "app.hosts.local_headers": FULL,
