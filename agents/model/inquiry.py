@@ -85,7 +85,7 @@ class Inquiry:
         """Change the request or wait, so that it can be asked again; ModelError where neither helps."""
         self.lost += fault.is_sent
         known = self.models.of(self.question.model)
-        if known.has_answered:
+        if self.models.has_answered():  # by any model: key and address are those of all
             fault = fault.known_good()
         if self.first is not None and fault.kind != "part":  # neither interface takes it: the first one's words count
             raise self._error(self.first)

@@ -80,7 +80,8 @@ class Provider:
         sizes, fitted = inquiry.sizes, inquiry.fitted
         if raw.counted and raw.usage.prompt_tokens > 0:
             size = size_of(fitted.talk) + inquiry.extra_bytes
-            sizes = replace(sizes, bytes_per_token=min(6.0, max(1.5, size / raw.usage.prompt_tokens)))
+            # Only ever fewer: a server may count what it kept of the prompt, not what it was sent.
+            sizes = replace(sizes, bytes_per_token=min(sizes.bytes_per_token, max(1.5, size / raw.usage.prompt_tokens)))
         self.models.answered(raw.model, inquiry.forms, sizes)
         if fitted.left_out:
             self.tell_once(

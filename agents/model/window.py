@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 SMALLEST = 64  # below this a number is no size
 LARGEST = 100_000_000
-_NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:[,_'  ]\d{3})+|\d+)(k\b)?(?![\w.]*[a-z])", re.I)
+_NUMBER = re.compile(r"(?<![\w.])(?<![a-z]-)(\d{1,3}(?:[,_'  ]\d{3})+|\d+)(k\b)?(?![\w.]*[a-z])", re.I)
 _ABOUT_SIZE = re.compile(
     r"context|window|n_ctx|num_ctx|max_model_len|too (?:long|large|big|many tokens)|token|maximum length"
     r"|input length|prompt length|prompt is|exceed",
