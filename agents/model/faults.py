@@ -112,7 +112,7 @@ def said(document: Any) -> Said:
         if deeper is None:
             break
         if isinstance(deeper, str):
-            rest = {k: v for k, v in inner.items() if isinstance(v, int | float | str) and v != deeper}
+            rest = {k: v for k, v in inner.items() if type(v) in (int, float) and k not in ("code", "status")}  # sizes
             return Said(f"{deeper} {json.dumps(rest)}" if rest else deeper, param, code)
         inner = deeper
     whole = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False, default=str)
@@ -128,6 +128,11 @@ def of_status(status: int, told: Said, after_s: float | None, is_window: bool, i
     fault = Fault(kind, text, status, after_s)
     fault.whole, fault.param = f"{told.code} {told.param} {told.text}", told.param
     return fault
+
+
+def would_pass(words: str) -> bool:
+    """True where the words of an error say that it is one of the moment."""
+    return next((kind for kind, pattern in WORDS if pattern.search(words)), None) == "passing"
 
 
 def _kind(status: int, words: str, is_window: bool, is_part: bool) -> Kind:

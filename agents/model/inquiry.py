@@ -16,7 +16,7 @@ from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
 from agents.model.forms import MOST_STEPS, named_part, names_tools
-from agents.model.known_models import KnownModels
+from agents.model.known_models import Known, KnownModels
 from agents.model.model_errors import NoRoom, error_of
 from agents.model.patience import CallPatience
 from agents.model.prompt_fit import LEAST, FittedPrompt, ModelSizes, fit, size_of
@@ -95,8 +95,21 @@ class Inquiry:
             self._simplify(fault)
         elif fault.kind in ("passing", "late", "odd") and not self.patience.is_over(fault):
             self.patience.wait(fault)
+        elif self._starts_over(fault, known):
+            return
         else:
             raise self._error(fault)
+
+    def _starts_over(self, fault: Fault, known: Known) -> bool:
+        """Ask in the fullest forms again where those that a memory held are refused: the server is another by now."""
+        fresh = self.models.fresh()
+        if known.has_answered or fault.kind != "model" or known.forms == fresh or self.steps:
+            return False
+        self.steps += 1
+        self.models.pin(self.question.model, fresh)
+        self.forms = fresh
+        self.fitted = self._fit()
+        return True
 
     def _is_other_interface(self, fault: Fault, has_answered: bool) -> bool:
         """True where a path may be missing rather than a model."""
@@ -132,11 +145,14 @@ class Inquiry:
         if size.prompt:
             sizes = replace(sizes, bytes_per_token=min(8.0, max(1.0, bytes_now / size.prompt)))
         learnt = sizes.narrowed(size.window, size.answer)
-        if self.fits > 1 or (learnt.window, learnt.answer) == (self.sizes.window, self.sizes.answer):
-            learnt = self._less(learnt, asked, prompt)
-        self.sizes = learnt
-        self.models.narrow(self.question.model, learnt)
-        self.fitted = self._fit()
+        is_new = self.fits == 1 and (learnt.window, learnt.answer) != (self.sizes.window, self.sizes.answer)
+        # A size that leaves no room was misread, or there is none: the next request finds out.
+        for tried in [learnt] * is_new + [self._less(learnt, asked, prompt), self._less(sizes, asked, prompt)]:
+            fitted = self._fitted(tried)
+            if fitted is not None:
+                self.sizes, self.fitted = tried, fitted
+                return
+        raise self._error(fault)
 
     def _less(self, sizes: ModelSizes, asked: int, prompt: float) -> ModelSizes:
         """Sizes below what was just refused, where its words teach nothing new."""
@@ -147,7 +163,7 @@ class Inquiry:
 
     def _fit(self) -> FittedPrompt:
         question = self.question
-        fitted = fit(question.talk, self.extra_bytes, question.max_tokens, self.sizes, question.least)
+        fitted = self._fitted(self.sizes)
         if fitted is None:
             raise NoRoom(
                 f"the window of the model {question.model} is too small: {self.sizes.window or self.sizes.answer} "
@@ -156,6 +172,10 @@ class Inquiry:
                 self.lost,
             )
         return fitted
+
+    def _fitted(self, sizes: ModelSizes) -> FittedPrompt | None:
+        question = self.question
+        return fit(question.talk, self.extra_bytes, question.max_tokens, sizes, question.least)
 
     def _error(self, fault: Fault) -> ModelError:
         error = error_of(self.endpoint, fault, self.patience, self.lost)

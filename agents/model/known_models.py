@@ -59,11 +59,6 @@ class KnownModels:
         """Keep the forms for later runs."""
         self._memory.remember(self._endpoint.address, model, self.of(model).forms)
 
-    def narrow(self, model: str, sizes: ModelSizes) -> None:
-        """Keep what a refusal taught of a model's sizes."""
-        with self._lock:
-            self._of(model).sizes = sizes
-
     def simplify(self, model: str, forms: Forms) -> None:
         """Keep forms that were found too full in another way than by a refusal."""
         with self._lock:
@@ -74,6 +69,10 @@ class KnownModels:
         """Ask in these forms from now on, simpler or not."""
         with self._lock:
             self._of(model).forms = forms
+
+    def fresh(self) -> Forms:
+        """The forms of an endpoint of which nothing is known."""
+        return Forms(token_field=1) if self._endpoint.is_openai else Forms()
 
     def mark_down(self, model: str) -> None:
         """Ask a model last for a while."""
@@ -92,6 +91,5 @@ class KnownModels:
     def _of(self, model: str) -> Known:
         if model not in self._known:
             stored = self._memory.forms(self._endpoint.address, model)
-            newer = Forms(token_field=1) if self._endpoint.is_openai else Forms()
-            self._known[model] = Known(stored.merged(newer) if stored else newer)
+            self._known[model] = Known(stored.merged(self.fresh()) if stored else self.fresh())
         return self._known[model]

@@ -38,7 +38,9 @@ class Pace:
         self._clock = clock
         self._lock = threading.Lock()
         self._sent: deque[tuple[float, int]] = deque()  # moment and tokens of the last minute
-        self._left: dict[str, tuple[float, float]] = {}  # by the headers: what is left until which moment
+        self._left: dict[
+            str, tuple[float, float, float]
+        ] = {}  # by the headers: what is left until which moment, of how much
         self._held_until, self._holder = 0.0, 0
 
     def admit(self, tokens: int, caller: int = 0) -> float:
@@ -61,9 +63,10 @@ class Pace:
         with self._lock:
             for what, names in _HEADERS.items():
                 for left, reset in names:
-                    seconds = moment_s(headers.get(reset, ""), at)
-                    if headers.get(left, "").strip().isdigit() and seconds is not None:
-                        self._left[what] = (float(headers[left]), self._clock() + min(seconds, LONGEST_S))
+                    seconds, rest = moment_s(headers.get(reset, ""), at), _count(headers.get(left, ""))
+                    if rest is not None and seconds is not None:
+                        most = _count(headers.get(left.replace("remaining", "limit"), ""))
+                        self._left[what] = (rest, self._clock() + min(seconds, LONGEST_S), most or 0.0)
                         break
 
     def hold(self, seconds: float, caller: int = 0) -> None:
@@ -72,12 +75,13 @@ class Pace:
             self._held_until = max(self._held_until, self._clock() + min(seconds, LONGEST_S))
             self._holder = caller
 
-    def _by_headers(self, what: str, needed: int, now: float) -> float:
-        left, until = self._left.get(what, (0.0, 0.0))
+    def _by_headers(self, what: str, needed: float, now: float) -> float:
+        left, until, most = self._left.get(what, (0.0, 0.0, 0.0))
         if until <= now:
             self._left.pop(what, None)
             return now
-        self._left[what] = (max(0.0, left - needed), until)
+        needed = min(needed, most or needed)  # one above the limit goes alone
+        self._left[what] = (max(0.0, left - needed), until, most)
         return now if left >= needed else until
 
     def _by_settings(self, start: float, tokens: int) -> float:
@@ -93,3 +97,7 @@ class Pace:
                 return start
             start = max(start, moment + MINUTE_S)
         return start
+
+
+def _count(value: str) -> float | None:
+    return float(value) if value.strip().isdecimal() and len(value) < 16 else None

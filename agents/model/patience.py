@@ -37,7 +37,8 @@ class CallPatience:
         most = TRIES.get(fault.kind)
         if self.endpoint.retries == 0 or (most is not None and self.tries[fault.kind] >= most):
             return True
-        if not self.has_answered and self.asked > self.endpoint.retries:
+        is_there = self.has_answered or fault.status == 429  # which only a service says that knows the request
+        if not is_there and self.asked > self.endpoint.retries:
             return True
         return max(self.waited_s, time.monotonic() - self.began) + (fault.after_s or 0.0) > self.most_s
 
@@ -51,10 +52,8 @@ class CallPatience:
         end = self.endpoint
         usual = min(end.max_wait_s, end.backoff_s * 2.0 ** min(self.asked - 1, 20))
         seconds = usual * random.uniform(0.5, 1.0)
-        if fault.after_s is not None:
-            seconds = max(
-                fault.after_s + min(MOST_JITTER_S, fault.after_s * random.uniform(0.0, JITTER)), min(seconds, 0.1)
-            )
+        if fault.after_s is not None:  # never less than usual: a server may ask for no wait for ever
+            seconds = max(seconds, fault.after_s + min(MOST_JITTER_S, fault.after_s * random.uniform(0.0, JITTER)))
         self.waited_s += seconds
         self.sleep(seconds)
         return seconds

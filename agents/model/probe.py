@@ -26,6 +26,7 @@ from records.stopping import pause
 
 PROBE_TOKENS = 512  # enough for a model that thinks before it says three words
 QUICK_S = 30.0  # a person waits
+CALL_S = 120.0
 LIST_S = 20.0  # for the list of models
 CONFIG = {"run_name": "probe", "tags": ["probe"]}
 WIRES = ("chat completions", "Responses")
@@ -69,9 +70,15 @@ def probe(
     endpoint: Endpoint, sleep: Callable[[float], None] = pause, memory: EndpointMemory | None = None
 ) -> Capabilities:
     """Ask for a tiny answer in each JSON mode. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
-    quick = replace(endpoint, retries=min(endpoint.retries, 1), patience_s=QUICK_S)
+    quick = replace(
+        endpoint,
+        retries=min(endpoint.retries, 1),
+        patience_s=min(endpoint.patience_s, QUICK_S),
+        timeout_s=min(endpoint.timeout_s, CALL_S),
+    )
     provider, model = Provider(quick, sleep, memory), endpoint.model
     listed = listed_models(provider.transport)
+    provider.models.pin(model, provider.models.fresh())  # whatever is remembered: a person asks
     works, usage, counts, seconds = list[str](), Usage(), True, 0.0
     for json_mode in reversed(range(len(JSON_MODES))):
         provider.models.pin(model, replace(provider.models.of(model).forms, json_mode=json_mode))

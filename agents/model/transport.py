@@ -13,7 +13,7 @@ from agents.model.conversation import RawReply, ToolCall
 from agents.model.counts import counts_of
 from agents.model.endpoint import Endpoint
 from agents.model.exchange import Exchange, HttpAnswer
-from agents.model.faults import Fault, hidden, of_status, said, said_in
+from agents.model.faults import Fault, hidden, of_status, said, said_in, would_pass
 from agents.model.forms import named_part
 from agents.model.prompt_fit import size_of
 from agents.model.responses_wire import Responses
@@ -144,8 +144,8 @@ def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
     inner = mapping(mapping(document).get("error")) or mapping(document)
     code = inner.get("code")
     status = code if isinstance(code, int) and 400 <= code <= 599 else 0
-    fault = _refusal(request, status or 502, answer.headers, json.dumps(document).encode())
-    if not status and fault.kind == "passing":
+    fault = _refusal(request, status or 500, answer.headers, json.dumps(document).encode())
+    if not status and fault.kind == "passing" and not would_pass(said(document).text):
         fault = Fault("odd", said(document).text[:200], answer.status)
     fault.is_sent = True
     return fault
