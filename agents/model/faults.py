@@ -123,6 +123,8 @@ def of_status(status: int, told: Said, after_s: float | None, is_window: bool, i
     """The class of an HTTP error. `is_window`, `is_part`: its words are of the request's size, of one of its parts."""
     text = told.text[:MOST_TEXT]
     kind = _kind(status, f"{told.code} {told.text}", is_window, is_part)
+    if kind == "account" and status == 429 and after_s is not None and "insufficient_quota" not in told.code:
+        kind = "passing"  # a quota of the minute: the server names the wait
     if kind == "passing":
         text = f"HTTP {status}" if status >= 500 else f"HTTP {status}, {_first_line(text)}".rstrip(", ")
     fault = Fault(kind, text, status, after_s)

@@ -95,15 +95,13 @@ class Inquiry:
             self._simplify(fault)
         elif fault.kind in ("passing", "late", "odd") and not self.patience.is_over(fault):
             self.patience.wait(fault)
-        elif self._starts_over(fault, known):
-            return
-        else:
+        elif fault.kind not in ("model", "odd") or not self._starts_over(known):
             raise self._error(fault)
 
-    def _starts_over(self, fault: Fault, known: Known) -> bool:
+    def _starts_over(self, known: Known) -> bool:
         """Ask in the fullest forms again where those that a memory held are refused: the server is another by now."""
         fresh = self.models.fresh()
-        if known.has_answered or fault.kind != "model" or known.forms == fresh or self.steps:
+        if known.has_answered or known.forms == fresh or self.steps:
             return False
         self.steps += 1
         self.models.pin(self.question.model, fresh)

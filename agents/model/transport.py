@@ -135,7 +135,7 @@ def _failed(document: Any) -> Any:
     """The error that a document with a status of success holds, as some routers answer; None for none."""
     whole = mapping(document)
     told = whole.get("error")
-    if told and not whole.get("choices") and not whole.get("output"):
+    if told:  # also beside half of an answer
         return whole
     return whole if whole.get("object") == "error" or whole.get("status") == "failed" else None
 
