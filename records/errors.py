@@ -17,12 +17,13 @@ ScientistError
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
     ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
     ├── KnowledgeError      the knowledge store is damaged, locked or not writable
+    ├── LimitReached        a limit of the run does not allow what it would do next: it ends with its best kernel
     └── ModelError          the model's endpoint did not give a usable answer
         ├── ModelUnreachable    no answer after the retries
         ├── ModelRefused        the endpoint refused the request (key, model name, payload): never retried
         ├── MalformedReply      no answer of the asked shape after the repair turn
         │   └── TruncatedReply  the answer was cut off at the token limit, twice
-        └── BudgetExhausted     the next call could cost more than what is left
+        └── BudgetExhausted     the next call could take more dollars, tokens or calls than are left (a LimitReached)
 """
 
 from __future__ import annotations
@@ -139,5 +140,13 @@ class TruncatedReply(MalformedReply):
     """The answer was cut off at the token limit, also with the limit doubled; never used, however whole it looks."""
 
 
-class BudgetExhausted(ModelError):
-    """The next call could cost more than what is left; the run stops and can be resumed with more."""
+class LimitReached(MachineError):
+    """A limit of the run does not allow its next step; the run ends with its best kernel and can be given more."""
+
+    def __init__(self, message: str, limit: str = "") -> None:
+        super().__init__(message)
+        self.limit = limit  # a field of records.allowance.Allowance
+
+
+class BudgetExhausted(LimitReached, ModelError):
+    """The next call to the model could take more dollars, tokens or calls than are left."""
