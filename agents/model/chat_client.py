@@ -13,7 +13,10 @@ import openai
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
+from agents.model.usage import plain_usage
+
 NO_CLIENT = object()  # for the way of asking that is not used: its client would be made with the other one
+TOLD = "told_usage"  # there too: usage and service tier as the server wrote them
 ASKED = "asked_tools"  # in a message's additional_kwargs: id, name and arguments of each call
 
 
@@ -25,9 +28,12 @@ class ToolChat(ChatOpenAI):
     ) -> ChatResult:
         document = response if isinstance(response, dict) else response.model_dump(warnings=False)
         taken = [_take_out(choice) for choice in document.get("choices") or ()]
+        usage, tier = document.get("usage"), document.get("service_tier")
+        plain = plain_usage(usage)  # what is no count would make LangChain raise, and lose an answer that is paid for
+        document = {**document, "usage": plain} if plain else {n: v for n, v in document.items() if n != "usage"}
         made = super()._create_chat_result(document, generation_info)
         for generation, (calls, refusal) in zip(made.generations, taken, strict=True):
-            generation.message.additional_kwargs |= {ASKED: calls, "refusal": refusal}
+            generation.message.additional_kwargs |= {ASKED: calls, TOLD: (usage, tier), "refusal": refusal}
         return made
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,16 +21,21 @@ from pydantic import BaseModel
 from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
+from agents.model.fare import Fare, with_answer
 from agents.model.model_choice import model_of
+from agents.model.price import most_prompt_tokens
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
 from agents.model.transport import Options, Rejected, Transport
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from records.meter import Meter
 
 Value = TypeVar("Value")
+LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
 QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer again
 
 
@@ -69,12 +75,16 @@ class Gateway:
         artefacts: ArtefactStore,
         budget_usd: float | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        meter: Meter | None = None,
     ) -> None:
-        """Nothing is sent yet. `budget_usd` is for a whole run and counts what earlier sessions of it spent."""
+        """Nothing is sent yet. `meter` knows the limits of a whole run; without one there is the budget alone."""
         self.endpoint = endpoint
         self.ledger = ledger
         self.artefacts = artefacts
-        self.budget_usd = budget_usd
+        self._budget = Allowance(budget_usd)
+        self._meter = meter
+        self._longest: dict[str, int] = {}  # tokens of a role's answers
+        self._excess: dict[str, float] = {}  # of a model's prompt tokens over what they were reserved as
         self._transport = Transport(endpoint, sleep)
         self._lock = threading.Lock()
         self._question = threading.Lock()  # parallel experiments ask whether tools are called, and one pays
@@ -156,27 +166,59 @@ class Gateway:
         key = call_key(role, step, prompt + (json.dumps(offered) if offered else ""), max_tokens)
         stored = self.ledger.call(key)
         if stored is None or stored.state != "done":
-            price = self.endpoint.price_of(model)
-            worst = price.worst_usd(len(prompt.encode()) + len(json.dumps(offered)), len(talk), max_tokens)
-            asked = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
+            asked = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", 0.0)
             call = replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
-            stored = self.ledger.reserve(call, self.budget_usd)
+            prompt_bytes = len(prompt.encode()) + (len(json.dumps(offered)) if offered else 0)
+            fare = self._fare(call, most_prompt_tokens(prompt_bytes, len(talk)), max_tokens)
+            stored = fare.set_aside()
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))
         try:
-            raw = self._adapted(model, talk, schema, max_tokens, _config(role, step, candidate), offered)
+            raw = self._adapted(model, talk, schema, fare, _config(role, step, candidate), offered)
         except ModelError:
-            self.ledger.release(key)
+            fare.give_back()  # what may have been billed was lost before
+            raise
+        except BaseException:
+            fare.lose()
             raise
         self.ledger.settle(key, self.artefacts.put(raw.to_text()), raw.usage)
+        self._learn(role, model, raw.usage, stored.usage.prompt_tokens)
         return raw
+
+    def _fare(self, call: ModelCall, prompt_tokens: int, max_tokens: int) -> Fare:
+        """The money of a request: of its longest answer, or of a shorter one where no more is left.
+
+        The shortest that is asked for is half as long again as the longest answer that the role gave so far.
+        """
+        price, excess = self.endpoint.price_of(call.model), self._excess.get(call.model, 1.0)
+        prompt = math.ceil(excess * prompt_tokens)
+        longest = self._longest.get(call.role)
+        least = max(LEAST_ANSWER, max_tokens // 8) if longest is None else longest + longest // 2
+        if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
+            least = self.endpoint.max_tokens + 1
+        short = with_answer(call, price, prompt, min(least, max_tokens))
+        return Fare(self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check)
+
+    def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
+        with self._lock:
+            self._longest[role] = max(usage.completion_tokens, self._longest.get(role, LEAST_ANSWER))
+            if reserved_prompt and usage.prompt_tokens > reserved_prompt:  # a server that adds to what is asked
+                more = usage.prompt_tokens / reserved_prompt
+                self._excess[model] = more * self._excess.get(model, 1.0)
+
+    def _most(self) -> Allowance:
+        return self._budget if self._meter is None else self._meter.allowance
+
+    def _check(self) -> None:
+        if self._meter is not None:
+            self._meter.check()
 
     def _adapted(
         self,
         model: str,
         talk: Sequence[Message],
         schema: type[BaseModel] | None,
-        max_tokens: int,
+        fare: Fare,
         config: dict[str, Any],
         offered: Sequence[dict[str, Any]],
     ) -> RawReply:
@@ -185,7 +227,8 @@ class Gateway:
         while True:
             wanted = response_format(options.json_mode, schema)
             try:
-                raw = self._transport.send(model, talk, options, wanted, max_tokens, config, offered)
+                fare.set_aside()
+                raw = self._transport.send(model, talk, options, wanted, fare.max_tokens, config, offered, fare)
             except Rejected as refusal:
                 lower = refusal.adapt(options, wanted is not None)
                 if lower is None:
@@ -198,10 +241,6 @@ class Gateway:
                 continue
             self._remember(model, options)
             return raw
-
-    def allow(self, budget_usd: float) -> None:
-        """Raise the budget of the whole run."""
-        self.budget_usd = budget_usd
 
     def options(self, model: str) -> Options:
         """Options that the server accepts for one model, as far as known."""

@@ -15,9 +15,10 @@ import tenacity
 
 from agents.model.conversation import Message, RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
+from agents.model.fare import Fare
 from agents.model.structured_output import clean
+from agents.model.usage import Sizes, usage_of
 from records.errors import ModelRefused, ModelUnreachable
-from records.experiment import Usage
 from records.quantity import counted
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+
+
+TOKEN_FIELDS = ("max_tokens", "max_completion_tokens")
+TIMED_OUT_BEHIND = frozenset({504, 524})  # a proxy gave up waiting for a server that may have gone on, and bills it
+NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"})  # of httpx
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,12 @@ class Transport:
         max_tokens: int,
         config: Mapping[str, Any],
         tools: Sequence[Mapping[str, Any]] = (),
+        fare: Fare | None = None,
     ) -> RawReply:
-        """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload."""
+        """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload.
+
+        `fare` is told of each sending that may have been billed and brought no answer, and pays for the next one.
+        """
         end = self.endpoint
         body: dict[str, Any] = {options.token_field: max_tokens}
         if tools:
@@ -111,26 +121,37 @@ class Transport:
             reraise=True,
         )
         try:
-            return tries(self._once, model, talk, body, config)
+            return tries(self._once, model, talk, body, config, fare)
         except _Passing as fault:
             raise ModelUnreachable(
                 f"no answer from the model's endpoint {end.address} after {counted(end.retries + 1, 'try', 'tries')} "
                 f"({fault}); check that it is up and reachable, then resume the run"
             ) from None
 
-    def _once(self, model: str, talk: Sequence[Message], body: dict[str, Any], config: Mapping[str, Any]) -> RawReply:
+    def _once(
+        self,
+        model: str,
+        talk: Sequence[Message],
+        body: dict[str, Any],
+        config: Mapping[str, Any],
+        fare: Fare | None = None,
+    ) -> RawReply:
         import openai
 
+        if fare is not None:
+            fare.set_aside()
+            body = {n: min(v, fare.max_tokens) if n in TOKEN_FIELDS else v for n, v in body.items()}
         turns = [m.document() for m in talk]
         try:
             answer = self._client(model).invoke(turns, config=dict(config), extra_body=body)  # type: ignore[arg-type]
-        except openai.APIConnectionError as error:  # time-outs too
-            raise _Passing(cause_of(error)) from None
         except openai.APIStatusError as error:
+            _lose(fare, error.status_code in TIMED_OUT_BEHIND)
             raise self._status(error) from None
-        except openai.OpenAIError as error:
-            raise self._not_a_completion(error) from None
-        except NOT_A_COMPLETION as error:
+        except openai.APIConnectionError as error:  # time-outs too
+            _lose(fare, not never_sent(error))
+            raise _Passing(cause_of(error)) from None
+        except (openai.OpenAIError, *NOT_A_COMPLETION) as error:
+            _lose(fare, not (error.args and isinstance(error.args[0], dict)))
             raise self._not_a_completion(error) from None
         prompt_bytes = len(transcribed(talk).encode()) + len(json.dumps(body.get("tools", "")))
         return _raw(answer, model, self.endpoint, prompt_bytes, "tools" in body)
@@ -231,6 +252,16 @@ def cause_of(error: BaseException) -> str:
     return "timed out" if "Timeout" in kind or "Timeout" in type(error).__name__ else f"no connection, {kind}"
 
 
+def never_sent(error: BaseException) -> bool:
+    """True where a connection failed before anything could be sent over it."""
+    return type(error.__cause__).__name__ in NEVER_SENT
+
+
+def _lose(fare: Fare | None, may_be_billed: bool) -> None:
+    if fare is not None and may_be_billed:
+        fare.lose()
+
+
 def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int, has_tools: bool) -> RawReply:
     """The parts we keep of a LangChain AIMessage."""
     hide = endpoint.hide
@@ -246,21 +277,14 @@ def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int, has_too
         text = calls[0].arguments
     if not text.strip():
         text = str(answer.additional_kwargs.get("refusal") or "")
-    metadata = answer.response_metadata
-    counted = answer.usage_metadata or {}
-    prompt = int(counted.get("input_tokens") or -(-prompt_bytes // 4))  # a server that counts nothing still costs
     said_bytes = len("".join([text, *(c.arguments for c in calls if has_tools)]).encode("utf-8", "replace"))
-    completion = int(counted.get("output_tokens") or -(-said_bytes // 4))
-    price = endpoint.price_of(model)
-    stated = (metadata.get("token_usage") or {}).get("cost")
-    usd = price.cost_usd(prompt, completion)
-    if not usd and isinstance(stated, (int, float)):
-        usd = float(stated)
+    told, tier = answer.additional_kwargs.get("told_usage", (None, None))
+    counted = usage_of(told, Sizes(prompt_bytes, said_bytes), endpoint.price_of(model), tier)
     return RawReply(
         hide(clean(text)),
-        str(metadata.get("finish_reason") or ""),
+        str(answer.response_metadata.get("finish_reason") or ""),
         model,
-        Usage(prompt, completion, usd),
-        bool(counted.get("output_tokens")),
+        counted.usage,
+        counted.is_counted,
         tuple(calls) if has_tools else (),
     )
