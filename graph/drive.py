@@ -24,7 +24,7 @@ from graph.leaving import left
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
 from graph.state import SCHEMA_VERSION, Start
-from records.errors import BudgetExhausted, LedgerError
+from records.errors import LedgerError
 from records.experiment import Run
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -45,9 +45,10 @@ def drive(
 ) -> Run:
     """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
-    A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C, a
-    machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
-    raised and leaves the run failed. A run that is done is returned untouched.
+    A run that meets a limit is done with its best kernel, and goes on when it is resumed with more. An answer that is
+    not there yet pauses the run and is no error. Ctrl-C, a machine at fault and a closed pipe of `progress` pause it
+    too and are raised again; a request that cannot be is raised and leaves the run failed. A run that is done is
+    returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
     `checkpoint` is a file, or opens the checkpointer of a database.
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
@@ -62,8 +63,9 @@ def drive(
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
+        begun = context.meter.driving()
         place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
-        with contextlib.suppress(BudgetExhausted), left(ledger, run_id), place as opened:
+        with left(ledger, run_id), begun, place as opened:
             paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")
@@ -95,6 +97,9 @@ def step_through(
     ended = state.values.get("generation") if state.values.get("stop") else None
     if any(extension.after == ended for extension in context.run.extensions):
         graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
+        state = graph.get_state(config)
+    if state.values.get("limit"):  # which was raised since then, or is met again
+        graph.update_state(config, {"stop": "", "limit": "", "stagnant": 0}, as_node="reflect")
         state = graph.get_state(config)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}

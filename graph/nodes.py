@@ -17,6 +17,7 @@ from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.lesson import EXPLORED
+from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, specimen
@@ -35,6 +36,7 @@ RULES: Mapping[str, Callable[[Idea], float]] = {
 }
 
 
+@limited
 @pausing
 def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the run down, and judge and tune the task's seeds as generation 0: gains are over the best of them."""
@@ -59,12 +61,14 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "generation": 0,
         "stagnant": 0,
         "stop": "",
+        "limit": "",
         **start,
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
     }
 
 
+@limited
 @pausing
 def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Start the next generation: choose the kernel to build on and one to learn from."""
@@ -103,6 +107,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
+@limited
 @pausing
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
@@ -120,6 +125,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {}
 
 
+@limited
 @pausing
 def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
@@ -162,6 +168,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
 
+@concluding
 @pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Examine the generation's results, and decide whether there is a reason to stop."""
@@ -179,16 +186,19 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     is_extended = any(e.after == generation for e in context.run.extensions)
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
-    stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    limit = state.get("limit", "")
+    going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    stop = context.meter.told(limit) if limit else going_on
     if stop:
         table = compose(runtime, generation, leader)  # which a run that goes on does not build on
         if table is not None:
             _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
+        earlier = f"{generation}:{stop}" if limit else earlier
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         if context.limits.memory_tokens:
             context.ledger.remember(gather(context, (table or leader).attempt))
-        context.ledger.finish(context.run.id, "done", stop)
+        context.ledger.finish(context.run.id, "done", stop, "limit" if limit else "")
     return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
 
 

@@ -82,23 +82,25 @@ class Meter:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
 
     @contextlib.contextmanager
-    def judging(self, purpose: str) -> Iterator[None]:
-        """One evaluation or comparison; LimitReached before it where a limit leaves no room."""
-        is_verifying, began = purpose in VERIFYING, self._clock()
+    def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:
+        """One evaluation or comparison, which tells its seconds; LimitReached before it where a limit has no room."""
+        is_verifying, needs_gpu = purpose in VERIFYING, self._has_gpu and purpose != "compile"
+
+        def worked(seconds: float) -> None:
+            with self._lock:
+                self._gpu_seconds += seconds if needs_gpu else 0.0
+
         with self._lock:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
             self._refuse("max_evaluations", self._evaluations, is_verifying)
             self._refuse("max_gpu_seconds", self._gpu_seconds, is_verifying)
             self._evaluations += 1
         try:
-            yield
+            yield worked
         except BaseException:
             with self._lock:
                 self._evaluations -= 1
             raise
-        finally:
-            with self._lock:
-                self._gpu_seconds += self._clock() - began if self._has_gpu and purpose != "compile" else 0.0
 
     @contextlib.contextmanager
     def driving(self) -> Iterator[None]:
@@ -116,6 +118,11 @@ class Meter:
                 self._wall_seconds, self._since = self._wall_seconds + elapsed, None
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
+    def told(self, name: str) -> str:
+        """A sentence on a limit that was met."""
+        most = getattr(self.allowance, name, None)
+        return f"the limit {name} was met" if most is None else _told(name, most, self.used()[name])
+
     def _wall(self) -> float:
         return self._wall_seconds + (0.0 if self._since is None else self._clock() - self._since)
 
@@ -125,17 +132,22 @@ class Meter:
             return
         kept = 0.0 if is_verifying else kept_of(name, most)
         if used >= most - kept:
-            rest = f", the last {kept:,.0f} kept to verify what was found," if kept else ""
-            raise LimitReached(
-                f"the limit of {most:,.0f} {WORDS[name]} is reached{rest} after {used:,.0f}; "
-                f"give the run more with resume and {option_of(name)}",
-                name,
-            )
+            raise LimitReached(_told(name, most, used), name)
+
+
+def _told(name: str, most: float, used: float) -> str:
+    shown = ("${:,.4f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
+    kept = kept_of(name, most)
+    rest = f", the last {kept:,.0f} of which are kept to verify what was found" if kept else ""
+    return (
+        f"the limit of {shown(most)}{rest} leaves no room after {shown(used)}; "
+        f"to go on, resume the run with more: {option_of(name)}"
+    )
 
 
 def kept_of(name: str, most: float) -> float:
     """The part of a limit that is kept to verify what was found."""
-    share = min(KEPT * most, MOST_KEPT[name])
+    share = min(KEPT * most, MOST_KEPT.get(name, 0.0))
     return -(-share // 1) if name == "max_evaluations" else share
 
 
