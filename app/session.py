@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from app import wiring
+from app.allowing import extend_limits
 from app.event_log import Listener, all_of, begun, ended
 from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
@@ -201,18 +202,20 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
 
 
 def resume_session(
-    settings: Settings, run_id: str, budget_usd: float | None = None, generations: int | None = None
+    settings: Settings, run_id: str, generations: int | None = None, more: Mapping[str, Any] | None = None
 ) -> Session:
-    """An earlier run, to continue; with another budget for the model, and with more generations, where asked."""
+    """An earlier run, to continue; with more generations and with other limits, by their names, where asked."""
     ledger, artefacts = wiring.open_records(settings, create=False)
     try:
         run = wiring.find_run(ledger, run_id)
         if generations is not None:
             run = extended(ledger, run, generations)
+        if more:
+            run = extend_limits(ledger, run, more)
     except BaseException:
         ledger.close()
         raise
-    return _session(settings, run, (ledger, artefacts), budget_usd)
+    return _session(settings, run, (ledger, artefacts))
 
 
 def extended(ledger: Ledger, run: Run, generations: int) -> Run:
@@ -275,11 +278,10 @@ def write_text(path: Path, text: str) -> None:
         ) from None
 
 
-def _session(settings: Settings, run: Run, stores: tuple[Any, Any], budget_usd: float | None = None) -> Session:
+def _session(settings: Settings, run: Run, stores: tuple[Any, Any]) -> Session:
     ledger, artefacts = stores
-    budget = budget_usd if budget_usd is not None else float(run.config.get("budget_usd") or settings.budget_usd)
     try:
-        context = wiring.make_context(settings, run, ledger, artefacts, budget)
+        context = wiring.make_context(settings, run, ledger, artefacts)
         return Session(settings, context, wiring.make_folder(settings, run))
     except BaseException:
         ledger.close()

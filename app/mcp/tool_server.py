@@ -36,6 +36,7 @@ from app.mcp.tool_results import (
 )
 from app.mcp.workspace import MOST_FILE_BYTES, ClientFolder
 from app.redaction import redacted
+from records.allowance import Allowance
 from records.errors import ScientistError, UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 READING = ("list_tasks", "show_task", "check", "compare", "isa", "explain", "search_notes", "status", "best")
-ACTING = ("run", "stop", "export")
+ACTING = ("run", "resume", "stop", "export")
 TICK_S = 0.02
 MOST_SOURCE = 130_000  # characters of a kernel that is shown
 INSTRUCTIONS = """\
@@ -67,6 +68,8 @@ Shapes = Annotated[
     list[Annotated[str, Field(max_length=200)]] | None,
     Field(max_length=8, description="further shapes to verify, each as DIM=N,DIM=N"),
 ]
+MostCount = Annotated[int | None, Field(ge=0, description="a limit; none when left out")]
+MostSeconds = Annotated[float | None, Field(ge=0, description="a limit; none when left out")]
 RunName = Annotated[str, Field(max_length=200, description="a run's id, the beginning of one, or last")]
 
 
@@ -175,11 +178,35 @@ class AgentTools:
         budget_usd: Annotated[
             float | None, Field(gt=0, description="for the model; at most the server's limit")
         ] = None,
+        max_tokens: MostCount = None,
+        max_calls: MostCount = None,
+        max_evaluations: MostCount = None,
+        max_gpu_seconds: MostSeconds = None,
+        max_wall_seconds: MostSeconds = None,
     ) -> RunBegun:
         """Start a search in the background; it goes on when this client leaves."""
+        most = _most(max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
         limits = {"generations": generations, "picks": picks, "tunings": tunings}
         asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": limits}
-        return RunBegun(**await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd}))
+        return RunBegun(**await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": most}))
+
+    async def resume(
+        self,
+        run: RunName,
+        generations: Annotated[int | None, Field(ge=1, le=100, description="a new total")] = None,
+        budget_usd: Annotated[
+            float | None, Field(ge=0, description="a new limit of the whole run; at most the server's")
+        ] = None,
+        max_tokens: MostCount = None,
+        max_calls: MostCount = None,
+        max_evaluations: MostCount = None,
+        max_gpu_seconds: MostSeconds = None,
+        max_wall_seconds: MostSeconds = None,
+    ) -> RunBegun:
+        """Go on with a run that was paused, or that met a limit, in the background; limits not given stay."""
+        most = _most(max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
+        more = most | ({} if budget_usd is None else {"budget_usd": budget_usd})
+        return RunBegun(**await self._in_thread(self._runs.resume, run, generations, more))
 
     async def status(self, run: Annotated[str, Field(max_length=200)] = "") -> list[Condition]:
         """Show a run, or the newest ones: state, generation, best kernel, spend."""
@@ -258,6 +285,13 @@ class AgentTools:
     def _clean(self, shown: Condition) -> Condition:
         reason = without_shapes(redacted(shown.reason, self._settings.secrets(), str(Path.home())), ())
         return replace(shown, reason=clipped(reason), folder=redacted(shown.folder, (), str(Path.home())))
+
+
+def _most(
+    tokens: int | None, calls: int | None, evaluations: int | None, gpu: float | None, wall: float | None
+) -> dict[str, Any]:
+    """The limits that are given, by their names."""
+    return Allowance(None, tokens, calls, evaluations, gpu, wall).given()
 
 
 @contextlib.contextmanager
