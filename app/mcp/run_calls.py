@@ -40,7 +40,8 @@ class RunCalls:
         from app.run_request import RunRequest
         from app.session import open_session
 
-        author, wanted = asked.get("author") or "playbook", asked.get("budget_usd")
+        author, most = asked.get("author") or "playbook", dict(asked["most"])
+        wanted = most.pop("budget_usd", asked.get("budget_usd"))
         budget = self._budget_usd if wanted is None else float(wanted)
         if author == "llm" and not 0 < budget <= self._budget_usd:
             raise UsageError(
@@ -48,7 +49,7 @@ class RunCalls:
                 "decides that with `kernel-scientist mcp --budget-usd`"
             )
         place = asked["task"], asked["target"], asked["on"], author, asked["seed"]
-        request = RunRequest(*place, budget, asked["limits"], most=asked["most"])
+        request = RunRequest(*place, budget, asked["limits"], most=most)
         with self._turn, open_session(self._settings, request) as session:
             return self._sent_off(session)
 

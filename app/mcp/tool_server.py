@@ -22,6 +22,7 @@ from app.mcp.call_process import called
 from app.mcp.concealing import cleaned, clipped, without_shapes
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
+from app.mcp.tool_arguments import File, Most, Place, RunName, Shapes, Source, Target, TaskName, Tunables
 from app.mcp.tool_results import (
     BestKernel,
     Explanation,
@@ -34,9 +35,8 @@ from app.mcp.tool_results import (
     TaskRow,
     TaskSheet,
 )
-from app.mcp.workspace import MOST_FILE_BYTES, ClientFolder
+from app.mcp.workspace import ClientFolder
 from app.redaction import redacted
-from records.allowance import Allowance
 from records.errors import ScientistError, UsageError
 
 if TYPE_CHECKING:
@@ -53,24 +53,6 @@ processor, reports faults by line and predicts times. Begin with list_tasks and 
 check each version; isa and compare show where the time goes, explain what a finding means, search_notes what is known.
 A verdict rests on held-out cases, too, which are never shown: write for every shape that the task promises.
 run searches by itself in the background; follow it with status and take its kernel with best or export."""
-
-TaskName = Annotated[str, Field(max_length=200, description="a name of list_tasks, or a task folder in the workspace")]
-Target = Annotated[str, Field(max_length=40, description="the GPU: mi300x; h200 where this machine has one")]
-Place = Annotated[
-    Literal["lab", "device", "auto"], Field(description="the lab, a GPU of this machine, or what there is")
-]
-Source = Annotated[
-    str, Field(max_length=MOST_FILE_BYTES, description="the kernel file's text: HIP source with its launch plan")
-]
-File = Annotated[str, Field(max_length=400, description="instead of source: a file in the workspace")]
-Tunables = Annotated[dict[str, int] | None, Field(description="other values than the file's defaults")]
-Shapes = Annotated[
-    list[Annotated[str, Field(max_length=200)]] | None,
-    Field(max_length=8, description="further shapes to verify, each as DIM=N,DIM=N"),
-]
-MostCount = Annotated[int | None, Field(ge=0, description="a limit; none when left out")]
-MostSeconds = Annotated[float | None, Field(ge=0, description="a limit; none when left out")]
-RunName = Annotated[str, Field(max_length=200, description="a run's id, the beginning of one, or last")]
 
 
 class AgentTools:
@@ -178,35 +160,23 @@ class AgentTools:
         budget_usd: Annotated[
             float | None, Field(gt=0, description="for the model; at most the server's limit")
         ] = None,
-        max_tokens: MostCount = None,
-        max_calls: MostCount = None,
-        max_evaluations: MostCount = None,
-        max_gpu_seconds: MostSeconds = None,
-        max_wall_seconds: MostSeconds = None,
+        limits: Most = None,
     ) -> RunBegun:
         """Start a search in the background; it goes on when this client leaves."""
-        most = _most(max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
-        limits = {"generations": generations, "picks": picks, "tunings": tunings}
-        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": limits}
-        return RunBegun(**await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": most}))
+        chosen = {"generations": generations, "picks": picks, "tunings": tunings}
+        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
+        return RunBegun(
+            **await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": dict(limits or {})})
+        )
 
     async def resume(
         self,
         run: RunName,
         generations: Annotated[int | None, Field(ge=1, le=100, description="a new total")] = None,
-        budget_usd: Annotated[
-            float | None, Field(ge=0, description="a new limit of the whole run; at most the server's")
-        ] = None,
-        max_tokens: MostCount = None,
-        max_calls: MostCount = None,
-        max_evaluations: MostCount = None,
-        max_gpu_seconds: MostSeconds = None,
-        max_wall_seconds: MostSeconds = None,
+        limits: Most = None,
     ) -> RunBegun:
         """Go on with a run that was paused, or that met a limit, in the background; limits not given stay."""
-        most = _most(max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
-        more = most | ({} if budget_usd is None else {"budget_usd": budget_usd})
-        return RunBegun(**await self._in_thread(self._runs.resume, run, generations, more))
+        return RunBegun(**await self._in_thread(self._runs.resume, run, generations, dict(limits or {})))
 
     async def status(self, run: Annotated[str, Field(max_length=200)] = "") -> list[Condition]:
         """Show a run, or the newest ones: state, generation, best kernel, spend."""
@@ -285,13 +255,6 @@ class AgentTools:
     def _clean(self, shown: Condition) -> Condition:
         reason = without_shapes(redacted(shown.reason, self._settings.secrets(), str(Path.home())), ())
         return replace(shown, reason=clipped(reason), folder=redacted(shown.folder, (), str(Path.home())))
-
-
-def _most(
-    tokens: int | None, calls: int | None, evaluations: int | None, gpu: float | None, wall: float | None
-) -> dict[str, Any]:
-    """The limits that are given, by their names."""
-    return Allowance(None, tokens, calls, evaluations, gpu, wall).given()
 
 
 @contextlib.contextmanager
