@@ -53,7 +53,7 @@ def limit_lines(settings: Settings, context: Context) -> list[str]:
     shown.append(f"{total} generations of {limits.picks} experiments")
     lines = [f"limits       {', '.join(shown)}"]
     if has_model:
-        lines += [f"costs        at most ${cost_at_most(settings, most):,.2f} for the model"]
+        lines += [f"costs        at most ${cost_at_most(settings, most):,.2f}"]
         lines += [f"prices       {line}" for line in price_lines(settings)]
     return lines
 
@@ -76,4 +76,4 @@ def is_of_all(name: str) -> bool:
 
 def _shown(name: str, value: float, used: float) -> str:
     before = f", {used:,.2f} used" if used else ""
-    return f"${value:,.2f}{before}" if name == "budget_usd" else f"{value:,.0f} {WORDS[name]}{before}"
+    return f"${value:,.2f} for the model{before}" if name == "budget_usd" else f"{value:,.0f} {WORDS[name]}{before}"

@@ -57,8 +57,8 @@ def price_lines(settings: Settings) -> list[str]:
     """A sentence on the price of each model, and where it is from."""
     files, lines = price_files(settings), list[str]()
     for model, price in prices_of(settings).items():
-        cached = "" if price.cached_usd is None else f", ${price.cached_usd:g} cached"
-        told = f"{model} ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
+        cached = "" if price.cached_usd is None else f" (cached ${price.cached_usd:g})"
+        told = f"{model}: ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
         file = next((each for each in files if each.price(model) is not None), None)
         if not price.is_known:
             told += (

@@ -40,6 +40,8 @@ class _Table:
 def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) -> VerifiedKernel | None:
     """The dispatch of a run that ends, recorded as an attempt; None where one kernel serves all cases as well."""
     context = runtime.context
+    if not generation:  # a limit among the seeds or right behind them: nothing is there that could serve beside them
+        return None
     experiment = _experiment(context, generation, leader.attempt)
     known = context.ledger.attempt(context.run.id, f"{experiment.id}-a0")
     if known is not None:

@@ -21,6 +21,7 @@ from graph.build import build_graph
 from graph.context import Context
 from graph.labels import NAME, metadata_of, tags_of
 from graph.leaving import left
+from graph.limiting import continued
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
 from graph.state import SCHEMA_VERSION, Start
@@ -98,8 +99,12 @@ def step_through(
     if any(extension.after == ended for extension in context.run.extensions):
         graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
         state = graph.get_state(config)
-    if state.values.get("limit"):  # which was raised since then, or is met again
-        graph.update_state(config, {"stop": "", "limit": "", "stagnant": 0}, as_node="reflect")
+    going_on = continued(state.values)
+    if going_on is not None and not state.values["best_id"]:  # met among the seeds, which are in the ledger
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    elif going_on is not None:
+        graph.update_state(config, going_on[0], as_node=going_on[1])
         state = graph.get_state(config)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}

@@ -20,6 +20,8 @@ from graph.state import SCHEMA_VERSION
 from records.errors import LimitReached
 
 Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
+_BEFORE = {"retrieve": "select", "plan": "retrieve"}  # the node before each that may be stopped; else `reflect`
+_BEGINNINGS = ("bench", "explore", "write")  # stages of a kernel's making; what is made is verified still
 OUTCOME = "limit:"  # before the limit's name, in an experiment's outcome
 
 
@@ -36,7 +38,8 @@ def limited(node: Node) -> Node:
             return node(state, runtime)
         except LimitReached as reached:
             start = {} if state.get("best_id") else _start(runtime.context)
-            return {**start, "limit": reached.limit, "picks": [], "is_asked": False, "exhausted": False}
+            met = {"limit": reached.limit, "limited_at": node.__name__}
+            return {**start, **met, "picks": [], "is_asked": False, "exhausted": False}
 
     return cast(Node, run)
 
@@ -56,6 +59,20 @@ def _start(context: Context) -> dict[str, Any]:
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
     }
+
+
+def continued(state: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
+    """How a run that met a limit goes on: the change of its state, and the node behind which that is.
+
+    The node that was stopped is run again, and of a generation's experiments those that were. None for other runs.
+    """
+    if not state.get("limit"):
+        return None
+    change = {"stop": "", "limit": "", "limited_at": ""}
+    left = [p for p in state.get("picks", ()) if str(state["outcomes"].get(p["experiment_id"])).startswith(OUTCOME)]
+    if left:
+        return {**change, "picks": left}, "plan"
+    return change, _BEFORE.get(str(state.get("limited_at")), "reflect")
 
 
 def concluding(node: Node) -> Node:
@@ -95,6 +112,8 @@ def stage_limited(stage: Callable[..., dict[str, Any]], otherwise: str = END) ->
     @functools.wraps(stage)
     def run(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
         try:
+            if stage.__name__ in _BEGINNINGS and state["generation"]:
+                runtime.context.meter.check()
             return stage(state, runtime)
         except LimitReached as reached:
             if not state["generation"] or asks_for_more(runtime.context, reached):

@@ -62,6 +62,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "stagnant": 0,
         "stop": "",
         "limit": "",
+        "limited_at": "",
         **start,
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
@@ -185,8 +186,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     is_extended = any(e.after == generation for e in context.run.extensions)
-    stagnant = 0 if gained or is_extended else state["stagnant"] + 1
     limit = state.get("limit", "")
+    stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
     going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
     stop = context.meter.told(limit) if limit else going_on
     if stop:
@@ -199,7 +200,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if context.limits.memory_tokens:
             context.ledger.remember(gather(context, (table or leader).attempt))
         context.ledger.finish(context.run.id, "done", stop, "limit" if limit else "")
-    return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
+    led = {"best_id": leader.attempt.id, "best_us": leader.time_us}
+    return {**led, "stagnant": stagnant, "stop": stop, "limit": limit}
 
 
 def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from langgraph.types import Interrupt, interrupt
 
 from graph.context import Context
+from records.allowance import ALLOWED
 from records.errors import LimitReached
 
 Kind = Literal["experiments", "budget"]
@@ -61,6 +62,7 @@ def more_budget(context: Context, why: str) -> None:
         )
         allowed = allowed_of(answer)
         if allowed is not None and allowed > spent:
+            context.ledger.event(context.run.id, ALLOWED, {"usd": allowed}, f"{ALLOWED}:{spent}:{allowed}")
             context.allow_usd(allowed)
             return
         complaint = "that answer is no amount above what is spent: "

@@ -150,3 +150,6 @@ class LimitReached(MachineError):
 
 class BudgetExhausted(LimitReached, ModelError):
     """The next call to the model could take more dollars, tokens or calls than are left."""
+
+    def __init__(self, message: str, limit: str = "budget_usd") -> None:
+        super().__init__(message, limit)

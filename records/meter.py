@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from records.allowance import ALLOWED, WORDS, Allowance, option_of
+from records.allowance import WORDS, Allowance, option_of
 from records.errors import LimitReached
 from records.experiment import Event
 from records.ledger import Ledger
@@ -56,11 +56,9 @@ class Meter:
         return self._allowance
 
     def allow(self, **more: float) -> None:
-        """Change limits of the whole run, and write that down."""
+        """Change limits of the whole run, which its diary was told of."""
         with self._lock:
-            known = self._read()
-            self._ledger.event(self._run_id, ALLOWED, more)
-            self._allowance = Allowance.of({**known.given(), **more})
+            self._allowance = Allowance.of({**self._read().given(), **more})
 
     def used(self) -> dict[str, float]:
         """What the run has used, by the names of limits."""
@@ -93,7 +91,8 @@ class Meter:
         with self._lock:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
             self._refuse("max_evaluations", self._evaluations, is_verifying)
-            self._refuse("max_gpu_seconds", self._gpu_seconds, is_verifying)
+            if needs_gpu:
+                self._refuse("max_gpu_seconds", self._gpu_seconds, is_verifying)
             self._evaluations += 1
         try:
             yield worked
@@ -136,13 +135,11 @@ class Meter:
 
 
 def _told(name: str, most: float, used: float) -> str:
-    shown = ("${:,.4f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
+    shown = ("${:,.2f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
     kept = kept_of(name, most)
-    rest = f", the last {kept:,.0f} of which are kept to verify what was found" if kept else ""
-    return (
-        f"the limit of {shown(most)}{rest} leaves no room after {shown(used)}; "
-        f"to go on, resume the run with more: {option_of(name)}"
-    )
+    rest = f", of which the last {kept:,.0f} are kept to verify what was found," if kept else ""
+    after = f"${used:,.4f}" if name == "budget_usd" else f"{used:,.0f}"
+    return f"the limit of {shown(most)}{rest} is met after {after}; to go on, resume the run with {option_of(name)}"
 
 
 def kept_of(name: str, most: float) -> float:

@@ -105,6 +105,7 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "stagnant": 0,
         "stop": "",
         "limit": "",
+        "limited_at": "",
     }
     assert set(state) == set(State.__annotations__)
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)
