@@ -9,7 +9,7 @@ from app.settings import Settings
 from records.allowance import ALLOWED, NAMES, WORDS, Allowance, checked_allowance
 from records.experiment import Run
 from records.ledger import Ledger
-from records.meter import Meter
+from records.run_meter import Meter
 
 if TYPE_CHECKING:
     from graph.context import Context

@@ -26,6 +26,7 @@ from records.errors import LedgerError, ScientistError, UsageError
 from records.experiment import Extension, Run
 from records.files import write_whole
 from records.ledger import Ledger
+from records.quantity import given
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -244,7 +245,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """The result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
-    given = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
+    own = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
         generations=max((a.generation for a in attempts), default=0),
@@ -258,11 +259,11 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
         else Best(
             best.id,
             str(folder / "best.hip"),
-            best.geomean_us or 0.0,
+            given(best.geomean_us, 0.0),
             best.time_kind or "",
             seeds.over_best(best),
             seeds.over_naive(best),
-            bool(given) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in given},
+            bool(own) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in own},
             best.time_error,
         ),
     )

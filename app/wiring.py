@@ -29,7 +29,7 @@ from records.errors import LedgerError, NoRecords, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
-from records.meter import Meter
+from records.run_meter import Meter
 
 if TYPE_CHECKING:
     from agents.author import Assignment, Author

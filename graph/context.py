@@ -19,7 +19,7 @@ from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation, ReaderRole
 from records.machine_code import InnerLoop
-from records.meter import Meter
+from records.run_meter import Meter
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox

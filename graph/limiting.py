@@ -86,10 +86,10 @@ def concluding(node: Node) -> Node:
                 raise LimitReached("", limit)
             return node({**state, "limit": limit}, runtime)
         except LimitReached as reached:
-            context = runtime.context
-            reason = context.meter.told(limit or reached.limit)
+            context, met = runtime.context, limit if limit else reached.limit
+            reason = context.meter.told(met)
             context.ledger.finish(context.run.id, "done", reason, "limit")
-            return {"stop": reason, "limit": limit or reached.limit}
+            return {"stop": reason, "limit": met}
 
     return cast(Node, run)
 

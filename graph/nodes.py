@@ -28,6 +28,7 @@ from graph.state import SCHEMA_VERSION, Pick, State
 from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_stop, rules_of
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
+from records.quantity import given
 
 RULES: Mapping[str, Callable[[Idea], float]] = {
     "most_innovative": lambda idea: idea.innovation,
@@ -53,7 +54,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         context.ledger.finish(context.run.id, "failed", refusal)
         raise TaskError(refusal)
     leader = best(context, accepted_of(context, 0))
-    start = {"first_us": first.default_us or 0.0, "seed_us": leader.time_us}
+    start = {"first_us": given(first.default_us, 0.0), "seed_us": leader.time_us}
     _tell_best(runtime, 0, leader.attempt, leader.time_us, start)
     return {
         "schema_version": SCHEMA_VERSION,

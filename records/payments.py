@@ -18,6 +18,7 @@ from records.diary import Diary
 from records.engine import Engine, Statements
 from records.errors import LedgerError
 from records.experiment import ModelCall, Spend, Usage
+from records.quantity import given
 from records.spending_room import SETTLED, SpendingRoom
 
 LOOK_S = 0.5  # between two looks at calls of another process
@@ -75,14 +76,14 @@ class Payments(Diary):
                 if row is not None and not is_asked:
                     self._lose(db, call.key)
                 room = SpendingRoom(db, call, most)
-                fitted = None if is_asked else room.fitted(call, least or call)
+                fitted = None if is_asked else room.fitted(call, given(least, call))
                 if fitted is not None:
                     self._hold(db, fitted)
                     self._in_flight[call.key] = me
                     return fitted
                 can_wait = is_asked or any(self._in_flight.get(key) != me for key in room.held)
             if not is_asked:
-                room.refuse(least or call, can_wait)
+                room.refuse(given(least, call), can_wait)
             self._wait_for_others(call.run_id, until)
 
     def _wait_for_others(self, run_id: str, until: float) -> None:

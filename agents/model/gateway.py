@@ -32,7 +32,7 @@ from records.artefacts import ArtefactStore
 from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
-from records.meter import Meter
+from records.run_meter import Meter
 
 Value = TypeVar("Value")
 LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request

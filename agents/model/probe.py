@@ -82,7 +82,7 @@ def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Ca
                     options = lower
         except Rejected:
             continue
-        seconds = seconds or time.monotonic() - started
+        seconds = seconds if seconds > 0 else time.monotonic() - started
         usage = add(usage, raw.usage)
         counts = counts and raw.counted
         try:

@@ -17,7 +17,7 @@ from agents.model.conversation import Message, RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
 from agents.model.fare import Fare
 from agents.model.structured_output import clean
-from agents.model.usage import Sizes, usage_of
+from agents.model.usage import RequestSizes, usage_of
 from records.errors import ModelRefused, ModelUnreachable
 from records.quantity import counted
 
@@ -279,7 +279,7 @@ def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int, has_too
         text = str(answer.additional_kwargs.get("refusal") or "")
     said_bytes = len("".join([text, *(c.arguments for c in calls if has_tools)]).encode("utf-8", "replace"))
     told, tier = answer.additional_kwargs.get("told_usage", (None, None))
-    counted = usage_of(told, Sizes(prompt_bytes, said_bytes), endpoint.price_of(model), tier)
+    counted = usage_of(told, RequestSizes(prompt_bytes, said_bytes), endpoint.price_of(model), tier)
     return RawReply(
         hide(clean(text)),
         str(answer.response_metadata.get("finish_reason") or ""),

@@ -18,7 +18,7 @@ BYTES_PER_TOKEN_AT_BEST = 64  # the longest tokens of common vocabularies are ru
 
 
 @dataclass(frozen=True)
-class Sizes:
+class RequestSizes:
     """Our own view of a request: bytes of what was sent and of what came."""
 
     prompt_bytes: int
@@ -33,7 +33,7 @@ class CountedUsage:
     is_counted: bool
 
 
-def usage_of(told: Any, sizes: Sizes, price: Price, tier: Any = "") -> CountedUsage:
+def usage_of(told: Any, sizes: RequestSizes, price: Price, tier: Any = "") -> CountedUsage:
     """The usage that a server tells, in the words of chat completions or Responses, whatever else it may be."""
     said = told if isinstance(told, Mapping) else {}
     prompt = _believed(_first(said, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)

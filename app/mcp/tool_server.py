@@ -38,6 +38,7 @@ from app.mcp.tool_results import (
 from app.mcp.workspace import ClientFolder
 from app.redaction import redacted
 from records.errors import ScientistError, UsageError
+from records.quantity import given
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -62,7 +63,7 @@ class AgentTools:
         """`seed` draws the held-out cases; it is the server's secret."""
         self._settings, self._workspace, self._runs, self._seed = settings, workspace, runs, seed
         self._under_way: set[anyio.CancelScope] = set()
-        self._turns = anyio.CapacityLimiter(max(1, (settings.cores or os.cpu_count() or 2) // 2))
+        self._turns = anyio.CapacityLimiter(max(1, given(settings.cores, given(os.cpu_count(), 2)) // 2))
 
     async def list_tasks(self) -> list[TaskRow]:
         """List the shipped tasks."""

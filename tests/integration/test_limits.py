@@ -13,7 +13,7 @@ import pytest
 from agents.author import Specimen, Step
 from records.allowance import Allowance
 from records.errors import BudgetExhausted
-from records.meter import Meter, kept_of
+from records.run_meter import Meter, kept_of
 from tests.support.scripted_run import Bench, faster
 
 TUNED = "// time_us = 50\n// roofline_us = 1\n// tunable ROWS = 4, 1, 2, 8, 16\n"

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.model.price import Price
-from agents.model.usage import Sizes, plain_usage, usage_of
+from agents.model.usage import RequestSizes, plain_usage, usage_of
 
-SIZES = Sizes(prompt_bytes=4000, answer_bytes=400)
+SIZES = RequestSizes(prompt_bytes=4000, answer_bytes=400)
 PRICE = Price(1.0, 10.0, 0.1, tiers={"batch": 0.5})
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
