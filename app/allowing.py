@@ -9,7 +9,7 @@ from app.settings import Settings
 from records.allowance import ALLOWED, NAMES, WORDS, Allowance, checked_allowance
 from records.experiment import Run
 from records.ledger import Ledger
-from records.run_meter import Meter
+from records.run_meter import RunMeter
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -23,10 +23,10 @@ def asked_allowance(settings: Settings, asked: Mapping[str, Any]) -> Allowance:
     return checked_allowance({**known, **{n: asked[n] for n in NAMES if asked.get(n) is not None}})
 
 
-def meter_of(settings: Settings, run: Run, ledger: Ledger) -> Meter:
+def meter_of(settings: Settings, run: Run, ledger: Ledger) -> RunMeter:
     """The meter of a run. One that an older program began has the settings' budget."""
     asked = Allowance.of({"budget_usd": settings.budget_usd, **run.config})
-    return Meter(ledger, run.id, asked, has_gpu=run.on not in NO_GPU)
+    return RunMeter(ledger, run.id, asked, has_gpu=run.on not in NO_GPU)
 
 
 def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:
@@ -42,7 +42,7 @@ def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:
 
 
 def limit_lines(settings: Settings, context: Context) -> list[str]:
-    """What a run may use, and what it costs at most, for a person to read before it begins."""
+    """The limits of a run and its highest cost, for a person to read before it begins."""
     from app.pricing import price_lines
 
     most, used = context.meter.allowance, context.meter.used()

@@ -29,7 +29,7 @@ from records.errors import LedgerError, NoRecords, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
-from records.run_meter import Meter
+from records.run_meter import RunMeter
 
 if TYPE_CHECKING:
     from agents.author import Assignment, Author
@@ -115,7 +115,7 @@ def make_endpoint(settings: Settings) -> Endpoint:
 
 
 def make_author(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: Meter, explores: bool = False
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter, explores: bool = False
 ) -> Author:
     """The playbook, or the scientist over a language model, whose calls the meter allows.
 
@@ -177,7 +177,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
 
 
 def make_literature(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: Meter
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter
 ) -> StoredLiterature:
     """The store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
 

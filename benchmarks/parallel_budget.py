@@ -41,7 +41,7 @@ TEXT = Form(lambda text: text)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was spent of one budget."""
+    """The spending of one budget."""
 
     budget_usd: float
     ledger_usd: float

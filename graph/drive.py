@@ -14,7 +14,8 @@ from uuid import UUID
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import Command
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
 from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
@@ -24,7 +25,7 @@ from graph.leaving import left
 from graph.limiting import continued
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
-from graph.state import SCHEMA_VERSION, Start
+from graph.state import SCHEMA_VERSION, Start, State
 from records.errors import LedgerError
 from records.experiment import Run
 
@@ -91,21 +92,7 @@ def step_through(
     config = run_config(context, trace_id)
     if max_concurrency:
         config["max_concurrency"] = max_concurrency + 1  # langgraph's reader of the stream holds one; with 1 it hangs
-    state = graph.get_state(config)
-    if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-        saver.delete_thread(context.run.id)
-        state = graph.get_state(config)
-    ended = state.values.get("generation") if state.values.get("stop") else None
-    if any(extension.after == ended for extension in context.run.extensions):
-        graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
-        state = graph.get_state(config)
-    going_on = continued(state.values)
-    if going_on is not None and not state.values["best_id"]:  # met among the seeds, which are in the ledger
-        saver.delete_thread(context.run.id)
-        state = graph.get_state(config)
-    elif going_on is not None:
-        graph.update_state(config, going_on[0], as_node=going_on[1])
-        state = graph.get_state(config)
+    state = _taken_up(graph, saver, config, context)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
@@ -126,6 +113,31 @@ def step_through(
             return asked[0] if asked else waiting(interrupts)
         start = Command(resume=answers)
         config.pop("run_id", None)  # of the first part's trace
+
+
+def _taken_up(
+    graph: CompiledStateGraph[State, Context, Start, State],
+    saver: BaseCheckpointSaver[Any],
+    config: RunnableConfig,
+    context: Context,
+) -> StateSnapshot:
+    """The state of a run from which it goes on: with more generations, or behind the limit that it met."""
+    state = graph.get_state(config)
+    if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    ended = state.values.get("generation") if state.values.get("stop") else None
+    if any(extension.after == ended for extension in context.run.extensions):
+        graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
+        state = graph.get_state(config)
+    going_on = continued(state.values)
+    if going_on is not None and not state.values["best_id"]:  # met among the seeds, which are in the ledger
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    elif going_on is not None:
+        graph.update_state(config, going_on[0], as_node=going_on[1])
+        state = graph.get_state(config)
+    return state
 
 
 def _one_by_one(progress: Progress) -> Progress:

@@ -62,7 +62,7 @@ def _start(context: Context) -> dict[str, Any]:
 
 
 def continued(state: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
-    """How a run that met a limit goes on: the change of its state, and the node behind which that is.
+    """The way on for a run that met a limit: the change of its state, and the node behind which that is.
 
     The node that was stopped is run again, and of a generation's experiments those that were. None for other runs.
     """

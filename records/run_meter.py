@@ -1,4 +1,4 @@
-"""What a run has used of its limits, and whether it may go on.
+"""The use that a run makes of its limits, and its leave to go on.
 
 Dollars, tokens and calls are in the ledger, where they are set aside before a call. Evaluations, GPU time and wall time
 are counted here, from what the ledger has of them on. A part of each of these three is kept to verify what was found:
@@ -24,7 +24,7 @@ VERIFYING = frozenset({"benchmark", "confirm", "compare"})
 DRIVING, DRIVEN = "driving", "driven"  # kinds of event: a process begins to drive the run, and has stopped
 
 
-class Meter:
+class RunMeter:
     """The meter of one run; threads share it."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Meter:
             self._allowance = Allowance.of({**self._read().given(), **more})
 
     def used(self) -> dict[str, float]:
-        """What the run has used, by the names of limits."""
+        """Amounts that the run has used, by the names of limits."""
         spend = self._ledger.spend(self._run_id)
         with self._lock:
             self._read()
@@ -81,7 +81,7 @@ class Meter:
 
     @contextlib.contextmanager
     def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:
-        """One evaluation or comparison, which tells its seconds; LimitReached before it where a limit has no room."""
+        """One evaluation or comparison, which reports its seconds; LimitReached before it where a limit has no room."""
         is_verifying, needs_gpu = purpose in VERIFYING, self._has_gpu and purpose != "compile"
 
         def worked(seconds: float) -> None:

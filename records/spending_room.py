@@ -47,7 +47,7 @@ class SpendingRoom:
         return replace(call, state="reserved", reply=None, reserved_usd=usd, usage=usage)
 
     def _share(self, call: ModelCall, least: ModelCall, is_later: bool) -> float:
-        """How much of the way from `least` to `call` fits, at most 1; below 0 where not even `least` does.
+        """The part of the way from `least` to `call` fits, at most 1; below 0 where not even `least` does.
 
         `is_later`: once the calls in flight have given back all they hold.
         """

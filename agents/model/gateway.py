@@ -32,7 +32,7 @@ from records.artefacts import ArtefactStore
 from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
-from records.run_meter import Meter
+from records.run_meter import RunMeter
 
 Value = TypeVar("Value")
 LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
@@ -75,7 +75,7 @@ class Gateway:
         artefacts: ArtefactStore,
         budget_usd: float | None = None,
         sleep: Callable[[float], None] = time.sleep,
-        meter: Meter | None = None,
+        meter: RunMeter | None = None,
     ) -> None:
         """Nothing is sent yet. `meter` knows the limits of a whole run; without one there is the budget alone."""
         self.endpoint = endpoint

@@ -1,4 +1,4 @@
-"""What tokens cost: the prices of a model, and the file of prices that ships, with its date and its source.
+"""The cost of tokens: the prices of a model, and the file of prices that ships, with its date and its source.
 
 A price that a person states counts before the file's, and a model that neither knows is told as unknown: its tokens are
 counted at a price that few models exceed, so that a budget means something.

@@ -1,4 +1,4 @@
-"""What a request cost, from the server's own count where that is believable and from ours where it is not.
+"""The cost of a request, from the server's own count where that is believable and from ours where it is not.
 
 A count is believed where it is a whole number from 0 on that the text can have: not one token for more than 64 bytes.
 Ours is the most that the text can be, as for a reservation: what was sent stays spent until a count disproves it.
@@ -34,7 +34,7 @@ class CountedUsage:
 
 
 def usage_of(told: Any, sizes: RequestSizes, price: Price, tier: Any = "") -> CountedUsage:
-    """The usage that a server tells, in the words of chat completions or Responses, whatever else it may be."""
+    """The usage as a server says it, in the words of chat completions or Responses, whatever else it may be."""
     said = told if isinstance(told, Mapping) else {}
     prompt = _believed(_first(said, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)
     answer = _believed(_first(said, "completion_tokens", "output_tokens"), sizes.answer_bytes)

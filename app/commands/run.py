@@ -46,6 +46,7 @@ from records.errors import MachineError
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from app.run_request import RunRequest
     from app.session import Best, RunResult, Session
     from app.settings import Settings
 
@@ -87,24 +88,44 @@ def command(
     from app.run_request import RunRequest
     from app.schemes import limits_of_scheme
     from app.settings import load_settings, with_isolation
-    from app.tracing import tracing
 
-    limits: dict[str, float | None]
-    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
-    limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
-    given = {name: value for name, value in limits.items() if value is not None}
-    limits = {**limits_of_scheme(search), **given, **limit_values(limit or [])}
+    chosen = _given(
+        generations=generations, picks=picks, tunings=tunings, tries=tries, ablations=ablations,
+        explorations=explorations, memory_tokens=memory, dispatch=0 if no_dispatch else None,
+    )  # fmt: skip
+    limits = {**limits_of_scheme(search), **chosen, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     most = Allowance(None, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds).given()
     request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked, most=most)
+    _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
+
+
+def _given(**options: float | None) -> dict[str, float | None]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _begin(
+    settings: Settings,
+    request: RunRequest,
+    isolation: str | None,
+    *,
+    trace: bool,
+    detach: bool,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Drive the run here and print what came of it, or send it off."""
+    from app.tracing import tracing
+
     with tracing(settings, trace and not detach):
         from app.session import open_session
 
         with open_session(settings, request) as session:
             if detach:
                 return send_off(session, isolation, trace, json)
-            finish(drive(session, settings, json, chosen=author is None, quiet=quiet), session, json)
+            finish(drive(session, settings, json, chosen=request.author is None, quiet=quiet), session, json)
 
 
 def send_off(session: Session, isolation: str | None, trace: bool, json: bool, more: Sequence[str] = ()) -> None:

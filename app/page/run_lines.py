@@ -69,7 +69,7 @@ def head_of(
         created_at=run.created_at,
         seen_at=events[-1].at if events else "",
         generations=generations,
-        of_generations=run.generations_at(generations + 1, int(given(run.config.get("generations"), 0))),
+        of_generations=run.generations_at(generations + 1, int(str(given(run.config.get("generations"), 0)))),
         candidates=len(attempts),
         accepted=sum(a.status == "accepted" for a in attempts),
         kind=time_kind(attempts),

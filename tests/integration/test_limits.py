@@ -13,7 +13,7 @@ import pytest
 from agents.author import Specimen, Step
 from records.allowance import Allowance
 from records.errors import BudgetExhausted
-from records.run_meter import Meter, kept_of
+from records.run_meter import RunMeter, kept_of
 from tests.support.scripted_run import Bench, faster
 
 TUNED = "// time_us = 50\n// roofline_us = 1\n// tunable ROWS = 4, 1, 2, 8, 16\n"
@@ -21,7 +21,7 @@ TUNED = "// time_us = 50\n// roofline_us = 1\n// tunable ROWS = 4, 1, 2, 8, 16\n
 
 def limited(bench: Bench, has_gpu: bool = False, clock: Callable[[], float] = lambda: 0.0, **limits: Any) -> Bench:
     """The bench with limits, as a process that takes the run up has them."""
-    meter = Meter(bench.context.ledger, bench.context.run.id, Allowance(**limits), has_gpu, clock)
+    meter = RunMeter(bench.context.ledger, bench.context.run.id, Allowance(**limits), has_gpu, clock)
     bench.context = replace(bench.context, given_meter=meter)
     return bench
 
