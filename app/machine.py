@@ -14,7 +14,7 @@ from typing import Literal
 
 from app.settings import Settings
 from records.errors import NoRecords, ScientistError
-from records.quantity import counted
+from records.quantity import counted, given
 
 LOW_DISK_BYTES = 2 << 30
 PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb", "numpy")
@@ -50,7 +50,7 @@ def describe(settings: Settings) -> dict[str, str]:
     found = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor cores": str(os.cpu_count() or 0),
+        "processor cores": str(given(os.cpu_count(), 0)),
         "compiler": compiler.found if compiler.state == "ok" else "none found",
         "isolation": _isolation(settings).found,
     }

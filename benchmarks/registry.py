@@ -191,6 +191,12 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "parallel_budget",
+        "Callers in parallel on one budget",
+        "What 32 callers of a model spend of each budget from 0 to 100 % of their work, by the server's own bill.",
+        3,
+    ),
+    Benchmark(
         "kills",
         "Kills in a cluster",
         "Stations, supervisor, bridge, driver, nodes and head killed during a run: what is lost, and for how long.",

@@ -56,7 +56,8 @@ class ChatCompletions:
             _text(message.get("refusal")),
             found,
             str(choice.get("finish_reason") or ""),
-            mapping(whole.get("usage")),
+            whole.get("usage"),
+            whole.get("service_tier"),
         )
 
 

@@ -72,6 +72,10 @@ class RawReply:
         is_something = bool(self.text.strip() or self.calls)
         return bool(_SHORT.search(reason) or (is_something and _STOPPED.search(reason)))
 
+    def allowed(self, otherwise: int) -> int:
+        """Tokens that the answer was allowed; what was asked for where that is not stored."""
+        return self.limit if self.limit > 0 else otherwise
+
     def to_text(self) -> str:
         """The stored form."""
         return dumps(self)

@@ -22,6 +22,7 @@ Kind = Literal["passing", "late", "odd", "window", "part", "declined", "model", 
 
 ACCOUNT = frozenset({301, 302, 303, 307, 308, 401, 402, 407, 511})
 MODEL = frozenset({403, 404, 405, 406, 410, 415, 451, 501, 505})
+TIMED_OUT_BEHIND = frozenset({504, 524})  # a proxy gave up waiting for a server that may have gone on, and bills it
 PAYLOAD = frozenset({400, 413, 414, 422, 431})
 # Whatever the status says, these words decide. The first row that matches counts.
 WORDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
@@ -71,6 +72,11 @@ class Fault(Exception):
         again = Fault("odd", self.text, self.status, self.after_s, self.is_sent)
         again.whole, again.param = self.whole, self.param
         return again
+
+    @property
+    def named_s(self) -> float:
+        """The wait that the server names; 0 for none."""
+        return 0.0 if self.after_s is None else self.after_s
 
     @property
     def is_credit(self) -> bool:
@@ -127,7 +133,7 @@ def of_status(status: int, told: Said, after_s: float | None, is_window: bool, i
         kind = "passing"  # a quota of the minute: the server names the wait
     if kind == "passing":
         text = f"HTTP {status}" if status >= 500 else f"HTTP {status}, {_first_line(text)}".rstrip(", ")
-    fault = Fault(kind, text, status, after_s)
+    fault = Fault(kind, text, status, after_s, status in TIMED_OUT_BEHIND)
     fault.whole, fault.param = f"{told.code} {told.param} {told.text}", told.param
     return fault
 

@@ -7,8 +7,8 @@ stored before it is used, so that a resumed run finds it and never pays twice.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +20,16 @@ from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
 from agents.model.endpoint_memory import EndpointMemory
+from agents.model.fare import Fare, with_answer
 from agents.model.forms import weaker_json
-from agents.model.inquiry import ModelQuestion
+from agents.model.inquiry import ModelQuestion, call_key, trace_config
 from agents.model.model_choice import model_of
-from agents.model.model_errors import NoRoom
+from agents.model.model_errors import NoRoom, cut_off
+from agents.model.price import most_prompt_tokens
 from agents.model.provider import Provider
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.errors import (
     BudgetExhausted,
@@ -40,9 +43,11 @@ from records.errors import (
 )
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from records.run_meter import RunMeter
 from records.stopping import pause
 
 Value = TypeVar("Value")
+LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
 QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer again
 OPTIONAL = frozenset({"selector", "retriever", "critic"})  # roles with a rule that decides where no answer comes
 OPTIONAL_S = 600.0  # that such a role is waited for
@@ -86,15 +91,20 @@ class Gateway:
         artefacts: ArtefactStore,
         budget_usd: float | None = None,
         sleep: Callable[[float], None] = pause,
+        meter: RunMeter | None = None,
         memory: EndpointMemory | None = None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Nothing is sent yet. `budget_usd` is for a whole run and counts what earlier sessions of it spent."""
+        """Nothing is sent yet. `meter` knows the limits of a whole run; without one there is the budget alone."""
         self.endpoint = endpoint
         self.ledger = ledger
         self.artefacts = artefacts
-        self.budget_usd = budget_usd
+        self._budget = Allowance(budget_usd)
+        self._meter = meter
+        self._longest: dict[str, int] = {}  # tokens of a role's answers
+        self._excess: dict[str, float] = {}  # of a model's prompt tokens over what they were reserved as
         self.provider = Provider(endpoint, sleep, memory, tell)
+        self._lock = threading.Lock()
         self._question = threading.Lock()  # parallel experiments ask whether tools are called, and one pays
 
     def ask(
@@ -111,8 +121,8 @@ class Gateway:
             used = add(used, raw.usage)
             if raw.is_cut:
                 if least:
-                    raise _cut_off(role, raw)
-                max_tokens, least = 2 * max_tokens, (raw.limit or max_tokens) + 1
+                    raise cut_off(role, raw)
+                max_tokens, least = 2 * max_tokens, raw.allowed(max_tokens) + 1
                 continue
             try:
                 return Reply(raw.text, form.read(raw.text), used)
@@ -155,7 +165,7 @@ class Gateway:
         if not first.is_cut:
             return first
         try:
-            least = (first.limit or max_tokens) + 1
+            least = first.allowed(max_tokens) + 1
             return self._asked(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
         except NoRoom:
             return first
@@ -176,7 +186,9 @@ class Gateway:
         models = self.provider.models.in_order((own, *self.endpoint.fallbacks))
         for model in models:
             longest = min([*[OPTIONAL_S] * (role in OPTIONAL), *[NEXT_S] * (model != models[-1])], default=None)
-            question = ModelQuestion(model, tuple(talk), max_tokens, schema, _documents(tools), least, longest)
+            question = ModelQuestion(
+                model, tuple(talk), max_tokens, schema, tuple(tool.document() for tool in tools), least, longest
+            )
             try:
                 raw = self._paid(role, step, question, candidate)
             except (ToolsRefused, BudgetExhausted):
@@ -199,89 +211,72 @@ class Gateway:
     def _gave_up(self, role: str, step: Step, question: ModelQuestion, why: ModelError) -> Unanswered:
         """Store that a role had no answer: a resumed run goes by its rule again, and meets its own records."""
         text = f"the {role} gave no answer, and its rule decides: {why}"
-        call = self._call(role, step, question, 0.0)
-        if self.ledger.reserve(call, None).state != "done":
+        call = self._call(role, step, question)
+        if self.ledger.reserve(call).state != "done":
             reply = RawReply(text, UNANSWERED, question.model, Usage())
             self.ledger.settle(call.key, self.artefacts.put(reply.to_text()), Usage())
         return Unanswered(text)
 
-    def _call(self, role: str, step: Step, question: ModelQuestion, reserved_usd: float) -> ModelCall:
+    def _call(self, role: str, step: Step, question: ModelQuestion) -> ModelCall:
         """The question as the ledger keeps it. What of it is sent in the end does not change its key."""
         prompt = transcribed(question.talk)
         offered = json.dumps(question.tools) if question.tools else ""
         key = call_key(role, step, prompt + offered, question.max_tokens)
-        asked = ModelCall(key, step.run_id, role, question.model, self.artefacts.put(prompt), "reserved", reserved_usd)
+        asked = ModelCall(key, step.run_id, role, question.model, self.artefacts.put(prompt), "reserved", 0.0)
         return replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
 
     def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
         """The stored answer of this very request, or a new one, stored before it is returned."""
-        price = self.endpoint.price_of(question.model)
-        prompt, offered = transcribed(question.talk), json.dumps(question.tools or [])
-        worst = price.worst_usd(len(prompt.encode()) + len(offered), len(question.talk), question.max_tokens)
-        call = self._call(role, step, question, worst)
+        call = self._call(role, step, question)
         stored = self.ledger.call(call.key)
         if stored is None or stored.state != "done":
-            stored = self.ledger.reserve(call, self.budget_usd)
+            prompt, offered = transcribed(question.talk), json.dumps(question.tools) if question.tools else ""
+            tokens = most_prompt_tokens(len(prompt.encode()) + len(offered), len(question.talk))
+            fare = self._fare(call, tokens, question.max_tokens)
+            stored = fare.set_aside()
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))
         try:
-            raw = self.provider.ask(question, _config(role, step, candidate))
+            raw = self.provider.ask(question, trace_config(role, step, candidate), fare)
         except ModelError:
-            self.ledger.release(call.key)
+            fare.give_back()  # what may have been billed was lost before
+            raise
+        except BaseException:
+            fare.lose()
             raise
         self.ledger.settle(call.key, self.artefacts.put(raw.to_text()), raw.usage)
+        self._learn(role, question.model, raw.usage, stored.usage.prompt_tokens)
         return raw
 
-    def allow(self, budget_usd: float) -> None:
-        """Raise the budget of the whole run."""
-        self.budget_usd = budget_usd
+    def _fare(self, call: ModelCall, prompt_tokens: int, max_tokens: int) -> Fare:
+        """The money of a request: of its longest answer, or of a shorter one where no more is left.
+
+        The shortest that is asked for is half as long again as the longest answer that the role gave so far.
+        """
+        price, excess = self.endpoint.price_of(call.model), self._excess.get(call.model, 1.0)
+        prompt = math.ceil(excess * prompt_tokens)
+        longest = self._longest.get(call.role)
+        least = max(LEAST_ANSWER, max_tokens // 8) if longest is None else longest + longest // 2
+        if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
+            least = self.endpoint.max_tokens + 1
+        short = with_answer(call, price, prompt, min(least, max_tokens))
+        return Fare(self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check)
+
+    def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
+        with self._lock:
+            self._longest[role] = max(usage.completion_tokens, self._longest.get(role, LEAST_ANSWER))
+            if reserved_prompt and usage.prompt_tokens > reserved_prompt:  # a server that adds to what is asked
+                more = usage.prompt_tokens / reserved_prompt
+                self._excess[model] = more * self._excess.get(model, 1.0)
+
+    def _most(self) -> Allowance:
+        return self._budget if self._meter is None else self._meter.allowance
+
+    def _check(self) -> None:
+        if self._meter is not None:
+            self._meter.check()
 
     def _distrust(self, model: str, text: str, form: Form[Any]) -> None:
         """A server that was given a schema and returned no JSON does not support this JSON mode: take a weaker one."""
         if form.schema is not None and len(text) < QUOTED_CHARS and not any(objects(text)):
             self.provider.models.simplify(model, weaker_json(self.provider.models.of(model).forms))
-
-
-def _documents(tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
-    return tuple(tool.document() for tool in tools)
-
-
-def _cut_off(role: str, raw: RawReply) -> TruncatedReply:
-    """The error for an answer that was cut off twice, by the token limit or for another reason."""
-    reason = raw.finish_reason.lower()
-    if not any(word in reason for word in ("length", "max", "limit")):
-        return TruncatedReply(f"the {role}'s answer was cut off twice by the endpoint ({reason}); use another model")
-    return TruncatedReply(
-        f"the {role}'s answer was cut off at {raw.limit} tokens; allow more tokens "
-        "an answer in the settings or use another model, then resume the run"
-    )
-
-
-def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
-    """SHA-256 of a request's place in its run and of its text."""
-    place = [
-        step.run_id,
-        role,
-        step.generation,
-        step.experiment_id,
-        step.number,
-        max_tokens,
-        hashlib.sha256(prompt.encode()).hexdigest(),
-    ]
-    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
-
-
-def _config(role: str, step: Step, candidate: str) -> dict[str, Any]:
-    """Names, tags and metadata that make a traced run readable."""
-    return {
-        "run_name": role,
-        "tags": [role, f"run:{step.run_id}", f"generation:{step.generation}"],
-        "metadata": {
-            "run": step.run_id,
-            "generation": step.generation,
-            "experiment": step.experiment_id,
-            "node": role,
-            "number": step.number,
-            "candidate": candidate,
-        },
-    }

@@ -5,6 +5,7 @@ Adaptations are counted and monotone, so that no request is repeated for one of 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agents.author import Step
 from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
@@ -180,3 +182,33 @@ class Inquiry:
         if not error.is_account:
             self.models.mark_down(self.question.model)
         return error
+
+
+def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
+    """SHA-256 of a request's place in its run and of its text."""
+    place = [
+        step.run_id,
+        role,
+        step.generation,
+        step.experiment_id,
+        step.number,
+        max_tokens,
+        hashlib.sha256(prompt.encode()).hexdigest(),
+    ]
+    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
+
+
+def trace_config(role: str, step: Step, candidate: str) -> dict[str, Any]:
+    """Names, tags and metadata that make a traced run readable."""
+    return {
+        "run_name": role,
+        "tags": [role, f"run:{step.run_id}", f"generation:{step.generation}"],
+        "metadata": {
+            "run": step.run_id,
+            "generation": step.generation,
+            "experiment": step.experiment_id,
+            "node": role,
+            "number": step.number,
+            "candidate": candidate,
+        },
+    }

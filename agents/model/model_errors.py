@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agents.model.conversation import RawReply
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
 from agents.model.patience import CallPatience
-from records.errors import ModelDeclined, ModelError, ModelRefused, ModelUnreachable
+from records.errors import ModelDeclined, ModelError, ModelRefused, ModelUnreachable, TruncatedReply
 from records.quantity import counted
 
 ADVICE: Mapping[int, str] = {
@@ -71,4 +72,15 @@ def _unreachable(endpoint: Endpoint, fault: Fault, patience: CallPatience) -> st
     return (
         f"no answer from the model's endpoint {endpoint.address} after {counted(patience.asked, 'try', 'tries')} "
         f"({fault.text}); check that it is up and reachable, then resume the run"
+    )
+
+
+def cut_off(role: str, raw: RawReply) -> TruncatedReply:
+    """The error for an answer that was cut off twice, by the token limit or for another reason."""
+    reason = raw.finish_reason.lower()
+    if not any(word in reason for word in ("length", "max", "limit")):
+        return TruncatedReply(f"the {role}'s answer was cut off twice by the endpoint ({reason}); use another model")
+    return TruncatedReply(
+        f"the {role}'s answer was cut off at {raw.limit} tokens; allow more tokens "
+        "an answer in the settings or use another model, then resume the run"
     )

@@ -6,6 +6,7 @@ limit is for a minute here and for a day there, so that only what is *left* is b
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -66,7 +67,8 @@ class Pace:
                     seconds, rest = moment_s(headers.get(reset, ""), at), _count(headers.get(left, ""))
                     if rest is not None and seconds is not None:
                         most = _count(headers.get(left.replace("remaining", "limit"), ""))
-                        self._left[what] = (rest, self._clock() + min(seconds, LONGEST_S), most or 0.0)
+                        until = self._clock() + min(seconds, LONGEST_S)
+                        self._left[what] = (rest, until, math.inf if most is None else most)
                         break
 
     def hold(self, seconds: float, caller: int = 0) -> None:
@@ -80,7 +82,7 @@ class Pace:
         if until <= now:
             self._left.pop(what, None)
             return now
-        needed = min(needed, most or needed)  # one above the limit goes alone
+        needed = min(needed, most)  # one above the limit goes alone
         self._left[what] = (max(0.0, left - needed), until, most)
         return now if left >= needed else until
 

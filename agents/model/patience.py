@@ -40,7 +40,7 @@ class CallPatience:
         is_there = self.has_answered or fault.status == 429  # which only a service says that knows the request
         if not is_there and self.asked > self.endpoint.retries:
             return True
-        return max(self.waited_s, time.monotonic() - self.began) + (fault.after_s or 0.0) > self.most_s
+        return max(self.waited_s, time.monotonic() - self.began) + fault.named_s > self.most_s
 
     @property
     def asked(self) -> int:

@@ -89,7 +89,7 @@ def probe(
             if json_mode == len(JSON_MODES) - 1:  # a plain request
                 raise
             continue
-        seconds = seconds or time.monotonic() - started
+        seconds = seconds if seconds > 0 else time.monotonic() - started
         usage, counts = add(usage, raw.usage), counts and raw.counted
         if provider.models.of(model).forms.json_mode == json_mode and _is_pong(raw):
             works.insert(0, JSON_MODES[json_mode])

@@ -15,6 +15,7 @@ from typing import Any
 from agents.model.conversation import RawReply
 from agents.model.endpoint import Endpoint
 from agents.model.endpoint_memory import EndpointMemory
+from agents.model.fare import Fare
 from agents.model.faults import Fault
 from agents.model.inquiry import Inquiry, ModelQuestion
 from agents.model.known_models import KnownModels
@@ -47,29 +48,30 @@ class Provider:
         self._lock = threading.Lock()
         self._told = set[str]()
 
-    def ask(
-        self, question: ModelQuestion, config: Mapping[str, Any], on_lost: Callable[[], None] = lambda: None
-    ) -> RawReply:
-        """The answer; ModelError says in one sentence why there is none, and how many requests may be billed for it.
+    def ask(self, question: ModelQuestion, config: Mapping[str, Any], fare: Fare | None = None) -> RawReply:
+        """The answer; ModelError says in one sentence why there is none.
 
-        `on_lost` is called before a request is repeated whose answer was lost, for whoever pays for both.
+        `fare` pays: what may be billed and brought no answer is lost, and what waits holds no money of others.
         """
         talk = tuple(replace(m, content=clean(m.content)) for m in question.talk)
         inquiry = Inquiry(self.endpoint, self.models, replace(question, talk=talk), self._sleep)
         while True:
             try:
-                return self._answered(inquiry, self._send(inquiry, config))
+                return self._answered(inquiry, self._send(inquiry, config, fare))
             except Fault as fault:
+                if fare is not None:
+                    (fare.lose if fault.is_sent else fare.give_back)()
                 self._announce(inquiry, fault)
                 try:
                     inquiry.meet(fault)
                 except ModelError as error:
                     raise error from None
-                if fault.is_sent:
-                    on_lost()
 
-    def _send(self, inquiry: Inquiry, config: Mapping[str, Any]) -> RawReply:
+    def _send(self, inquiry: Inquiry, config: Mapping[str, Any], fare: Fare | None) -> RawReply:
         request = inquiry.request()
+        if fare is not None:
+            fare.set_aside()
+            request = replace(request, max_tokens=min(request.max_tokens, fare.max_tokens))
         prompt = int(size_of(request.talk) / inquiry.sizes.bytes_per_token)
         if (wait := self.pace.admit(prompt + request.max_tokens, threading.get_ident())) > 0:
             self._sleep(wait)
@@ -78,10 +80,6 @@ class Provider:
     def _answered(self, inquiry: Inquiry, raw: RawReply) -> RawReply:
         """Remember what worked, and say what was left out."""
         sizes, fitted = inquiry.sizes, inquiry.fitted
-        if raw.counted and raw.usage.prompt_tokens > 0:
-            size = size_of(fitted.talk) + inquiry.extra_bytes
-            # Only ever fewer: a server may count what it kept of the prompt, not what it was sent.
-            sizes = replace(sizes, bytes_per_token=min(sizes.bytes_per_token, max(1.5, size / raw.usage.prompt_tokens)))
         self.models.answered(raw.model, inquiry.forms, sizes)
         if fitted.left_out:
             self.tell_once(
@@ -94,7 +92,7 @@ class Provider:
         """Let others wait for what this caller was told to wait for, and say so where it takes long."""
         if fault.after_s:
             self.pace.hold(fault.after_s, threading.get_ident())
-        if inquiry.patience.waited_s + (fault.after_s or 0.0) > LONG_S:
+        if inquiry.patience.waited_s + fault.named_s > LONG_S:
             self.tell_once(
                 f"the model's endpoint {self.endpoint.address} is out of order or busy ({fault.text}); it is waited "
                 f"for, up to {inquiry.patience.most_s / 3600:.1f} h a question"

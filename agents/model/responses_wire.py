@@ -50,7 +50,9 @@ class Responses:
             elif kind == "message":
                 text += text_of(item.get("content"))
                 refusal += "".join(_refusal(part) for part in item.get("content") or ())
-        return WireReply(text, thinking, refusal, tuple(calls), _reason(whole), _usage(mapping(whole.get("usage"))))
+        return WireReply(
+            text, thinking, refusal, tuple(calls), _reason(whole), whole.get("usage"), whole.get("service_tier")
+        )
 
 
 def _items(message: Message) -> list[dict[str, Any]]:
@@ -81,14 +83,3 @@ def _reason(whole: Mapping[str, Any]) -> str:
 def _refusal(part: Any) -> str:
     said = mapping(part).get("refusal")
     return said if isinstance(said, str) else ""
-
-
-def _usage(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts under the names of chat completions."""
-    return {
-        "prompt_tokens": told.get("input_tokens"),
-        "completion_tokens": told.get("output_tokens"),
-        "prompt_tokens_details": told.get("input_tokens_details"),
-        "completion_tokens_details": told.get("output_tokens_details"),
-        "cost": told.get("cost"),
-    }

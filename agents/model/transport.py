@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agents.model.chat_wire import ChatCompletions, ToolsInText, assembled
-from agents.model.conversation import RawReply, ToolCall
-from agents.model.counts import counts_of
+from agents.model.conversation import RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
 from agents.model.exchange import Exchange, HttpAnswer
 from agents.model.faults import Fault, hidden, of_status, said, said_in, would_pass
@@ -19,9 +18,9 @@ from agents.model.prompt_fit import size_of
 from agents.model.responses_wire import Responses
 from agents.model.server_waits import asked_wait_s
 from agents.model.structured_output import clean, thought_and_said
+from agents.model.usage import CountedUsage, RequestSizes, usage_of
 from agents.model.window import size_in
 from agents.model.wire import ModelRequest, NotAnAnswer, Wire, WireReply, mapping
-from records.experiment import Usage
 
 if TYPE_CHECKING:
     from agents.model.chat_client import ToolChat
@@ -53,7 +52,7 @@ class Transport:
         """The format in which a request is sent."""
         if request.forms.wire:
             return Responses()
-        has_calls = any(m.calls or m.role == "tool" for m in request.talk)
+        has_calls = any(m.role == "tool" or len(m.calls) > 0 for m in request.talk)
         return ToolsInText() if has_calls and not request.tools else ChatCompletions()
 
     def _once(self, request: ModelRequest) -> RawReply:
@@ -87,28 +86,24 @@ class Transport:
             text = answer.refusal
         if not calls or not request.tools:
             thinking, text = thought_and_said(text, thinking)
-        prompt, completion, usd, is_counted = self._cost(request, answer, f"{text}{thinking}")
+        counted = self._counted(request, answer, f"{text}{thinking}")
         return RawReply(
             hide(clean(text)),
             clean(answer.finish_reason)[:80],
             request.model,
-            Usage(prompt, completion, usd),
-            is_counted,
+            counted.usage,
+            counted.is_counted,
             tuple(calls) if request.tools else (),
             hide(clean(thinking)),
             request.max_tokens,
         )
 
-    def _cost(self, request: ModelRequest, answer: WireReply, text: str) -> tuple[int, int, float, bool]:
-        """Tokens and dollars: as the server counts, else estimated, for a server that counts nothing still costs."""
-        told = counts_of(answer.usage)
+    def _counted(self, request: ModelRequest, answer: WireReply, text: str) -> CountedUsage:
+        """Tokens and dollars, as the server counts where that is believable, else as we do."""
         said_bytes = len((text + "".join(c.arguments for c in answer.calls)).encode("utf-8", "replace"))
-        prompt = told.prompt or -(-(size_of(request.talk) + len(json.dumps(request.tools or ""))) // 4)
-        completion = told.completion or -(-said_bytes // 4)
-        usd = self.endpoint.price_of(request.model).cost_usd(prompt, completion)
-        if usd == 0 and told.usd is not None:
-            usd = told.usd
-        return prompt, completion, usd, bool(told.completion)
+        tools = len(json.dumps(request.tools)) if request.tools else 0
+        sizes = RequestSizes(len(transcribed(request.talk).encode()) + tools, said_bytes)
+        return usage_of(answer.usage, sizes, self.endpoint.price_of(request.model), answer.tier)
 
 
 def _read(wire: Wire, request: ModelRequest, answer: HttpAnswer) -> WireReply:
@@ -147,8 +142,7 @@ def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
     fault = _refusal(request, status or 500, answer.headers, json.dumps(document).encode())
     if not status and fault.kind == "passing" and not would_pass(said(document).text):
         fault = Fault("odd", said(document).text[:200], answer.status)
-    fault.is_sent = True
-    return fault
+    return fault  # with an error of its own, so that nothing is billed
 
 
 def _refusal(request: ModelRequest, status: int, headers: Mapping[str, str], body: bytes) -> Fault:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from agents.model.conversation import Message, ToolCall
@@ -59,7 +59,8 @@ class WireReply:
     refusal: str = ""
     calls: tuple[ToolCall, ...] = ()
     finish_reason: str = ""
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    usage: Any = None  # as the server wrote it
+    tier: Any = None  # of service
 
 
 class Wire(Protocol):

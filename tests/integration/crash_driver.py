@@ -27,6 +27,7 @@ from agents.author import Draft, Proposal, Selection, Step
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.codec import dumps, loads
 from records.evaluation import Evaluation
@@ -136,7 +137,7 @@ class PaidAuthor(ScriptedAuthor):
     def _pay(self, role: str, step: Step, answer: Any) -> Any:
         key = f"{step.run_id}/{step.generation}/{step.experiment_id}/{step.number}/{role}"
         call = ModelCall(key, step.run_id, role, "script", self._store.put(key), "reserved", 0.01)
-        call = self._ledger.reserve(call, 100.0)
+        call = self._ledger.reserve(call, Allowance(100.0))
         if call.state == "reserved":
             self._diary.log(f"asked model {key}")
             self._diary.point(f"in the call to {role}")

@@ -28,6 +28,7 @@ APART = {
     "app.imports.in_place": FULL,
     "app.imports.source_kinds": "a table that grows with each form",
     "app.mcp.strict_server": FULL,
+    "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
     "graph.recollections": FULL,
@@ -42,6 +43,7 @@ APART = {
     "sandbox.machine.instrumented.release_fences": REWRITING,
     "sandbox.machine.instrumented.whole_copies": REWRITING,
     "sandbox.remote.folder_key": FULL,
+    "records.worked": FULL,
     "tasks.paired_remainders": "a construction with a source of its own",
 }
 
