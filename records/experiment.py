@@ -8,7 +8,9 @@ from typing import Literal
 
 RunStatus = Literal["running", "paused", "done", "failed"]
 RunState = Literal["running", "stopped", "paused", "done", "failed"]  # stopped: written down as running, driven by none
-Pause = Literal["", "waiting", "approval", "budget", "machine", "interrupted", "unread", "limit"]
+Pause = Literal[
+    "", "waiting", "approval", "budget", "machine", "interrupted", "unread", "limit"
+]  # budget: of older programs
 Standing = Literal["", "believed", "shown", "refuted"]  # of a lesson, by an ablation
 AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed", "tried"]  # tried: right, one of several tries
 

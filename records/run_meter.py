@@ -139,7 +139,8 @@ def _told(name: str, most: float, used: float) -> str:
     kept = kept_of(name, most)
     rest = f", of which the last {kept:,.0f} are kept to verify what was found," if kept else ""
     after = f"${used:,.4f}" if name == "budget_usd" else f"{used:,.0f}"
-    return f"the limit of {shown(most)}{rest} is met after {after}; to go on, resume the run with {option_of(name)}"
+    short = "" if name in MOST_KEPT else ", which leaves too little for the next request"
+    return f"the limit of {shown(most)}{rest} is met after {after}{short}; resume the run with more {option_of(name)}"
 
 
 def kept_of(name: str, most: float) -> float:
