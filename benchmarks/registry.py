@@ -39,7 +39,9 @@ class Benchmark:
 
 # Programs for whoever asks one question. What the first three measure is on the page from the stored evidence of
 # `judge_evidence`; two are for whoever works on the interpreter, and `machine_speed` compares it with another checkout.
-ALONE = frozenset({"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits"})
+ALONE = frozenset(
+    {"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}
+)
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark(
@@ -187,6 +189,12 @@ BENCHMARKS = (
         0.2,
         arguments=("--stored",),
         stored=True,
+    ),
+    Benchmark(
+        "parallel_budget",
+        "Callers in parallel on one budget",
+        "What 32 callers of a model spend of each budget from 0 to 100 % of their work, by the server's own bill.",
+        3,
     ),
     Benchmark(
         "kills",

@@ -34,7 +34,7 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
         if prepared.arms:
             made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
-            made = question(context.sandbox, purpose)(prepared)
+            made = _judged(context, purpose, prepared)
         stored = _stored(context, purpose, made, key)
     if not is_conclusion(purpose, made):
         release(context, key, purpose)
@@ -45,8 +45,23 @@ def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluatio
     """The evaluation of a kernel of a table, stored under its own key; it may be right for a part of the shapes."""
     key = context.sandbox.key(arm)
     known = context.ledger.evaluation(key, purpose)
-    made = known or _stored(context, purpose, question(context.sandbox, purpose)(arm), key)
+    made = known or _stored(context, purpose, _judged(context, purpose, arm), key)
     return context.ledger.add_evaluation(context.run.id, made, purpose)
+
+
+def _judged(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
+    """The sandbox's answer; LimitReached where a limit of the run does not allow the question."""
+    with context.meter.judging(purpose) as worked:
+        made = question(context.sandbox, purpose)(prepared)
+        worked(made.seconds)
+    return made
+
+
+def _timed_in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison:
+    with context.meter.judging("compare") as worked:
+        made = context.sandbox.compare(new, old)
+        worked(made.seconds)
+    return made
 
 
 def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> Evaluation:
@@ -85,7 +100,7 @@ def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Compar
         plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
         made = dispatched.compared(partial(_in_turns, context), new, old, plain)
     else:
-        made = context.sandbox.compare(new, old)
+        made = _timed_in_turns(context, new, old)
     if made.key != key:
         raise DeviceError(f"the sandbox compared {made.key[:12]} when asked for {key[:12]}; please report this")
     return context.ledger.add_comparison(context.run.id, made)
@@ -97,7 +112,7 @@ def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | No
     if keys[0] == keys[1]:
         return None
     known = context.ledger.comparison(comparison_key(*keys))
-    return known or context.ledger.add_comparison(context.run.id, context.sandbox.compare(new, old))
+    return known or context.ledger.add_comparison(context.run.id, _timed_in_turns(context, new, old))
 
 
 def prepared_again(context: Context, attempt: Attempt) -> Prepared:

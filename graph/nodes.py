@@ -17,6 +17,7 @@ from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.lesson import EXPLORED
+from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, specimen
@@ -27,6 +28,7 @@ from graph.state import SCHEMA_VERSION, Pick, State
 from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_stop, rules_of
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
+from records.quantity import given
 
 RULES: Mapping[str, Callable[[Idea], float]] = {
     "most_innovative": lambda idea: idea.innovation,
@@ -35,6 +37,7 @@ RULES: Mapping[str, Callable[[Idea], float]] = {
 }
 
 
+@limited
 @pausing
 def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the run down, and judge and tune the task's seeds as generation 0: gains are over the best of them."""
@@ -51,7 +54,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         context.ledger.finish(context.run.id, "failed", refusal)
         raise TaskError(refusal)
     leader = best(context, accepted_of(context, 0))
-    start = {"first_us": first.default_us or 0.0, "seed_us": leader.time_us}
+    start = {"first_us": given(first.default_us, 0.0), "seed_us": leader.time_us}
     _tell_best(runtime, 0, leader.attempt, leader.time_us, start)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -59,12 +62,15 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "generation": 0,
         "stagnant": 0,
         "stop": "",
+        "limit": "",
+        "limited_at": "",
         **start,
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
     }
 
 
+@limited
 @pausing
 def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Start the next generation: choose the kernel to build on and one to learn from."""
@@ -103,6 +109,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
+@limited
 @pausing
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
@@ -120,6 +127,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {}
 
 
+@limited
 @pausing
 def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
@@ -162,6 +170,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
 
+@concluding
 @pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Examine the generation's results, and decide whether there is a reason to stop."""
@@ -178,18 +187,22 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     is_extended = any(e.after == generation for e in context.run.extensions)
-    stagnant = 0 if gained or is_extended else state["stagnant"] + 1
-    stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    limit = state.get("limit", "")
+    stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
+    going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    stop = context.meter.told(limit) if limit else going_on
     if stop:
         table = compose(runtime, generation, leader)  # which a run that goes on does not build on
         if table is not None:
             _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
+        earlier = f"{generation}:{stop}" if limit else earlier
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         if context.limits.memory_tokens:
             context.ledger.remember(gather(context, (table or leader).attempt))
-        context.ledger.finish(context.run.id, "done", stop)
-    return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
+        context.ledger.finish(context.run.id, "done", stop, "limit" if limit else "")
+    led = {"best_id": leader.attempt.id, "best_us": leader.time_us}
+    return {**led, "stagnant": stagnant, "stop": stop, "limit": limit}
 
 
 def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:

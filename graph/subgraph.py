@@ -27,15 +27,16 @@ from graph.credit import Notes
 from graph.evaluating import announce, evaluate
 from graph.events import annotate, emit
 from graph.explore_node import explore
+from graph.limiting import stage_limited
 from graph.passages import read
 from graph.pausing import pausing
 from graph.queries import of_decline, of_idea, of_refusal
-from graph.stage import asking, echo_of, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
+from graph.stage import asking, echo_of, end, enter, fresh, given_up, refuse, same_as, tuned, tuning_of, updated, wrong
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
 from graph.workbench import Workbench
 from records.codec import to_plain
-from records.errors import MalformedReply
+from records.errors import LimitReached, MalformedReply
 from records.evaluation import Evaluation
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
@@ -88,8 +89,8 @@ def bench(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             read(runtime, trial.reads("writer", of_idea(trial.idea()))),
             workbench,
         )
-    except MalformedReply as error:
-        why = str(error)
+    except (MalformedReply, LimitReached) as error:
+        why = given_up(context, error, has_kernel=workbench.best is not None)
     known = workbench.ended(report)
     made = {**fresh(trial, len(workbench.tries), known.draft), "purpose": known.purpose, "key": known.key}
     if known.is_right:
@@ -172,7 +173,7 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     trial = Trial(state, runtime.context)
     enter(state, runtime, "tune", state["number"])
     notes, prepared = Notes(asking(trial)), trial.prepared()
-    choices = walk.tune(notes, prepared, tuning_of(trial), patience_of(trial))
+    choices = tuned(trial, notes, prepared)
     return {"choices": choices, "estimates": [to_plain(e) for e in notes.made]}
 
 
@@ -222,14 +223,10 @@ def follow(state: Mapping[str, Any]) -> str:
 
 
 STAGES: Mapping[str, Any] = {  # nodes of a state and a runtime
-    "bench": bench,
-    "explore": explore,
-    "write": write,
-    "compile": compile_draft,
-    "critique": critique,
-    "verify": verify,
-    "tune": tune,
-    "benchmark": benchmark,
+    **{stage.__name__: stage_limited(stage) for stage in (bench, explore, write)},
+    "compile": stage_limited(compile_draft),
+    "critique": stage_limited(critique, otherwise="verify"),
+    **{stage.__name__: stage_limited(stage) for stage in (verify, tune, benchmark)},
 }
 BEGINNINGS = ("bench", "explore", "write")
 ROUTES: Mapping[str, tuple[str, ...]] = {

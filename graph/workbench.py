@@ -28,7 +28,7 @@ from records.evaluation import Evaluation
 from records.experiment import AttemptStatus
 from records.literature import Quotation
 from records.machine_code import InnerLoop
-from records.quantity import counted
+from records.quantity import counted, given
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
@@ -90,7 +90,7 @@ class Workbench:
     def best(self) -> Checked | None:
         """The fastest try that is right; of equal ones the first."""
         right = [checked for checked in self.tries if checked.status == "tried"]
-        return min(right, key=lambda checked: checked.kernel.evaluation.geomean_us or 0.0, default=None)
+        return min(right, key=lambda checked: given(checked.kernel.evaluation.geomean_us, 0.0), default=None)
 
     def ended(self, report: Draft) -> Ended:
         """The kernel that the experiment ends with, under the author's report: the best try, else the last one."""

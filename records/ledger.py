@@ -26,6 +26,7 @@ from records.literature import PassageReading
 from records.memories import Memories
 from records.payments import Payments
 from records.removal import Removal
+from records.worked import Worked
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
@@ -33,7 +34,7 @@ _LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candid
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Claims, Payments, Memories, Removal):
+class Ledger(Claims, Payments, Memories, Worked, Removal):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts

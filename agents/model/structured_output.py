@@ -21,6 +21,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 JSON_MODES = ("json_schema strict", "json_schema", "json_object", "text")
 MAX_CHARS = 2_000_000
+NO_TEXT = "half of a character (a lone surrogate escape) or NUL; write the character itself, or leave it out"
 MAX_STARTS = 2_000  # braces tried before giving up: keeps the search linear on hostile text
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.I)
@@ -103,7 +104,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
             end = at + 1
         else:
             if isinstance(value, dict):
-                yield value
+                yield value if is_text(value) else cleaned(value)
         at = text.find("{", end)
 
 
@@ -117,9 +118,48 @@ def spoken(text: str) -> str:
     return "" if _THINK_OPEN.match(text) else text
 
 
+def thought_and_said(text: str, thinking: str) -> tuple[str, str]:
+    """Thinking aloud and the answer, apart. Where nothing else was said, the thought is the answer."""
+    try:
+        rest = spoken(text)
+    except ReplyError:  # too long to be looked at
+        return thinking, text
+    inside = text[: len(text) - len(rest)]
+    if rest.strip():
+        return "\n".join(filter(None, [thinking, _bare(inside).strip()])), rest
+    return thinking, _bare(text).strip() or thinking
+
+
+def _bare(text: str) -> str:
+    """The text without the tags around a thought."""
+    return _THINK_OPEN.sub("", _THINK_END.sub("", text))
+
+
 def clean(text: str) -> str:
     """Text that every store and every connection accepts: no lone surrogates, no NUL."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def is_text(value: Any) -> bool:
+    """True where every string in a decoded value can be stored: an escape in JSON can be half a character, or NUL."""
+    open_values = [value]
+    while open_values:
+        inner = open_values.pop()
+        if isinstance(inner, str) and inner != clean(inner):
+            return False
+        open_values += (
+            [*inner, *inner.values()] if isinstance(inner, dict) else inner if isinstance(inner, list) else []
+        )
+    return True
+
+
+def cleaned(value: Any) -> Any:
+    """A decoded value with every string cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(name): cleaned(inner) for name, inner in value.items()}
+    return [cleaned(inner) for inner in value] if isinstance(value, list) else value
 
 
 def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:

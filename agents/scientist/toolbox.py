@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from agents.model.conversation import RawReply
-from agents.model.structured_output import ReplyError, blocks, read_block
+from agents.model.structured_output import NO_TEXT, ReplyError, blocks, is_text, read_block
 from agents.model.tools import Tool
 
 LABELS = ("hip", "cpp", "c++", "cuda", "c", "cc")  # of a fenced block that holds the kernel file
@@ -158,6 +158,8 @@ def _called(call_id: str, name: str, text: str) -> ToolRequest:
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} are no JSON: {str(error)[:120]}")
     if not isinstance(said, dict):
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} must be a JSON object")
+    if not is_text(said):
+        return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} hold {NO_TEXT}")
     return ToolRequest(name, said, call_id)
 
 
@@ -175,6 +177,9 @@ def _written(text: str) -> list[ToolRequest]:
                 found.append(ToolRequest("", {}, "", f"the block is no JSON: {str(error)[:120]}"))
             continue
         if isinstance(said, dict) and isinstance(said.get(CALL), str):
+            if not is_text(said):
+                found.append(ToolRequest("", {}, "", f"the block holds {NO_TEXT}"))
+                continue
             named, inner = said.pop(CALL), said.get("arguments")
             found.append(ToolRequest(named, inner if isinstance(inner, dict) else said))
     return found

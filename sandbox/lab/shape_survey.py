@@ -180,7 +180,7 @@ def _answer(
     with lab.place(Path(program.path), layout.memory) as place:
         lab._write(place.folder, program, plan, layout, work)
         done = place.run(executor_limits(work, layout, True), executor_request.inputs_file(buffers))
-        lab._note_cpu(done.cpu_s or done.seconds)
+        lab._note_cpu(done.cpu_s if done.cpu_s > 0 else done.seconds)
         try:
             if done.returncode:
                 raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")

@@ -192,7 +192,7 @@ def test_a_key_is_in_no_file_and_no_line_of_a_run(
         context = session.context
         context.ledger.add_run(context.run)
         run = replace(context.run, author="llm")
-        author, _ = make_author(session.settings, run, context.ledger, context.artefacts, 5.0)
+        author = make_author(session.settings, run, context.ledger, context.artefacts, context.meter)
         session.context = replace(context, author=author)
         ended(session)
         assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
