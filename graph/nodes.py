@@ -16,6 +16,7 @@ from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
+from graph.firewall import Place, asked, walled
 from graph.lesson import EXPLORED
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
@@ -80,7 +81,8 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     try:
         step = Step(context.run.id, generation)
         ruled = choice_of(context, generation, fastest, members)
-        chosen = ruled or context.author.select(step, context.assignment, members)
+        place = Place(f"{generation}:select", generation)
+        chosen = ruled or asked(runtime, place, lambda: context.author.select(step, context.assignment, members))
     except MalformedReply as error:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
@@ -108,14 +110,16 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    asked: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
     base = specimen(context, state["base_id"], generation)
     if context.author.reads and context.limits.planner_tokens:
         try:
-            asked = context.author.queries(Step(context.run.id, generation), context.assignment, base)
+            step = Step(context.run.id, generation)
+            place = Place(f"{generation}:retrieve", generation)
+            queries = asked(runtime, place, lambda: context.author.queries(step, context.assignment, base))
         except MalformedReply as error:
             emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
-    queries = (*asked, *of_cost(base.evaluation))
+    queries = (*queries, *of_cost(base.evaluation))
     read(runtime, PassageQuery(place_of(generation), "planner", generation, queries))
     return {}
 
@@ -126,15 +130,17 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     limits, memory = context.limits, context.history.memory(generation)
+    known = (
+        Step(context.run.id, generation),
+        context.assignment,
+        specimen(context, state["base_id"], generation),
+        planned_with(context, generation),
+        memory,
+        Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
+    )
+    proposal: Proposal | None
     try:
-        proposal = context.author.plan(
-            Step(context.run.id, generation),
-            context.assignment,
-            specimen(context, state["base_id"], generation),
-            planned_with(context, generation),
-            memory,
-            Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
-        )
+        proposal = asked(runtime, Place(f"{generation}:plan", generation), lambda: context.author.plan(*known))
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
@@ -181,7 +187,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
     stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
     if stop:
-        table = compose(runtime, generation, leader)  # which a run that goes on does not build on
+        end = Place(f"{generation}:compose", generation)  # which a run that goes on does not build on
+        table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)
         if table is not None:
             _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once

@@ -11,9 +11,9 @@ from pathlib import Path
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.experiment_node import run_trial
 from graph.pausing import together
 from graph.state import TrialState
-from graph.subgraph import run_trial
 from records.errors import Pending, TaskError
 from records.experiment import Attempt, Experiment
 

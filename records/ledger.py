@@ -16,10 +16,9 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from records.claims import Claims
-from records.codec import dumps, is_older
+from records.codec import dumps
 from records.concealment import told
 from records.durability import must_wait
-from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Experiment, Run
 from records.literature import PassageReading
@@ -29,6 +28,7 @@ from records.removal import Removal
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
+Planned = TypeVar("Planned", Experiment, Attempt)
 _LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candidate_id", "evaluation_key", "status")}
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
@@ -38,9 +38,9 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     # Experiments and attempts
 
-    def add_experiment(self, experiment: Experiment) -> None:
-        """Write an experiment; the same one again changes nothing, another one of its id is refused."""
-        self._add("experiments", experiment)
+    def add_experiment(self, experiment: Experiment) -> Experiment:
+        """Write an experiment unless there is one of its id; return the stored one, which is the first."""
+        return self._add("experiments", experiment)
 
     def experiment(self, run_id: str, experiment_id: str) -> Experiment | None:
         """One experiment of a run, or None."""
@@ -50,9 +50,9 @@ class Ledger(Claims, Payments, Memories, Removal):
         """The experiments of a run, or of one generation of it, by generation and id."""
         return tuple(self._all("experiments", Experiment, run_id, generation))
 
-    def add_attempt(self, attempt: Attempt) -> None:
-        """Append an attempt; the same one again changes nothing, another one of its id is refused."""
-        self._add("attempts", attempt)
+    def add_attempt(self, attempt: Attempt) -> Attempt:
+        """Append an attempt unless there is one of its id; return the stored one, which is the first."""
+        return self._add("attempts", attempt)
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
         """One attempt of a run, or None."""
@@ -128,8 +128,9 @@ class Ledger(Claims, Payments, Memories, Removal):
             place = {"key": evaluation.key, "purpose": purpose, "run_id": run_id}
             paid = {"who": self.who, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
             looked_up = {"code_object": evaluation.code_object, "candidate_id": evaluation.candidate_id}
-            if self._insert(db, "evaluations", {**place, "body": dumps(evaluation), **paid}, looked_up):
-                return self._remember(("evaluation", evaluation.key, purpose), evaluation)
+            body = dumps(evaluation)
+            if self._insert(db, "evaluations", {**place, "body": body, **paid}, looked_up):
+                return self._remember(("evaluation", evaluation.key, purpose), self._decoded(Evaluation, body))
         stored = self._evaluation(evaluation.key, purpose)
         assert stored is not None
         return stored
@@ -203,20 +204,14 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     # Records
 
-    def _add(self, table: str, record: Experiment | Attempt) -> None:
-        place, body = (record.run_id, record.id), dumps(record)
-        row = {"run_id": record.run_id, "id": record.id, "body": body}
+    def _add(self, table: str, record: Planned) -> Planned:
+        row = {"run_id": record.run_id, "id": record.id, "body": dumps(record)}
         looked_up = {name: getattr(record, name) for name in _LOOKED_UP[table]}
         with self._writing() as db:
-            if self._insert(db, table, row, looked_up):
-                self._remember((table, *place), record)
-                return
-            (known,) = self._row(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place)
-            if known != body and not is_older(known, body):
-                raise LedgerError(
-                    f"{record.id} of run {record.run_id} is already in the ledger's {table} with other content; "
-                    "records are never changed, start a new run"
-                )
+            self._insert(db, table, row, looked_up)
+            stored = self._one(table, type(record), record.run_id, record.id)
+        assert stored is not None
+        return stored
 
     def _one(self, table: str, kind: type[Record], run_id: str, record_id: str) -> Record | None:
         query = f"SELECT body FROM {table} WHERE run_id = ? AND id = ?"
