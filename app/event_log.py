@@ -16,6 +16,7 @@ from typing import Any
 from app.redaction import redacted
 from records.errors import LedgerError
 from records.experiment import Run
+from records.outside_text import escaped
 
 Listener = Callable[[Mapping[str, Any]], None]
 NAME, EARLIER = "events.jsonl", "events.1.jsonl"
@@ -34,7 +35,7 @@ class EventLog:
         """Append one event; LedgerError where it cannot be written."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         clean = {name: self._clean(value) for name, value in event.items()}
-        line = json.dumps({"at": at, "run": self._run_id, **clean}, ensure_ascii=False) + "\n"
+        line = escaped(json.dumps({"at": at, "run": self._run_id, **clean}, ensure_ascii=False)) + "\n"
         with self._turn:
             self._append(line.encode("utf-8", "replace"))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from documents.document import UNSAID, Citation, Text, make_text, require_word
 from documents.encodings import clean, decode
 from records.errors import DocumentError
+from records.outside_text import decoded
 
 PLAIN, RST = (".md", ".markdown", ".mdx", ".txt"), (".rst", ".rest")
 HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
@@ -76,7 +77,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not answer.endswith("\n"):
             self._end(child)
             raise DocumentError(f"the document {path} takes too long to read, or too much memory; it is left out")
-        said = json.loads(answer)
+        said = decoded(answer)
         if "why" in said:
             raise DocumentError(said["why"])
         return str(said["body"])

@@ -38,7 +38,7 @@ _PASSES = (Pending, GraphBubbleUp, BrokenPipeError, MalformedReply)  # the pipe 
 
 
 @dataclass(frozen=True)
-class Place:
+class WalledPlace:
     """The part of a run that the wall stands around."""
 
     name: str  # unique in the run: an experiment's id, or a node and its generation
@@ -48,7 +48,7 @@ class Place:
 
 
 def walled(
-    runtime: Runtime[Context], place: Place, work: Callable[[], Value], instead: Callable[[str], Value]
+    runtime: Runtime[Context], place: WalledPlace, work: Callable[[], Value], instead: Callable[[str], Value]
 ) -> Value:
     """The result of the work; after two faults of the program what `instead` makes of a sentence about them."""
     said = ""
@@ -72,7 +72,7 @@ def walled(
     return instead(said)
 
 
-def asked(runtime: Runtime[Context], place: Place, question_of: Callable[[], Value]) -> Value:
+def asked(runtime: Runtime[Context], place: WalledPlace, question_of: Callable[[], Value]) -> Value:
     """The answer to a question that a run can do without; MalformedReply where it twice met a fault of the program."""
 
     def refuse(said: str) -> Value:
@@ -81,8 +81,8 @@ def asked(runtime: Runtime[Context], place: Place, question_of: Callable[[], Val
     return walled(runtime, place, question_of, refuse)
 
 
-def _is_sound(context: Context, place: Place) -> bool:
-    """True where the sandbox answers on the parent, asked anew."""
+def _is_sound(context: Context, place: WalledPlace) -> bool:
+    """True where the sandbox answers on the parent, asked once more."""
     parent = context.ledger.attempt(context.run.id, place.parent_id) if place.parent_id else None
     if parent is None or context.deferred is not None:
         return False
@@ -92,7 +92,7 @@ def _is_sound(context: Context, place: Place) -> bool:
         return False
 
 
-def _keep(runtime: Runtime[Context], place: Place, error: Exception, number: int) -> str:
+def _keep(runtime: Runtime[Context], place: WalledPlace, error: Exception, number: int) -> str:
     """Store a report of the fault and say it in the diary; the sentence."""
     context = runtime.context
     report = context.artefacts.put(json.dumps(_report(context, place, error), indent=1))
@@ -107,8 +107,8 @@ def _keep(runtime: Runtime[Context], place: Place, error: Exception, number: int
     return said
 
 
-def _report(context: Context, place: Place, error: Exception) -> Mapping[str, object]:
-    """What a person needs to see the fault again: where it arose, and the artefacts of the last questions."""
+def _report(context: Context, place: WalledPlace, error: Exception) -> Mapping[str, object]:
+    """All that a person needs to see the fault again: where it arose, and the artefacts of the last questions."""
     frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
     calls = [
         {"role": c.role, "number": c.number, "prompt": c.prompt, "reply": c.reply}

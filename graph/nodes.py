@@ -16,7 +16,7 @@ from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
-from graph.firewall import Place, asked, walled
+from graph.firewall import WalledPlace, asked, walled
 from graph.lesson import EXPLORED
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
@@ -81,7 +81,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     try:
         step = Step(context.run.id, generation)
         ruled = choice_of(context, generation, fastest, members)
-        place = Place(f"{generation}:select", generation)
+        place = WalledPlace(f"{generation}:select", generation)
         chosen = ruled or asked(runtime, place, lambda: context.author.select(step, context.assignment, members))
     except MalformedReply as error:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
@@ -115,7 +115,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if context.author.reads and context.limits.planner_tokens:
         try:
             step = Step(context.run.id, generation)
-            place = Place(f"{generation}:retrieve", generation)
+            place = WalledPlace(f"{generation}:retrieve", generation)
             queries = asked(runtime, place, lambda: context.author.queries(step, context.assignment, base))
         except MalformedReply as error:
             emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
@@ -140,7 +140,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     )
     proposal: Proposal | None
     try:
-        proposal = asked(runtime, Place(f"{generation}:plan", generation), lambda: context.author.plan(*known))
+        proposal = asked(runtime, WalledPlace(f"{generation}:plan", generation), lambda: context.author.plan(*known))
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
@@ -187,7 +187,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
     stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
     if stop:
-        end = Place(f"{generation}:compose", generation)  # which a run that goes on does not build on
+        end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
         table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)
         if table is not None:
             _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")

@@ -14,7 +14,7 @@ from agents.author import Draft
 from graph.context import Context
 from graph.evaluating import earlier_like, evaluate, is_echo
 from graph.events import annotate, emit
-from graph.firewall import Place, walled
+from graph.firewall import WalledPlace, walled
 from graph.state import TrialState
 from graph.trial import Trial
 from records.evaluation import Evaluation
@@ -33,7 +33,7 @@ def within_wall(stage: Stage) -> Stage:
     @functools.wraps(stage)
     def run(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         trial, name = Trial(state, runtime.context), state["experiment_id"]
-        place = Place(name, state["generation"], name, trial.experiment().parent_id or "")
+        place = WalledPlace(name, state["generation"], name, trial.experiment().parent_id or "")
 
         def quarantine(said: str) -> dict[str, Any]:
             return {"outcomes": {name: trial.quarantine(runtime, said)}, "route": END}

@@ -44,7 +44,7 @@ def cleaned_value(value: Any) -> Any:
     return value
 
 
-def decoded(text: str | bytes, is_strict: bool = True) -> Any:
+def decoded(text: str | bytes | bytearray, is_strict: bool = True) -> Any:
     """JSON from outside as plain data, cleaned; ValueError or RecursionError where it is none."""
     return cleaned_value(json.loads(text, strict=is_strict))
 
@@ -54,6 +54,18 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+
+
+def escaped(document: str) -> str:
+    """JSON text whose hidden characters are escapes: whoever reads the text sees them, and a program gets what was."""
+    return _HIDDEN.sub(lambda found: _escape(ord(found.group())), document)
+
+
+def _escape(code: int) -> str:
+    if code < 1 << 16:
+        return f"\\u{code:04x}"
+    code -= 1 << 16
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
 def visible_value(value: Any) -> Any:

@@ -16,6 +16,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from records.outside_text import cleaned, cleaned_value
+
 Value = TypeVar("Value")
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -103,7 +105,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
             end = at + 1
         else:
             if isinstance(value, dict):
-                yield value
+                yield cleaned_value(value)
         at = text.find("{", end)
 
 
@@ -119,7 +121,7 @@ def spoken(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text that every store and every connection accepts: no lone surrogates, no NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+    return cleaned(text)
 
 
 def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:
