@@ -16,7 +16,7 @@ from typing import Any
 from app.redaction import redacted
 from records.errors import LedgerError
 from records.experiment import Run
-from records.outside_text import escaped
+from records.outside_text import visible
 
 Listener = Callable[[Mapping[str, Any]], None]
 NAME, EARLIER = "events.jsonl", "events.1.jsonl"
@@ -35,7 +35,7 @@ class EventLog:
         """Append one event; LedgerError where it cannot be written."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         clean = {name: self._clean(value) for name, value in event.items()}
-        line = escaped(json.dumps({"at": at, "run": self._run_id, **clean}, ensure_ascii=False)) + "\n"
+        line = json.dumps({"at": at, "run": self._run_id, **clean}, ensure_ascii=False) + "\n"
         with self._turn:
             self._append(line.encode("utf-8", "replace"))
 
@@ -53,7 +53,7 @@ class EventLog:
             ) from None
 
     def _clean(self, value: Any) -> Any:
-        return redacted(value, self._secrets, str(Path.home())) if isinstance(value, str) else value
+        return visible(redacted(value, self._secrets, str(Path.home()))) if isinstance(value, str) else value
 
 
 def begun(run: Run) -> Mapping[str, Any]:
