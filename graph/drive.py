@@ -23,9 +23,11 @@ from graph.labels import NAME, metadata_of, tags_of
 from graph.leaving import left
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
+from graph.repairing import repair
 from graph.state import SCHEMA_VERSION, Start
 from records.errors import BudgetExhausted, LedgerError
 from records.experiment import Run
+from records.seals import install, unsound
 
 Progress = Callable[[Mapping[str, Any]], None]
 Ask = Callable[[Question], Any]  # an answer, None for none
@@ -61,6 +63,8 @@ def drive(
     with ledger.driving(run_id):
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
+        if said := repair(context):
+            progress({"event": "warning", "generation": 0, "message": said, "usd": ledger.paid_usd(run_id)})
         ledger.finish(run_id, "running")
         place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
         with contextlib.suppress(BudgetExhausted), left(ledger, run_id), place as opened:
@@ -185,7 +189,11 @@ def _open(path: Path) -> sqlite3.Connection | None:
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
             SqliteSaver(connection).setup()
-            return connection
+            tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            install(connection, tables)
+            connection.commit()
+            if not any(unsound(connection, table) for table in tables):
+                return connection
     except sqlite3.Error as error:
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
             raise LedgerError(

@@ -20,6 +20,7 @@ from graph.firewall import WalledPlace, asked, walled
 from graph.lesson import EXPLORED
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
+from graph.planned import known_picks, known_selection, pick_of
 from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.queries import of_cost
 from graph.recollections import gather
@@ -72,6 +73,9 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
+    done = known_selection(context, generation)
+    if done is not None:
+        return {"generation": generation, "picks": [], "exhausted": False, **done}
     leader = kernel(context, state["best_id"]).attempt
     members = pool(context, generation, context.history.members(generation, leader.id))
     known = {member.id for member in members}
@@ -110,6 +114,8 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
+    if known_picks(context, generation):
+        return {}
     queries: tuple[str, ...] = ()
     base = specimen(context, state["base_id"], generation)
     if context.author.reads and context.limits.planner_tokens:
@@ -129,6 +135,8 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
+    if done := known_picks(context, generation):
+        return {"picks": done, "exhausted": False, "is_asked": context.approves}
     limits, memory = context.limits, context.history.memory(generation)
     known = (
         Step(context.run.id, generation),
@@ -253,10 +261,9 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         innovation=idea.innovation,
         picked_as=rule,
         cites=idea.cites,
+        move=idea.move,
     )
-    context.ledger.add_experiment(experiment)
-    found: Pick = {"experiment_id": experiment.id, "move": idea.move}
-    return {**found, "explores": True} if rule == EXPLORED else found
+    return pick_of(context.ledger.add_experiment(experiment))
 
 
 def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Idea, str], ...]:

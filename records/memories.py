@@ -53,7 +53,7 @@ class Memories(Database):
 
     def recollections(self) -> tuple[Recollection, ...]:
         """All of them, oldest first, the withdrawn ones too."""
-        rows = self._rows("SELECT body, withdrawn FROM memories ORDER BY rowid")
+        rows = self._sound("memories", "key", "body, withdrawn", "ORDER BY rowid")
         return tuple(replace(loads(Recollection, body), withdrawn=withdrawn) for body, withdrawn in rows)
 
     def recollection(self, key: str) -> Recollection:

@@ -27,6 +27,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    before: Annotated[
+        int | None,
+        typer.Option(
+            "--before",
+            min=1,
+            help="Go on from before this generation as a run of its own; for records that were damaged since.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve the experiments that a run begun with --approve waits for now.")
     ] = False,
@@ -44,7 +53,7 @@ def command(
     with tracing(settings, trace and not detach):
         from app.session import resume_session
 
-        with resume_session(settings, run, budget_usd, generations) as session:
+        with resume_session(settings, run, budget_usd, generations, before) as session:
             if detach:
                 more = [*([] if budget_usd is None else ["--budget-usd", str(budget_usd)]), *(["--yes"] if yes else [])]
                 return send_off(session, isolation, trace, json, more)

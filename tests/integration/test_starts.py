@@ -13,7 +13,8 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Idea, Proposal, Room, Specimen, Step
 from agents.playbook.playbook import Playbook
-from app.session import extended, summary
+from app.continuing import extended
+from app.session import summary
 from graph.context import Given
 from graph.doubles import ScriptedAuthor
 from graph.drive import drive

@@ -1,0 +1,275 @@
+"""A run with a model that never answers twice the same, killed by SIGKILL at random moments and resumed.
+
+    python -m benchmarks.model_kills [--kills 300] [--minutes 60] [--seed 1] [--out DIR]
+    python -m benchmarks.model_kills --stored    what lies in benchmarks/data
+
+The endpoint is a server of this process; the driver is the command line with the lab. Killed are the driver and its
+children: compilers, executors, the readers of tasks and plans. After each kill of the driver the run is resumed. What
+the endpoint is asked is compared with what the ledger had answered when the driver began: nothing of it may be asked
+again. A run that ends is examined: each experiment has its end, each attempt its verdict and its text, each question of
+one place one answer, and the sum of what was paid is that of the calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from agents.model.conversation import Message, ToolCall, transcribed
+from benchmarks.collection import Collection, stored
+from benchmarks.figure import Figure, report
+from benchmarks.many_gpus import processor
+from benchmarks.ray_nodes import descendants
+from records.artefacts import ArtefactStore
+from records.ledger import Ledger
+from tasks.loader import load_task
+from tests.support.bench_run import calling
+from tests.support.endpoint import Answer, ScriptedEndpoint, Step
+from tests.support.scripted_scientist import proposal
+
+FILE = "model_kills.json"
+TASK, ROLES = "row_softmax", ("selector", "retriever", "planner", "coder", "critic")
+WAITS_S = (0.3, 9.0)  # before the next kill
+OF_DRIVER = 0.6  # of the kills; the others strike a child, where there is one
+MOST_S = 300.0  # for a run that nobody kills any more
+_KERNEL = re.compile(r"\bg\d{3}-e\d+-a\d+\b")
+FINAL = ("accepted", "duplicate", "failed")
+
+
+class FickleModel:
+    """Answers each question in a way of its own, however often it is asked, and notes what it should not be asked."""
+
+    def __init__(self) -> None:
+        self._draw, self._lock = random.SystemRandom(), threading.Lock()
+        self._source = load_task(TASK).seeds[0].read_text(encoding="utf-8")
+        self.answered: frozenset[str] = frozenset()  # prompts that the ledger had answered when the driver began
+        self.asked, self.again = 0, 0
+
+    def __call__(self, body: dict[str, Any]) -> Step:
+        """The answer to one request, after a while in which a kill may come."""
+        digest = hashlib.sha256(transcribed([_message(m) for m in body["messages"]]).encode()).hexdigest()
+        with self._lock:
+            self.asked += 1
+            self.again += digest in self.answered
+        time.sleep(self._draw.uniform(0.02, 0.5))
+        return self._answer(str(body["model"]), body)
+
+    def _answer(self, role: str, body: dict[str, Any]) -> Step:
+        word = f"{self._draw.getrandbits(32):08x}"
+        if role == "planner":
+            first = {"title": f"idea {word}", "description": f"why {word}", "innovation": self._draw.uniform(0, 99)}
+            return proposal(first=first)
+        if role == "retriever":
+            return json.dumps({"queries": [f"lds bank conflicts {word}", f"wide loads {word}"]})
+        if role == "critic":
+            return json.dumps({"remarks": [f"remark {word}"], "approve": self._draw.random() < 0.5})
+        if role == "selector":
+            known = sorted({i for m in body["messages"] for i in _KERNEL.findall(str(m["content"]))})
+            base, reference = self._draw.sample(known, 2)
+            return json.dumps({"rationale": word, "base_id": base, "reference_id": reference})
+        turn = sum(m["role"] == "assistant" for m in body["messages"])
+        if turn == 0 or (turn < 3 and self._draw.random() < 0.5):
+            return calling("check", text=f"thinking of {word}", source=self._kernel(word))
+        return calling("submit", implemented=[word])
+
+    def _kernel(self, word: str) -> Answer | str:
+        text = self._source.replace("64", str(self._draw.choice((64, 128, 256))))
+        text = text.replace("for (int", f"#pragma unroll {self._draw.randint(1, 16)}\n    for (int", 1)
+        if self._draw.random() < 0.2:
+            text = text.replace("/ sum", f"/ (sum + {self._draw.random():.6f}f)")  # wrong, each time in another way
+        return f"{text}\n// {word}\n"
+
+
+def _message(told: dict[str, Any]) -> Message:
+    functions = [(c["id"], c["function"]) for c in told.get("tool_calls") or ()]
+    calls = tuple(ToolCall(i, f["name"], f["arguments"]) for i, f in functions)
+    return Message(told["role"], told.get("content") or "", calls, told.get("tool_call_id", ""))
+
+
+class KilledRun:
+    """One run in a folder of its own."""
+
+    def __init__(self, folder: Path, model: FickleModel, url: str, draw: random.Random) -> None:
+        self._folder, self._model, self._draw = folder, model, draw
+        own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
+        self._environ = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST", "OPENAI"))},
+            **own,
+            "OPENAI_BASE_URL": url,
+            "OPENAI_API_KEY": "sk-nobody-0123456789",
+            "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder),
+            "KERNEL_SCIENTIST_TOOLS": "calls",
+        }
+        self.kills: list[dict[str, Any]] = []
+        self.faults: list[str] = []
+
+    def drive(self, kills: int, until: float) -> None:
+        """Kill at most so often until a moment, and let it end then; a driver that ended in another way is noted."""
+        while True:
+            child = self._start()
+            while child.poll() is None:
+                wait_s = (
+                    self._draw.uniform(*WAITS_S) if len(self.kills) < kills and time.monotonic() < until else MOST_S
+                )
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(wait_s)
+                    break
+                self.kills.append({"what": self._strike(child)})
+            if child.returncode == 0:
+                return
+            if child.returncode not in (-signal.SIGKILL, 3):
+                self._note(child.returncode)
+            if sum(bool(f) for f in self.faults) > 5:
+                return
+
+    def _strike(self, child: subprocess.Popen[bytes]) -> str:
+        below = descendants(child.pid) if self._draw.random() > OF_DRIVER else []
+        if not below:
+            child.kill()
+            child.wait()
+            return "driver"
+        with suppress(ProcessLookupError):
+            os.kill(self._draw.choice(below), signal.SIGKILL)
+        return "child"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        known = self._answered()
+        self._model.answered = known or frozenset()
+        more = (
+            ["resume", "last"]
+            if known is not None
+            else ["run", TASK, "--author", "llm", "--generations", "2", "--picks", "2", "--tunings", "4"]
+        )
+        with (self._folder / "driver.log").open("ab") as log:
+            words = [sys.executable, "-m", "app", *more, "--quiet"]
+            return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
+
+    def _answered(self) -> frozenset[str] | None:
+        """Digests of the prompts that the ledger has answers to; None before there is a run."""
+        path = self._folder / "ledger.db"
+        if not path.exists():
+            return None
+        with closing(sqlite3.connect(path)) as db:
+            try:
+                if not db.execute("SELECT count(*) FROM runs").fetchone()[0]:
+                    return None
+                return frozenset(row[0] for row in db.execute("SELECT prompt FROM calls WHERE state = 'done'"))
+            except sqlite3.Error:  # killed before its tables were there
+                return None
+
+    def _note(self, code: int) -> None:
+        tail = (self._folder / "driver.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        self.faults.append(f"{code}: {' '.join(tail[-1:])[:300]}")
+
+    def examined(self) -> Counter[str]:
+        """Faults of the ledger by kind."""
+        found: Counter[str] = Counter()
+        with Ledger(self._folder / "ledger.db") as ledger:
+            run = next(iter(ledger.runs()), None)
+            if run is None:
+                return Counter({"runs not done": 1})
+            store = ArtefactStore(self._folder / "artefacts", ledger)
+            attempts, calls = ledger.attempts(run.id), ledger.calls(run.id)
+            found["runs not done"] += run.status != "done"
+            for experiment in ledger.experiments(run.id):
+                mine = [a for a in attempts if a.experiment_id == experiment.id]
+                found["experiments without an end"] += not any(a.status in FINAL or a.lesson for a in mine) and bool(
+                    experiment.generation
+                )
+            for attempt in attempts:
+                lost = attempt.evaluation_key and ledger.evaluation(attempt.evaluation_key) is None
+                found["verdicts lost"] += bool(lost)
+                store.get(attempt.source)
+            places = Counter((c.role, c.generation, c.experiment_id, c.number) for c in calls if c.state == "done")
+            found["places with two answers"] += sum(n > 1 for n in places.values())
+            for call in calls:
+                if call.state == "done":
+                    store.get(str(call.reply))
+            spend = ledger.spend(run.id)
+            done = [c for c in calls if c.state == "done"]
+            found["sums that differ"] += abs(spend.usd - sum(c.usage.usd for c in done)) > 1e-9 or spend.calls != len(
+                done
+            )
+        return found
+
+
+def figures(told: dict[str, Any]) -> list[Figure]:
+    """Kills, and what they did, of the stored file."""
+    kills, runs = told["kills"], len(told["runs"])
+    total = sum(kills.values())
+    found = [Figure("model_kills.total", total, "kills", "runs", runs, ">= 300", FILE)]
+    found += [
+        Figure(f"model_kills.of_{what}", count, "kills", "kills", total, "", FILE) for what, count in kills.items()
+    ]
+    found.append(Figure("model_kills.asked_again", told["again"], "requests", "requests", told["asked"], "<= 0", FILE))
+    for name, count in told["faults"].items():
+        found.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
+    return found
+
+
+def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Run, kill and examine until there are enough kills; what is known lies in the folder after each run."""
+    c = Collection(asked.out or root, FILE, 60 * asked.minutes)
+    c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    model, draw, until = FickleModel(), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
+    told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0, "again": 0}
+    with ScriptedEndpoint(model) as server:
+        while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
+            folder = root / f"run-{len(told['runs']) + 1}"
+            folder.mkdir()
+            run = KilledRun(folder, model, server.url, draw)
+            run.drive(asked.kills - sum(told["kills"].values()), until)
+            told["kills"] += Counter(kill["what"] for kill in run.kills)
+            told["faults"] += Counter({"drivers that ended otherwise": len(run.faults)}) + run.examined()
+            told["runs"].append({"kills": len(run.kills), "faults": run.faults})
+            told |= {"asked": model.asked, "again": model.again}
+            c.save(told)
+            print(
+                len(told["runs"]),
+                dict(told["kills"]),
+                dict(told["faults"]),
+                run.faults,
+                model.asked,
+                model.again,
+                flush=True,
+            )
+    return told
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Kill and examine, or print what is stored."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.model_kills")
+    parser.add_argument("--out", type=Path, help="a folder for the data")
+    parser.add_argument("--stored", action="store_true", help="what an earlier run has found")
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=60.0, help="after which no more are killed")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(words)
+    if asked.stored:
+        return report("Kills with a model", figures(stored(FILE, "python -m benchmarks.model_kills --out DIR")))
+    root = Path(tempfile.mkdtemp(prefix="ks-model-kills-"))
+    found = collect(asked, root)
+    if not sum(found["faults"].values()):
+        shutil.rmtree(root)
+    return report("Kills with a model", figures(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
