@@ -1,13 +1,13 @@
 """A run with a model that never answers twice the same, killed by SIGKILL at random moments and resumed.
 
-    python -m benchmarks.model_kills [--kills 300] [--minutes 60] [--seed 1] [--out DIR]
+    python -m benchmarks.model_kills [--kills 300] [--minutes 60] [--seed 1] [--lab] [--out DIR]
     python -m benchmarks.model_kills --stored    what lies in benchmarks/data
 
-The endpoint is a server of this process; the driver is the command line with the lab. Killed are the driver and its
-children: compilers, executors, the readers of tasks and plans. After each kill of the driver the run is resumed. What
-the endpoint is asked is compared with what the ledger had answered when the driver began: nothing of it may be asked
-again. A run that ends is examined: each experiment has its end, each attempt its verdict and its text, each question of
-one place one answer, and the sum of what was paid is that of the calls.
+The endpoint is a server of this process. The driver is the whole graph with the scientist and its gateway over a
+sandbox that believes comments; with `--lab` it is the command line with the lab, whose children are struck as well. A
+driver that was killed is started again. Nothing that the ledger had answered by then may be asked again, and a run that
+ends is examined: each experiment has its end, each attempt its verdict and its text, each question of one place one
+answer, and the sum of what was paid is that of the calls.
 """
 
 from __future__ import annotations
@@ -40,24 +40,25 @@ from benchmarks.ray_nodes import descendants
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from tasks.loader import load_task
-from tests.support.bench_run import calling
-from tests.support.endpoint import Answer, ScriptedEndpoint, Step
+from tests.support.bench_run import BenchRun, calling
+from tests.support.endpoint import ScriptedEndpoint, Step
 from tests.support.scripted_scientist import proposal
 
 FILE = "model_kills.json"
 TASK, ROLES = "row_softmax", ("selector", "retriever", "planner", "coder", "critic")
-WAITS_S = (0.3, 9.0)  # before the next kill
+WAITS_S = {False: (0.5, 6.0), True: (2.0, 90.0)}  # before the next kill, without and with the lab
 OF_DRIVER = 0.6  # of the kills; the others strike a child, where there is one
 MOST_S = 300.0  # for a run that nobody kills any more
 _KERNEL = re.compile(r"\bg\d{3}-e\d+-a\d+\b")
+_LIMITS = ("--generations", "2", "--picks", "2", "--tunings", "4")
 FINAL = ("accepted", "duplicate", "failed")
 
 
 class FickleModel:
     """Answers each question in a way of its own, however often it is asked, and notes what it should not be asked."""
 
-    def __init__(self) -> None:
-        self._draw, self._lock = random.SystemRandom(), threading.Lock()
+    def __init__(self, has_lab: bool) -> None:
+        self._draw, self._lock, self._has_lab = random.SystemRandom(), threading.Lock(), has_lab
         self._source = load_task(TASK).seeds[0].read_text(encoding="utf-8")
         self.answered: frozenset[str] = frozenset()  # prompts that the ledger had answered when the driver began
         self.asked, self.again = 0, 0
@@ -89,7 +90,13 @@ class FickleModel:
             return calling("check", text=f"thinking of {word}", source=self._kernel(word))
         return calling("submit", implemented=[word])
 
-    def _kernel(self, word: str) -> Answer | str:
+    def _kernel(self, word: str) -> str:
+        if not self._has_lab:
+            claims = ["// fail verify wrong at 7"] if self._draw.random() < 0.2 else []
+            claims += ["// waves = 2"] if self._draw.random() < 0.3 else []
+            return "\n".join(
+                [f"// time_us = {self._draw.uniform(20, 90)}", "// roofline_us = 1", *claims, f"// {word}", ""]
+            )
         text = self._source.replace("64", str(self._draw.choice((64, 128, 256))))
         text = text.replace("for (int", f"#pragma unroll {self._draw.randint(1, 16)}\n    for (int", 1)
         if self._draw.random() < 0.2:
@@ -106,8 +113,8 @@ def _message(told: dict[str, Any]) -> Message:
 class KilledRun:
     """One run in a folder of its own."""
 
-    def __init__(self, folder: Path, model: FickleModel, url: str, draw: random.Random) -> None:
-        self._folder, self._model, self._draw = folder, model, draw
+    def __init__(self, folder: Path, model: FickleModel, url: str, draw: random.Random, has_lab: bool) -> None:
+        self._folder, self._model, self._draw, self._url, self._has_lab = folder, model, draw, url, has_lab
         own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
         self._environ = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST", "OPENAI"))},
@@ -126,7 +133,9 @@ class KilledRun:
             child = self._start()
             while child.poll() is None:
                 wait_s = (
-                    self._draw.uniform(*WAITS_S) if len(self.kills) < kills and time.monotonic() < until else MOST_S
+                    self._draw.uniform(*WAITS_S[self._has_lab])
+                    if len(self.kills) < kills and time.monotonic() < until
+                    else MOST_S
                 )
                 with suppress(subprocess.TimeoutExpired):
                     child.wait(wait_s)
@@ -152,13 +161,11 @@ class KilledRun:
     def _start(self) -> subprocess.Popen[bytes]:
         known = self._answered()
         self._model.answered = known or frozenset()
-        more = (
-            ["resume", "last"]
-            if known is not None
-            else ["run", TASK, "--author", "llm", "--generations", "2", "--picks", "2", "--tunings", "4"]
-        )
+        words = [sys.executable, "-m", "benchmarks.model_kills", "--drive", str(self._folder), self._url]
+        if self._has_lab:
+            asked = ["run", TASK, "--author", "llm", *_LIMITS] if known is None else ["resume", "last"]
+            words = [sys.executable, "-m", "app", *asked, "--quiet"]
         with (self._folder / "driver.log").open("ab") as log:
-            words = [sys.executable, "-m", "app", *more, "--quiet"]
             return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
 
     def _answered(self) -> frozenset[str] | None:
@@ -210,6 +217,21 @@ class KilledRun:
         return found
 
 
+class _Server:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+
+def drive_plain(folder: Path, url: str) -> int:
+    """The driver without the lab: begin or resume the run; 0 when it is done, 3 when it is paused."""
+    server: Any = _Server(url)
+    run = BenchRun(folder, server, generations=3, picks=2, endpoint={"retries": 2})
+    try:
+        return 0 if run.drive().status == "done" else 3
+    finally:
+        run.close()
+
+
 def figures(told: dict[str, Any]) -> list[Figure]:
     """Kills, and what they did, of the stored file."""
     kills, runs = told["kills"], len(told["runs"])
@@ -227,28 +249,23 @@ def figures(told: dict[str, Any]) -> list[Figure]:
 def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
     """Run, kill and examine until there are enough kills; what is known lies in the folder after each run."""
     c = Collection(asked.out or root, FILE, 60 * asked.minutes)
-    c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
-    model, draw, until = FickleModel(), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
+    c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
     told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0, "again": 0}
     with ScriptedEndpoint(model) as server:
         while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
             folder = root / f"run-{len(told['runs']) + 1}"
             folder.mkdir()
-            run = KilledRun(folder, model, server.url, draw)
+            run = KilledRun(folder, model, server.url, draw, asked.lab)
             run.drive(asked.kills - sum(told["kills"].values()), until)
             told["kills"] += Counter(kill["what"] for kill in run.kills)
-            told["faults"] += Counter({"drivers that ended otherwise": len(run.faults)}) + run.examined()
+            told["faults"].update({"drivers that ended otherwise": len(run.faults)})
+            told["faults"].update(run.examined())
             told["runs"].append({"kills": len(run.kills), "faults": run.faults})
             told |= {"asked": model.asked, "again": model.again}
             c.save(told)
-            print(
-                len(told["runs"]),
-                dict(told["kills"]),
-                dict(told["faults"]),
-                run.faults,
-                model.asked,
-                model.again,
-                flush=True,
+            c.say(
+                f"{len(told['runs'])} runs, {dict(told['kills'])}, {dict(told['faults'])}, asked again: {model.again}"
             )
     return told
 
@@ -261,7 +278,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=60.0, help="after which no more are killed")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lab", action="store_true", help="the command line with the lab, and kills of its children")
+    parser.add_argument("--drive", nargs=2, metavar=("FOLDER", "URL"), help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
+    if asked.drive:
+        return drive_plain(Path(asked.drive[0]), asked.drive[1])
     if asked.stored:
         return report("Kills with a model", figures(stored(FILE, "python -m benchmarks.model_kills --out DIR")))
     root = Path(tempfile.mkdtemp(prefix="ks-model-kills-"))

@@ -152,11 +152,7 @@ STEPS = {
     11: PAYERS,
 }  # from each version to the next one; no record is changed
 
-# Each row has a seal: claims end by themselves, and an artefact is checked by its name.
-SEALED = (
-    *("runs", "experiments", "attempts", "evaluations", "comparisons", "calls", "spends", "events", "proposals"),
-    *("memories", "readings"),
-)
+UNSEALED = frozenset({"claims", "artefacts"})  # claims end by themselves, and an artefact is checked by its name
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -177,7 +173,8 @@ def open_database(path: Path) -> sqlite3.Connection:
         _keep_backup(connection, path)
         connection.execute("BEGIN IMMEDIATE")
         _check(connection, path)
-        install(connection, SEALED)
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        install(connection, [name for name in names if name not in UNSEALED and not name.startswith("sqlite_")])
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         connection.close()

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from records.errors import LedgerError
 from records.holder import process_of, signature
-from records.schema import SEALED, explain, open_database
+from records.schema import UNSEALED, explain, open_database
 from records.seals import COLUMN, soundness, unsound
 
 PATIENCE_S = 0.2  # with a lock that `driver` looks at
@@ -58,12 +58,12 @@ class SqliteFile:
         """The comparison of a row with its seal; always true for a table without seals."""
         if table not in self._soundness:
             with self.lock:
-                self._soundness[table] = soundness(self.connection, table) if table in SEALED else "1"
+                self._soundness[table] = soundness(self.connection, table) if table not in UNSEALED else "1"
         return self._soundness[table]
 
     def unsound(self, table: str) -> list[dict[str, Any]]:
         """The rows of a table whose seal does not fit, each with its `rowid`."""
-        if table not in SEALED:
+        if table in UNSEALED:
             return []
         with self.lock:
             try:
