@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from agents.model.conversation import Message, ToolCall, transcribed
@@ -61,22 +62,25 @@ class FickleModel:
         self._draw, self._lock, self._has_lab = random.SystemRandom(), threading.Lock(), has_lab
         self._source = load_task(TASK).seeds[0].read_text(encoding="utf-8")
         self.answered: frozenset[str] = frozenset()  # prompts that the ledger had answered when the driver began
-        self.asked, self.again = 0, 0
+        self.asked, self.again = 0, list[str]()
 
     def __call__(self, body: dict[str, Any]) -> Step:
         """The answer to one request, after a while in which a kill may come."""
         digest = hashlib.sha256(transcribed([_message(m) for m in body["messages"]]).encode()).hexdigest()
         with self._lock:
             self.asked += 1
-            self.again += digest in self.answered
+            if digest in self.answered:
+                self.again.append(str(body["model"]))
         time.sleep(self._draw.uniform(0.02, 0.5))
         return self._answer(str(body["model"]), body)
 
     def _answer(self, role: str, body: dict[str, Any]) -> Step:
         word = f"{self._draw.getrandbits(32):08x}"
         if role == "planner":
-            first = {"title": f"idea {word}", "description": f"why {word}", "innovation": self._draw.uniform(0, 99)}
-            return proposal(first=first)
+            told = json.loads(proposal())
+            for number, each in enumerate(told["experiments"]):  # of a name of its own, by which prompts differ
+                each |= {"title": f"idea {word} {number}", "innovation": self._draw.uniform(0, 99)}
+            return json.dumps(told)
         if role == "retriever":
             return json.dumps({"queries": [f"lds bank conflicts {word}", f"wide loads {word}"]})
         if role == "critic":
@@ -217,14 +221,9 @@ class KilledRun:
         return found
 
 
-class _Server:
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-
 def drive_plain(folder: Path, url: str) -> int:
     """The driver without the lab: begin or resume the run; 0 when it is done, 3 when it is paused."""
-    server: Any = _Server(url)
+    server: Any = SimpleNamespace(url=url)
     run = BenchRun(folder, server, generations=3, picks=2, endpoint={"retries": 2})
     try:
         return 0 if run.drive().status == "done" else 3
@@ -240,7 +239,9 @@ def figures(told: dict[str, Any]) -> list[Figure]:
     found += [
         Figure(f"model_kills.of_{what}", count, "kills", "kills", total, "", FILE) for what, count in kills.items()
     ]
-    found.append(Figure("model_kills.asked_again", told["again"], "requests", "requests", told["asked"], "<= 0", FILE))
+    found.append(
+        Figure("model_kills.asked_again", len(told["again"]), "requests", "requests", told["asked"], "<= 0", FILE)
+    )
     for name, count in told["faults"].items():
         found.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
     return found
@@ -251,7 +252,7 @@ def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
     c = Collection(asked.out or root, FILE, 60 * asked.minutes)
     c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
     model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
-    told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0, "again": 0}
+    told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0, "again": []}
     with ScriptedEndpoint(model) as server:
         while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
             folder = root / f"run-{len(told['runs']) + 1}"
