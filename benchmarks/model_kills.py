@@ -47,7 +47,8 @@ from tests.support.scripted_scientist import proposal
 
 FILE = "model_kills.json"
 TASK, ROLES = "row_softmax", ("selector", "retriever", "planner", "coder", "critic")
-WAITS_S = {False: (0.5, 6.0), True: (2.0, 90.0)}  # before the next kill, without and with the lab
+WAITS_S = {False: 4.0, True: 60.0}  # the longest wait for a kill, without and with the lab
+AT_WORK = 0.8  # of the kills: the wait begins when the model is asked, and not when the driver starts
 OF_DRIVER = 0.6  # of the kills; the others strike a child, where there is one
 MOST_S = 300.0  # for a run that nobody kills any more
 _KERNEL = re.compile(r"\bg\d{3}-e\d+-a\d+\b")
@@ -136,21 +137,26 @@ class KilledRun:
         while True:
             child = self._start()
             while child.poll() is None:
-                wait_s = (
-                    self._draw.uniform(*WAITS_S[self._has_lab])
-                    if len(self.kills) < kills and time.monotonic() < until
-                    else MOST_S
-                )
-                with suppress(subprocess.TimeoutExpired):
-                    child.wait(wait_s)
-                    break
-                self.kills.append({"what": self._strike(child)})
+                if len(self.kills) >= kills or time.monotonic() > until:
+                    child.wait(MOST_S)
+                elif self._awaited(child):
+                    self.kills.append({"what": self._strike(child)})
             if child.returncode == 0:
                 return
             if child.returncode not in (-signal.SIGKILL, 3):
                 self._note(child.returncode)
             if sum(bool(f) for f in self.faults) > 5:
                 return
+
+    def _awaited(self, child: subprocess.Popen[bytes]) -> bool:
+        """Wait for the moment of a kill: mostly soon after the model was asked; False where the driver has ended."""
+        before, until = self._model.asked, time.monotonic() + MOST_S
+        waits = self._draw.random() < AT_WORK
+        while waits and self._model.asked == before and child.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(self._draw.uniform(0, WAITS_S[self._has_lab]))
+        return child.returncode is None
 
     def _strike(self, child: subprocess.Popen[bytes]) -> str:
         below = descendants(child.pid) if self._draw.random() > OF_DRIVER else []
