@@ -150,8 +150,8 @@ class KilledRun:
                 store.get(attempt.source)
             told = [((c.role, c.generation, c.experiment_id, c.number), c.prompt) for c in calls if c.state == "done"]
             places, prompts = Counter(place for place, _ in told), Counter(prompt for _, prompt in told)
-            # A retriever that is shown the same kernel in two generations gets one prompt at two places.
-            found["questions asked again"] += sum(n > prompts[d] - 1 for d, n in Counter(self._model.again).items())
+            # A retriever that is shown one kernel twice gets one prompt at two places, each with its answer.
+            found["questions asked again"] += sum(prompts[digest] < 2 for digest in set(self._model.again))
             found["places with two answers"] += sum(n > 1 for n in places.values())
             for call in calls:
                 if call.state == "done":

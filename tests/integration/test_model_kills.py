@@ -29,7 +29,7 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
 
 def test_the_figures_name_each_fault_and_the_kills() -> None:
     told = {"kills": {"driver": 3}, "runs": [{}], "faults": {"verdicts lost": 1}, "asked": 9}
-    found = {f.figure: (f.value, f.met) for f in figures(told)}
-    assert found["model_kills.total"] == (3, False)
-    assert found["model_kills.verdicts_lost"] == (1, False)
-    assert found["model_kills.requests"] == (9, None)
+    found = {f.figure: f for f in figures(told)}
+    missed = [name for name, figure in found.items() if figure.met is False]
+    assert missed == ["model_kills.total", "model_kills.verdicts_lost"]
+    assert found["model_kills.requests"].value == 9
