@@ -61,10 +61,10 @@ def drive(
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
     with ledger.driving(run_id):
-        if ledger.run(run_id).status in ("done", "failed"):
-            return ledger.run(run_id)
         if said := repair(context):
             progress({"event": "warning", "generation": 0, "message": said, "usd": ledger.paid_usd(run_id)})
+        if ledger.run(run_id).status in ("done", "failed"):
+            return ledger.run(run_id)
         ledger.finish(run_id, "running")
         place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
         with contextlib.suppress(BudgetExhausted), left(ledger, run_id), place as opened:

@@ -182,6 +182,23 @@ def test_a_lost_attempt_stops_the_run_and_one_from_before_it_goes_on(folder: Pat
     ledger.close()
 
 
+def test_a_run_that_has_ended_is_repaired_too(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    bench = again(tmp_path)
+    assert bench.drive().status == "done"
+    bench.context.ledger.close()
+    for table in ("readings", "memories"):
+        assert flip(tmp_path / "ledger.db", table, "body")
+    bench = again(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as db:
+        (rows,) = db.execute("SELECT count(*) FROM memories").fetchone()
+    assert len(bench.context.ledger.recollections()) == rows - 1, "what was changed is told to nobody"
+    assert len(bench.context.ledger.damaged(RUN)) == 2
+    assert bench.drive().status == "done"
+    assert bench.context.ledger.damaged(RUN) == ()
+    bench.context.ledger.close()
+
+
 def test_a_flipped_time_is_never_read(folder: Path, tmp_path: Path) -> None:
     """Lists, reports and prompts read records without a resume."""
     for table in ("attempts", "evaluations", "experiments", "runs"):
