@@ -26,17 +26,16 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.collection import Collection, stored
 from benchmarks.fickle_model import TASK, FickleModel
 from benchmarks.figure import Figure, report
+from benchmarks.forked_driver import Drivers, ForkedDriver
 from benchmarks.many_gpus import processor
 from benchmarks.ray_nodes import descendants
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
-from tests.support.bench_run import BenchRun
 from tests.support.endpoint import ScriptedEndpoint
 
 FILE = "model_kills.json"
@@ -49,11 +48,17 @@ _LIMITS = ("--generations", "2", "--picks", "2", "--tunings", "4")
 FINAL = ("accepted", "duplicate", "failed")
 
 
+Driver = subprocess.Popen[bytes] | ForkedDriver
+
+
 class KilledRun:
     """One run in a folder of its own."""
 
-    def __init__(self, folder: Path, model: FickleModel, url: str, draw: random.Random, has_lab: bool) -> None:
-        self._folder, self._model, self._draw, self._url, self._has_lab = folder, model, draw, url, has_lab
+    def __init__(
+        self, folder: Path, model: FickleModel, url: str, draw: random.Random, drivers: Drivers | None = None
+    ) -> None:
+        """`drivers` forks them, without the lab; without it each is the command line."""
+        self._folder, self._model, self._draw, self._url, self._drivers = folder, model, draw, url, drivers
         own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
         self._environ = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST", "OPENAI"))},
@@ -82,17 +87,17 @@ class KilledRun:
             if sum(bool(f) for f in self.faults) > 5:
                 return
 
-    def _awaited(self, child: subprocess.Popen[bytes]) -> bool:
+    def _awaited(self, child: Driver) -> bool:
         """Wait for the moment of a kill: mostly soon after the model was asked; False where the driver has ended."""
         before, until = self._model.asked, time.monotonic() + MOST_S
         waits = self._draw.random() < AT_WORK
         while waits and self._model.asked == before and child.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         with suppress(subprocess.TimeoutExpired):
-            child.wait(self._draw.uniform(0, WAITS_S[self._has_lab]))
+            child.wait(self._draw.uniform(0, WAITS_S[self._drivers is None]))
         return child.returncode is None
 
-    def _strike(self, child: subprocess.Popen[bytes]) -> str:
+    def _strike(self, child: Driver) -> str:
         below = descendants(child.pid) if self._draw.random() > OF_DRIVER else []
         if not below:
             child.kill()
@@ -102,14 +107,14 @@ class KilledRun:
             os.kill(self._draw.choice(below), signal.SIGKILL)
         return "child"
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Driver:
         known = self._answered()
         self._model.answered = known or frozenset()
-        words = [sys.executable, "-m", "benchmarks.model_kills", "--drive", str(self._folder), self._url]
-        if self._has_lab:
-            asked = ["run", TASK, "--author", "llm", *_LIMITS] if known is None else ["resume", "last"]
-            words = [sys.executable, "-m", "app", *asked, "--quiet"]
+        if self._drivers is not None:
+            return self._drivers.start(self._folder, self._url)
+        asked = ["run", TASK, "--author", "llm", *_LIMITS] if known is None else ["resume", "last"]
         with (self._folder / "driver.log").open("ab") as log:
+            words = [sys.executable, "-m", "app", *asked, "--quiet"]
             return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
 
     def _answered(self) -> frozenset[str] | None:
@@ -125,7 +130,7 @@ class KilledRun:
             except sqlite3.Error:  # killed before its tables were there
                 return None
 
-    def _note(self, code: int) -> None:
+    def _note(self, code: int | None) -> None:
         tail = (self._folder / "driver.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         self.faults.append(f"{code}: {' '.join(tail[-1:])[:300]}")
 
@@ -164,16 +169,6 @@ class KilledRun:
         return found
 
 
-def drive_plain(folder: Path, url: str) -> int:
-    """The driver without the lab: begin or resume the run; 0 when it is done, 3 when it is paused."""
-    server: Any = SimpleNamespace(url=url)
-    run = BenchRun(folder, server, generations=3, picks=2, endpoint={"retries": 2})
-    try:
-        return 0 if run.drive().status == "done" else 3
-    finally:
-        run.close()
-
-
 def figures(told: dict[str, Any]) -> list[Figure]:
     """Kills, and what they did, of the stored file."""
     kills, runs = told["kills"], len(told["runs"])
@@ -194,11 +189,12 @@ def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
     c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
     model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
     told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
+    drivers = None if asked.lab else Drivers()
     with ScriptedEndpoint(model) as server:
         while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
             folder = root / f"run-{len(told['runs']) + 1}"
             folder.mkdir()
-            run = KilledRun(folder, model, server.url, draw, asked.lab)
+            run = KilledRun(folder, model, server.url, draw, drivers)
             run.drive(asked.kills - sum(told["kills"].values()), until)
             told["kills"] += Counter(kill["what"] for kill in run.kills)
             told["faults"].update({"drivers that ended otherwise": len(run.faults)})
@@ -208,6 +204,8 @@ def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
             model.again.clear()
             c.save(told)
             c.say(f"{len(told['runs'])} runs, {dict(told['kills'])}, {dict(told['faults'])}")
+    if drivers is not None:
+        drivers.close()
     return told
 
 
@@ -220,10 +218,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="after which no more are killed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lab", action="store_true", help="the command line with the lab, and kills of its children")
-    parser.add_argument("--drive", nargs=2, metavar=("FOLDER", "URL"), help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
-    if asked.drive:
-        return drive_plain(Path(asked.drive[0]), asked.drive[1])
     if asked.stored:
         return report("Kills with a model", figures(stored(FILE, "python -m benchmarks.model_kills --out DIR")))
     root = Path(tempfile.mkdtemp(prefix="ks-model-kills-"))

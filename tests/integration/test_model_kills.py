@@ -12,6 +12,7 @@ import pytest
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from benchmarks.fickle_model import FickleModel
+from benchmarks.forked_driver import Drivers
 from benchmarks.model_kills import KilledRun, figures
 from tests.support.endpoint import ScriptedEndpoint
 
@@ -20,8 +21,10 @@ from tests.support.endpoint import ScriptedEndpoint
 def test_a_killed_run_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
     model = FickleModel(has_lab=False)
     with ScriptedEndpoint(model) as server:
-        run = KilledRun(tmp_path, model, server.url, random.Random(3), False)
-        run.drive(6, time.monotonic() + 600)
+        drivers = Drivers()
+        run = KilledRun(tmp_path, model, server.url, random.Random(3), drivers)
+        run.drive(12, time.monotonic() + 600)
+        drivers.close()
     assert run.kills
     assert not run.faults
     assert not any(run.examined().values())
