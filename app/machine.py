@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.settings import Settings
+from records.address import shown_address
 from records.errors import NoRecords, ScientistError
 from records.quantity import counted, given
 
@@ -215,7 +216,7 @@ def found_by(settings: Settings) -> str:
 def _tracing(settings: Settings) -> Capability:
     if not settings.tracing:
         return Capability("tracing", "ok", "off; --trace or LANGSMITH_TRACING=true turns it on")
-    where = settings.langsmith_endpoint or "LangSmith's own address"
+    where = shown_address(settings.langsmith_endpoint or "") or "LangSmith's own address"
     texts = {"full": "with sources and prompts", "digest": "digests of long texts", "off": "without long texts"}
     told = f"project {settings.langsmith_project}, {texts[settings.trace_sources]}"
     return Capability("tracing", "ok", f"on: run traces go to {where}, {told}")

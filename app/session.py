@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from app import wiring
 from app.allowing import extend_limits
+from app.continuing import branched, extended
 from app.event_log import Listener, all_of, begun, ended
 from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
@@ -23,9 +24,8 @@ from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
 from records.errors import LedgerError, ScientistError, UsageError
-from records.experiment import Extension, Run
+from records.experiment import Run
 from records.files import write_whole
-from records.ledger import Ledger
 from records.quantity import given
 
 if TYPE_CHECKING:
@@ -203,12 +203,21 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
 
 
 def resume_session(
-    settings: Settings, run_id: str, generations: int | None = None, more: Mapping[str, Any] | None = None
+    settings: Settings,
+    run_id: str,
+    generations: int | None = None,
+    more: Mapping[str, Any] | None = None,
+    before: int | None = None,
 ) -> Session:
-    """An earlier run, to continue; with more generations and with other limits, by their names, where asked."""
+    """An earlier run, to continue; with more generations and with other limits, by their names, where asked.
+
+    With `before` a new run with its records from before that generation.
+    """
     ledger, artefacts = wiring.open_records(settings, create=False)
     try:
         run = wiring.find_run(ledger, run_id)
+        if before is not None:
+            run = branched(ledger, run, before)
         if generations is not None:
             run = extended(ledger, run, generations)
         if more:
@@ -217,28 +226,6 @@ def resume_session(
         ledger.close()
         raise
     return _session(settings, run, (ledger, artefacts))
-
-
-def extended(ledger: Ledger, run: Run, generations: int) -> Run:
-    """The run with this many generations in all, also where it was done; UsageError where it cannot go on."""
-    if run.status == "failed":
-        raise UsageError(f"the run {run.id} failed and cannot go on: {run.stop_reason}")
-    with ledger.driving(run.id):
-        begun = last_begun(ledger, run.id)
-        total = run.generations_at(begun + 1, wiring.limits_of(run.config).generations)
-        if generations <= begun:
-            raise UsageError(
-                f"the run {run.id} has begun generation {begun}; --generations is the new total, "
-                f"give {begun + 1} or more"
-            )
-        if run.status == "done" or generations != total:
-            ledger.extend(run.id, Extension(begun, generations))
-    return ledger.run(run.id)
-
-
-def last_begun(ledger: Ledger, run_id: str) -> int:
-    """The last generation that a run began, as its diary says."""
-    return max((int(e.payload["generation"] or 0) for e in ledger.events(run_id) if e.kind == "generation"), default=0)
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from records.address import secrets_of
 from records.errors import SettingsError, UsageError
 
 PREFIX = "KERNEL_SCIENTIST_"
@@ -225,15 +225,13 @@ class Settings(BaseSettings):
         """Texts that must never be printed or stored."""
         keys = (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
         told = [key.get_secret_value() for key in keys if key is not None]
-        return (*told, *self.header_values().values(), *self._database_secrets())
+        return (*told, *self.header_values().values(), *self._address_secrets())
 
-    def _database_secrets(self) -> tuple[str, ...]:
-        """The database's address with its password, and the password as it is written and as it is meant."""
-        url = self.database.get_secret_value() if self.database is not None else ""
-        before, found, _ = url.partition("://")[2].rpartition("@")
-        asked = parse_qs(urlsplit(url).query).get("password", [])
-        texts = [before.partition(":")[2] if found else "", *asked]
-        return tuple(dict.fromkeys(each for text in texts if text for each in (url, text, unquote(text))))
+    def _address_secrets(self) -> tuple[str, ...]:
+        """Addresses with a password, and the password in all its forms."""
+        database = self.database.get_secret_value() if self.database is not None else None
+        known = (self.base_url, self.embedding_base_url, self.langsmith_endpoint, self.otlp_endpoint, database)
+        return tuple(dict.fromkeys(secret for url in known if url for secret in secrets_of(url)))
 
     def header_values(self) -> Mapping[str, str]:
         """The headers for the collector, by their names."""

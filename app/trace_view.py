@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from app.pricing import price_of
 from app.redaction import redacted
 from records.errors import LedgerError
+from records.outside_text import visible
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -89,7 +90,7 @@ class TraceView:
 
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._text(redacted(value, self._settings.secrets(), self._home))
+            return self._text(visible(redacted(value, self._settings.secrets(), self._home)))
         if isinstance(value, Mapping):
             return {self._clean(str(name)): self._clean(inner) for name, inner in value.items()}
         if isinstance(value, list | tuple):

@@ -205,6 +205,14 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "model_kills",
+        "Kills with a model",
+        "The driver killed at random moments, with a model that never answers twice the same: what is asked again.",
+        0.1,
+        arguments=("--stored",),
+        stored=True,
+    ),
+    Benchmark(
         "many_gpus",
         "64 simulated GPUs",
         "Efficiency and rate of a cluster with cores to spare, and what a campaign of 10,000 candidates came to. "

@@ -25,9 +25,11 @@ from graph.leaving import left
 from graph.limiting import continued
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
+from graph.repairing import repair
 from graph.state import SCHEMA_VERSION, Start, State
 from records.errors import LedgerError
 from records.experiment import Run
+from records.seals import install, unsound
 
 Progress = Callable[[Mapping[str, Any]], None]
 Ask = Callable[[Question], Any]  # an answer, None for none
@@ -62,6 +64,8 @@ def drive(
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
     with ledger.driving(run_id):
+        if said := repair(context):
+            progress({"event": "warning", "generation": 0, "message": said, "usd": ledger.paid_usd(run_id)})
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
@@ -207,7 +211,11 @@ def _open(path: Path) -> sqlite3.Connection | None:
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
             SqliteSaver(connection).setup()
-            return connection
+            tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            install(connection, tables)
+            connection.commit()
+            if not any(unsound(connection, table) for table in tables):
+                return connection
     except sqlite3.Error as error:
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
             raise LedgerError(

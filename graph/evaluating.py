@@ -6,6 +6,7 @@ from functools import partial
 
 from graph.claiming import claimed, release, tell_payer
 from graph.context import Context
+from records.codec import as_stored
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
@@ -23,7 +24,8 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     Where another run is making it, it is waited for. A conclusion is stored by `record_attempt`, which follows at once.
     """
     key = context.sandbox.key(prepared)
-    known = dispatched.alone(prepared, key) or context.ledger.evaluation(key, purpose)
+    refused = dispatched.alone(prepared, key)
+    known = as_stored(refused) if refused is not None else context.ledger.evaluation(key, purpose)
     if known is not None:
         tell_payer(context, key, purpose)
         return known
@@ -67,7 +69,9 @@ def _timed_in_turns(context: Context, new: Prepared, old: Prepared) -> Compariso
 def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> Evaluation:
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
-    return made if is_conclusion(purpose, made) else context.ledger.add_evaluation(context.run.id, made, purpose)
+    if is_conclusion(purpose, made):
+        return as_stored(made)
+    return context.ledger.add_evaluation(context.run.id, made, purpose)
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -13,6 +15,7 @@ from graph.context import Context
 from graph.credit import Notes
 from graph.evaluating import earlier_like, evaluate, is_echo
 from graph.events import annotate, emit
+from graph.firewall import WalledPlace, walled
 from graph.question import asks_for_more
 from graph.state import TrialState
 from graph.trial import Trial
@@ -23,7 +26,24 @@ from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
+Stage = Callable[[TrialState, Runtime[Context]], dict[str, Any]]
 PATIENCE = 6  # estimates of a seed without a clear gain; its exploration goes on from the best one
+
+
+def within_wall(stage: Stage) -> Stage:
+    """The stage within a wall: where it meets a fault of the program twice, it ends its experiment as failed."""
+
+    @functools.wraps(stage)
+    def run(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
+        trial, name = Trial(state, runtime.context), state["experiment_id"]
+        place = WalledPlace(name, state["generation"], name, trial.experiment().parent_id or "")
+
+        def quarantine(said: str) -> dict[str, Any]:
+            return {"outcomes": {name: trial.quarantine(runtime, said)}, "route": END}
+
+        return walled(runtime, place, lambda: stage(state, runtime), quarantine)
+
+    return run
 
 
 def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:

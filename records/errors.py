@@ -16,6 +16,7 @@ ScientistError
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
     ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
+    │   └── DamagedRecord   a record or a text is not as it was written
     ├── KnowledgeError      the knowledge store is damaged, locked or not writable
     ├── LimitReached        a limit of the run does not allow what it would do next: it ends with its best kernel
     └── ModelError          the model's endpoint did not give a usable answer
@@ -116,6 +117,10 @@ class SpoolError(MachineError):
 
 class LedgerError(MachineError):
     """The ledger or the artefact store is damaged, locked or not writable."""
+
+
+class DamagedRecord(LedgerError):
+    """A record or a text is not as it was written."""
 
 
 class KnowledgeError(MachineError):

@@ -63,6 +63,12 @@ class Experiment:
     innovation: float = 0.0  # 0 to 100
     picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
     cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
+    move: str = ""  # the author's own handle for the idea
+
+    @property
+    def explores(self) -> bool:
+        """True where changes and tunables of the parent are searched, and nobody writes."""
+        return self.picked_as == "explore"
 
 
 @dataclass(frozen=True)

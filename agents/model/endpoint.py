@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from agents.model.price import Price as Price
+from records.address import secrets_of
 from records.errors import SettingsError
 from records.experiment import Usage
 
@@ -92,9 +93,11 @@ class Endpoint:
         return self.prices.get(model, self.price)
 
     def hide(self, text: str) -> str:
-        """The text without the key, which a server may have echoed; a placeholder such as "none" stays."""
+        """The text without key and password, which a server may have echoed; a placeholder such as "none" stays."""
         secret = self.api_key.get_secret_value()
-        return text.replace(secret, "[key]") if len(secret) >= SHORTEST_SECRET else text
+        for each in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
+            text = text.replace(each, "[key]")
+        return text
 
 
 def add(left: Usage, right: Usage) -> Usage:

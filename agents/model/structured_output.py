@@ -16,12 +16,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from records.outside_text import cleaned, cleaned_value
+
 Value = TypeVar("Value")
 Schema = TypeVar("Schema", bound=BaseModel)
 
 JSON_MODES = ("json_schema strict", "json_schema", "json_object", "text")
 MAX_CHARS = 2_000_000
-NO_TEXT = "half of a character (a lone surrogate escape) or NUL; write the character itself, or leave it out"
 MAX_STARTS = 2_000  # braces tried before giving up: keeps the search linear on hostile text
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.I)
@@ -104,7 +105,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
             end = at + 1
         else:
             if isinstance(value, dict):
-                yield value if is_text(value) else cleaned(value)
+                yield cleaned_value(value)
         at = text.find("{", end)
 
 
@@ -137,29 +138,7 @@ def _bare(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text that every store and every connection accepts: no lone surrogates, no NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
-
-
-def is_text(value: Any) -> bool:
-    """True where every string in a decoded value can be stored: an escape in JSON can be half a character, or NUL."""
-    open_values = [value]
-    while open_values:
-        inner = open_values.pop()
-        if isinstance(inner, str) and inner != clean(inner):
-            return False
-        open_values += (
-            [*inner, *inner.values()] if isinstance(inner, dict) else inner if isinstance(inner, list) else []
-        )
-    return True
-
-
-def cleaned(value: Any) -> Any:
-    """A decoded value with every string cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(name): cleaned(inner) for name, inner in value.items()}
-    return [cleaned(inner) for inner in value] if isinstance(value, list) else value
+    return cleaned(text)
 
 
 def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:

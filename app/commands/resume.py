@@ -45,6 +45,15 @@ def command(
             show_default=False,
         ),
     ] = None,
+    before: Annotated[
+        int | None,
+        typer.Option(
+            "--before",
+            min=1,
+            help="Go on from before this generation as a run of its own; for records that were damaged since.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve the experiments that a run begun with --approve waits for now.")
     ] = False,
@@ -63,7 +72,7 @@ def command(
         from app.session import resume_session
 
         most = Allowance(budget_usd, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
-        with resume_session(settings, run, generations, most.given()) as session:
+        with resume_session(settings, run, generations, most.given(), before) as session:
             if detach:
                 return send_off(session, isolation, trace, json, ["--yes"] if yes else [])
             finish(drive(session, settings, json, says_yes=yes, quiet=quiet), session, json)

@@ -204,12 +204,12 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
         rows: Mapping[str, str] = {
-            "runs": "SELECT * FROM runs",
+            "runs": "SELECT id, body, status, stop_reason, pause, extensions FROM runs",
             "experiments": "SELECT run_id, id, body FROM experiments",
             "attempts": "SELECT run_id, id, body FROM attempts",
             "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
             "calls": f"SELECT {CALL} FROM calls WHERE state <> 'lost'",
-            "comparisons": "SELECT * FROM comparisons",
+            "comparisons": "SELECT key, challenger, run_id, body FROM comparisons",
             "spends": SPENT,
             "artefacts": "SELECT digest FROM artefacts",
             "events": f"SELECT run_id, key, kind, body FROM events WHERE kind NOT IN {OF_A_PROCESS}",

@@ -17,6 +17,7 @@ COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
+    "app.continuing": FULL,
     "app.exports.safetensors_file": "a file format that others define",
     "app.exports.original_definition": FULL,
     "app.hosts.local_headers": FULL,
@@ -31,6 +32,7 @@ APART = {
     "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "graph.planned": FULL,
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.bound": FULL,
