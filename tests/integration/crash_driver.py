@@ -205,8 +205,7 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
         rows = {
             "runs": "SELECT id, body, status, stop_reason, pause, extensions FROM runs",
-            "experiments": "SELECT run_id, id, body FROM experiments",
-            "attempts": "SELECT run_id, id, body FROM attempts",
+            **{table: f"SELECT run_id, id, body FROM {table}" for table in ("experiments", "attempts")},
             "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
             "calls": f"SELECT {CALL} FROM calls WHERE state <> 'lost'",
             "comparisons": "SELECT key, challenger, run_id, body FROM comparisons",
@@ -222,10 +221,9 @@ def repeated(folder: Path) -> list[str]:
     stored, again = set(), []
     for line in (folder / "work.log").read_text().splitlines():
         verb, what = line.split(" ", 1)
-        if verb == "asked" and what in stored:
-            again.append(what)
-        elif verb == "stored":
+        if verb == "stored":
             stored.add(what)
+        again += [what] if verb == "asked" and what in stored else []
     return again
 
 
@@ -274,9 +272,8 @@ def main(folder: Path, choose: Callable[[Sequence[str]], list[int]], make: Make)
         os._exit(0)
     os.close(pipe)
     with os.fdopen(reader) as file:
-        names = json.loads(file.read())
+        names, results = json.loads(file.read()), []
     os.wait()
-    results = []
     gc.freeze()  # no child collects, and so copies, what they share
     for at in choose(names):
         place = folder / f"at-{at}"
