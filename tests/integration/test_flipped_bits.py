@@ -21,8 +21,9 @@ from app.continuing import branched
 from graph.doubles import ScriptedAuthor
 from graph.drive import drive
 from graph.repairing import repair
+from records.allowance import Allowance
 from records.artefacts import SMALL_BYTES, ArtefactStore
-from records.errors import BudgetExhausted, DamagedRecord, LedgerError
+from records.errors import DamagedRecord, LedgerError, ModelError
 from records.evaluation import Comparison
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
@@ -36,19 +37,21 @@ LOST = ("runs", "experiments", "attempts", "proposals", "calls")
 WRITTEN = {"experiments": "id, body", "attempts": "id, body", "evaluations": "key, purpose, body"}
 
 
-def poor(step: Step, base: Specimen) -> str:
+def unanswered(step: Step, base: Specimen) -> str:
     if (step.generation, step.experiment_id[-1]) == (2, "2"):
-        raise BudgetExhausted("no money is left; resume with a larger budget")
+        raise ModelError("the endpoint is away; resume when it is back")
     return faster(step, base)
 
 
 def stopped(folder: Path) -> Bench:
     """A run that stopped in its middle, with a row in every table."""
-    bench = Bench(folder, poor, generations=3)
-    assert bench.drive().pause == "budget"
+    bench = Bench(folder, unanswered, generations=3)
+    with suppress(ModelError):
+        bench.drive()
     ledger, store = bench.context.ledger, bench.context.artefacts
+    assert ledger.run(RUN).status == "paused"
     call = ModelCall("c", RUN, "coder", "m", store.put("asked"), "reserved", 0.5, generation=1, experiment_id="g001-e1")
-    ledger.reserve(call, None)
+    ledger.reserve(call, Allowance())
     ledger.settle("c", store.put("answered"), Usage(3, 4, 0.25))
     ledger.add_comparison(RUN, Comparison("k", "a", "b", "same", 1.0, 0.9, 1.1))
     ledger.add_reading(PassageReading(RUN, "g009", "planner", 9, "", 0, ("q",), (), store.put("[]")))
@@ -59,7 +62,7 @@ def stopped(folder: Path) -> Bench:
 
 
 def again(folder: Path) -> Bench:
-    """The run as another process finds it, with an author that has money."""
+    """The run as another process finds it, with an endpoint that is back."""
     bench = Bench(folder, faster, generations=3)
     assert isinstance(bench.author, ScriptedAuthor)
     return bench
