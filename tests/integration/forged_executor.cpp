@@ -61,7 +61,7 @@ static void answer(const char* timed_out, const char* findings, const char* acce
                    const char* more) {
     say("{\"timed_out\":%s,\"findings\":[%s],\"outcomes\":\"\",\"atomics\":[", timed_out, findings);
     for (uint64_t i = 0; i < request.head.regions; i++) say(i ? ",0" : "0");
-    say("],\"accesses\":%s,\"launches\":[{\"executed\":%s,\"failed\":0,\"accesses\":9,\"busy\":0,\"most\":9,"
+    say("],\"accesses\":%s,\"launches\":[{\"executed\":%s,\"failed\":0,\"work\":9,\"works\":[],\"busy\":0,\"most\":9,"
         "\"atomic\":false,\"barriers\":0,\"reads_intermediate\":false,"
         "\"ns\":1000,\"cpu_ns\":1000,\"recorded\":null}%s]}",
         accesses, executed, more);
