@@ -1,8 +1,10 @@
-"""The worth of predicted times: `python -m benchmarks.clock_worth` reads what `python -m benchmarks.clock` has stored.
+"""The worth of predicted times: `python -m benchmarks.clock_worth` reads what was predicted and stored.
 
-Beside each figure stands today's goal, and for the order and the choice the same of the bound, which is what used to be
-predicted. Points of the same work are those of one family, device and shape; their order counts where the slowest takes
-at least twice as long as the fastest. Families that the figures of `[clock]` were fitted to stand apart from others.
+`python -m benchmarks.clock` predicts by the figures of `[clock]` as shipped, `python -m benchmarks.clock.fit` each
+family by figures that were fitted without it. Beside each figure stands the goal, and for the order and the choice the
+same of the bound. Points of the same work are those of one family, device and shape; their order counts where the
+slowest takes at least twice as long as the fastest. Beside ours stand the times that MGPUSim's authors publish as their
+simulator's.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ import hashlib
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from benchmarks.clock.compared import Compared
+from benchmarks.clock.mgpusim import published_predictions
 from benchmarks.clock.plot import write_plot
 from benchmarks.clock.points import Point
 from benchmarks.clock.statistics import regret, spearman
@@ -25,14 +28,8 @@ from benchmarks.figure import Figure, report
 from benchmarks.stored_data import DATA
 
 FILE = DATA / "clock.tsv"
+LEFT_OUT = DATA / "clock_left_out.tsv"
 PLOT = Path(__file__).parents[1] / "docs" / "pictures" / "clock.svg"
-FITTED = frozenset(
-    [
-        *("vectoradd", "atax", "im2col", "kmeans", "stencil2d", "simpleconvolution", "nbody"),
-        *("stream_scale", "stream_small", "rms_norm_fp8", "swiglu_fp8"),
-    ]
-)
-FITTED_SHAPES = 3  # of fp8_gemm: each third one, in order
 FEWEST, SPREAD = 5, 2.0
 
 
@@ -46,7 +43,6 @@ class StoredPoint:
     measured_us: float
     expected_us: float
     bound_us: float
-    is_fitted: bool
 
     @property
     def error(self) -> float:
@@ -54,27 +50,15 @@ class StoredPoint:
         return abs(self.expected_us - self.measured_us) / self.measured_us
 
 
-def stored_points() -> list[StoredPoint]:
-    """Read the stored table."""
-    rows = list(csv.DictReader(FILE.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
-    shapes = sorted({_dims(row) for row in rows if row["family"] == "fp8_gemm"})[::FITTED_SHAPES]
+def stored_points(path: Path = FILE) -> list[StoredPoint]:
+    """Read a stored table; points that could not be predicted are left out."""
+    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    times = ("measured_us", "expected_us", "bound_us")
     return [
-        StoredPoint(
-            row["family"],
-            row["device"],
-            row["dims"],
-            float(row["measured_us"]),
-            float(row["expected_us"]),
-            float(row["bound_us"]),
-            row["family"] in FITTED or (row["family"] == "fp8_gemm" and _dims(row) in shapes),
-        )
+        StoredPoint(row["family"], row["device"], row["dims"], *(float(row[name]) for name in times))
         for row in rows
         if not row["refusal"]
     ]
-
-
-def _dims(row: Mapping[str, str]) -> tuple[int, ...]:
-    return tuple(int(part.partition("=")[2]) for part in row["dims"].split(","))
 
 
 def same_work(points: Iterable[StoredPoint]) -> list[list[StoredPoint]]:
@@ -114,18 +98,28 @@ def _bound_error(point: StoredPoint) -> float:
     return abs(point.bound_us - point.measured_us) / point.measured_us
 
 
-def family_table(points: Sequence[StoredPoint]) -> list[str]:
+def beside_mgpusim(points: Iterable[StoredPoint]) -> list[Figure]:
+    """Give the error of MGPUSim's points beside the error of the times that its authors publish."""
+    published = published_predictions()
+    known = [(p, published[p.family, p.dims]) for p in points if (p.family, p.dims) in published]
+    theirs = median(abs(time_us - p.measured_us) / p.measured_us for p, time_us in known)
+    return [Figure("clock.mgpusim_rows.error", median(p.error for p, _ in known), "", "MGPUSim's", theirs, "<= 0.15")]
+
+
+def family_table(points: Sequence[StoredPoint], left_out: Sequence[StoredPoint]) -> list[str]:
     """Give the table of docs/clock.md, a line a family."""
-    lines = ["| family | device | points | expected/measured | error | order over all sizes | fitted |"]
-    lines.append("|---|---|--:|--:|--:|--:|---|")
+    lines = [
+        "| family | device | points | expected/measured | error | error, fitted without it | order over all sizes |"
+    ]
+    lines.append("|---|---|--:|--:|--:|--:|--:|")
     for family in sorted({p.family for p in points}):
-        own = [p for p in points if p.family == family]
-        ratio = median(p.expected_us / p.measured_us for p in own)
-        order = spearman([p.expected_us for p in own], [p.measured_us for p in own])
-        fitted = sum(p.is_fitted for p in own)
-        how = "no" if not fitted else "yes" if fitted == len(own) else f"{fitted} of them"
-        cells = (family, own[0].device, str(len(own)), f"{ratio:.2f}", f"{median(p.error for p in own):.2f}")
-        lines.append(f"| {' | '.join(cells)} | {order:.2f} | {how} |")
+        known, without = ([p for p in some if p.family == family] for some in (points, left_out))
+        ratio = median(p.expected_us / p.measured_us for p in known)
+        order = spearman([p.expected_us for p in known], [p.measured_us for p in known])
+        errors = [f"{median(p.error for p in some):.2f}" for some in (known, without)]
+        lines.append(
+            f"| {' | '.join([family, known[0].device, str(len(known)), f'{ratio:.2f}', *errors])} | {order:.2f} |"
+        )
     return lines
 
 
@@ -144,12 +138,12 @@ def plotted(points: Iterable[StoredPoint]) -> list[Compared]:
 
 def main() -> int:
     """Print the table of families and the figures; write docs/pictures/clock.svg."""
-    points = stored_points()
+    points, left_out = stored_points(), stored_points(LEFT_OUT)
     write_plot(PLOT, plotted(points))
-    print("\n".join(family_table(points)))
-    digest = hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
-    parts = (("fitted", [p for p in points if p.is_fitted]), ("others", [p for p in points if not p.is_fitted]))
-    found = [figure for name, some in parts for figure in figures(some, name)]
+    print("\n".join(family_table(points, left_out)))
+    digest = hashlib.sha256(FILE.read_bytes() + LEFT_OUT.read_bytes()).hexdigest()[:12]
+    found = [figure for name, some in (("shipped", points), ("left_out", left_out)) for figure in figures(some, name)]
+    found += beside_mgpusim(points)
     return report(f"What predicted times are worth ({len(points)} points, digest {digest})", found)
 
 

@@ -17,17 +17,19 @@ Numbers = npt.NDArray[np.int64]
 
 
 def paired_remainders(factors: int, rng: np.random.Generator) -> Numbers:
-    """Draw remainders by 32, int64 (1024, factors): any two columns hold every pair once. For at most 32 factors."""
-    first, second = np.divmod(rng.permutation(RUNS), LEVELS)
-    columns = [first ^ _times(second, at) for at in range(factors)]
-    return np.stack(columns, axis=1).astype(np.int64) ^ rng.integers(LEVELS, size=factors)
+    """Draw remainders by 32, int64 (1024, factors): any two columns hold every pair once.
+
+    Of more than 32, those 32 apart are alike but for a shift.
+    """
+    first, second = (each.astype(np.int64)[:, np.newaxis] for each in np.divmod(rng.permutation(RUNS), LEVELS))
+    return first ^ _times(second, np.arange(factors, dtype=np.int64)) ^ rng.integers(LEVELS, size=factors)
 
 
-def _times(many: Numbers, number: int) -> Numbers:
-    """Multiply in the field of 32 elements."""
-    product = np.zeros_like(many)
+def _times(many: Numbers, numbers: Numbers) -> Numbers:
+    """Multiply in the field of 32 elements; shapes are broadcast."""
+    product = np.zeros(np.broadcast_shapes(many.shape, numbers.shape), np.int64)
     for bit in range(_BITS):
-        product ^= np.where(number >> bit & 1, many << bit, 0)
+        product ^= np.where(numbers >> bit & 1, many << bit, 0)
     for bit in range(2 * _BITS - 2, _BITS - 1, -1):
         product ^= np.where(product >> bit & 1, _MODULUS << bit - _BITS, 0)
     return product

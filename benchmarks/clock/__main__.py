@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.clock.compared import Compared, compare, show
+from benchmarks.clock.compared import compare, show
 from benchmarks.clock.devices import target_of
 from benchmarks.clock.fetch import fetch, repository
 from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point, family, family_names, points
 from benchmarks.clock.rows import write_dims
+from benchmarks.clock.sheet import sheet
 from records.errors import ScientistError, UsageError
 from records.evaluation import Measurement
 
@@ -62,27 +62,8 @@ def main(words: Sequence[str]) -> int:
         answer = lab_of(point.device).predicted(point)
         return answer if isinstance(answer, str) else (expected_us(point, answer), answer.bound_us)
 
-    with (wanted.folder / "predicted.tsv").open("w", encoding="utf-8", newline="") as file:
-        sheet = csv.writer(file, delimiter="\t", lineterminator="\n")
-        sheet.writerow(["family", "device", "dims", "label", "measured_us", "expected_us", "bound_us", "refusal"])
-
-        def told(one: Compared) -> None:
-            p = one.point
-            sheet.writerow(
-                [
-                    p.family,
-                    p.device,
-                    write_dims(p.dims),
-                    p.label,
-                    p.measured_us,
-                    f"{one.predicted_us:.3f}",
-                    f"{one.bound_us:.3f}",
-                    one.refusal,
-                ]
-            )
-            file.flush()
-
-        show(compare(chosen, predicted, told))
+    with sheet(wanted.folder / "predicted.tsv") as rows:
+        show(compare(chosen, predicted, rows.add))
     return 0
 
 

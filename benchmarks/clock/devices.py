@@ -7,7 +7,9 @@ Their clock is the MI300X's: the same latencies, and the same shares of their ow
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from records.errors import UsageError
 from sandbox.target import Target, load_target
@@ -26,5 +28,14 @@ def target_of(device: str) -> Target:
         return load_target("mi300x")
     if device not in device_names():
         raise UsageError(f"there is no target for the device {device}; known are {', '.join(device_names())}")
-    stated = tomllib.loads((FOLDER / f"{device.lower()}.toml").read_text(encoding="utf-8"))
-    return Target(**{"clock": load_target("mi300x").clock, **stated})
+    stated = _stated(device)
+    return Target(**{**stated, "clock": {**load_target("mi300x").clock, **stated.get("clock", {})}})
+
+
+def figures_of(device: str) -> Mapping[str, float]:
+    """The figures of the clock that are a device's own."""
+    return {} if device == "MI300X" else dict(_stated(device).get("clock", {}))
+
+
+def _stated(device: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{device.lower()}.toml").read_text(encoding="utf-8"))

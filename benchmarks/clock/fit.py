@@ -1,8 +1,10 @@
 """Fit the figures of `[clock]` to measured points: `python -m benchmarks.clock.fit --help`.
 
-Coordinate descent over the figures, each within limits that hardware sets, by steps that shrink. The loss is the mean
-absolute logarithm of predicted over measured, each family with the same weight, and what the order of kernels of the
-same work lacks. With `--leave FAMILY` that family is told apart: it is not fitted, and its error is printed.
+Least squares over logarithms of the figures, by Gauss and Newton. What is minimised: of each point the logarithm of
+predicted over measured, each family with the same weight; of kernels of the same work also how far that lies from their
+mean, which is what their order and a choice depend on; and of each figure its distance from what hardware suggests,
+over a width, so that no figure leaves it without need. Then each family is left out in turn, the figures are fitted to
+the others from there on, and the family's error is told; those times go to FOLDER/left_out.tsv.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ import math
 import os
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.screen import say
 from app.settings import load_settings
@@ -23,28 +29,35 @@ from benchmarks.clock.__main__ import fetch_all, lab_of
 from benchmarks.clock.compared import Compared, show
 from benchmarks.clock.points import family_names, points
 from benchmarks.clock.recorded import Recorded, record
-from benchmarks.clock.statistics import spearman
+from benchmarks.clock.rows import write_dims
+from benchmarks.clock.sheet import sheet
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.machine.executor import executor
 from sandbox.target import load_target
 
-# Figure: least, most, first step. Latencies by public microbenchmarks; a wave issues at most each fourth clock.
-LIMITS: Mapping[str, tuple[float, float, float]] = {
-    "launch_us": (1.5, 5, 1.15), "next_launch_us": (0.3, 4, 1.3), "issue": (4, 5.2, 1.25),
-    "matrix_issue": (4, 8, 1.4), "scalar_issue": (4, 8, 1.3), "lds_issue": (4, 8, 1.3), "memory_issue": (4, 8, 1.3),
-    "vector_latency": (4, 10, 1.5), "matrix_latency": (4, 20, 1.6), "scalar_latency": (120, 400, 1.3),
-    "branch": (8, 40, 1.6), "barrier": (8, 80, 1.6), "lds_latency": (56, 160, 1.3), "lds_queue": (16, 512, 1.6),
-    "address_queue": (32, 512, 1.6), "l1_latency": (80, 200, 1.3), "l2_latency": (180, 500, 1.3),
-    "mall_latency": (400, 1000, 1.3), "hbm_latency": (600, 1100, 1.3), "unit_l2": (24, 64, 1.4),
-    "unit_mall": (12, 64, 1.4), "unit_hbm": (8, 64, 1.4), "l2_share": (0.12, 0.9, 1.3),
-    "mall_share": (0.4, 0.9, 1.3), "hbm_share": (0.6, 0.9, 1.1), "burst": (1, 20000, 1.8),
-    "partial_write": (1, 4, 1.4), "start": (50, 1500, 1.6), "dispatch": (1, 60, 1.6),
-    "matrix_clock": (0.65, 1, 1.1), "atomic_clocks": (1, 100, 1.6),
+Figures = Mapping[str, float]
+Vector = NDArray[np.float64]
+
+# Figure: what hardware suggests, and the width of that, a factor. Latencies: public microbenchmarks of CDNA2 and CDNA3.
+SUGGESTED: Mapping[str, tuple[float, float]] = {
+    "launch_us": (3.3, 1.15), "next_launch_us": (1.2, 1.3), "issue": (4, 1.08), "matrix_issue": (4, 1.3),
+    "scalar_issue": (4, 1.3), "lds_issue": (4, 1.3), "memory_issue": (4, 1.3), "vector_latency": (5, 1.2),
+    "matrix_latency": (8, 1.6), "scalar_latency": (110, 1.3), "branch": (16, 1.6), "barrier": (32, 1.7),
+    "lds_latency": (64, 1.3), "lds_queue": (64, 2.5), "address_queue": (128, 2.5), "l1_latency": (125, 1.15),
+    "l2_latency": (270, 1.2), "mall_latency": (520, 1.2), "hbm_latency": (800, 1.15), "unit_l2": (64, 1.15),
+    "unit_mall": (40, 1.4), "unit_hbm": (20, 1.4), "l2_share": (0.6, 1.4), "mall_share": (0.65, 1.3),
+    "hbm_share": (0.8, 1.06), "burst": (1500, 3), "start": (200, 2), "dispatch": (4, 2), "matrix_clock": (0.65, 1.2),
 }  # fmt: skip
-LARGEST = 0.8  # of the logarithm that one point adds: what the model does not know must not rule it
-ORDER = 0.3  # weight of the order beside the error
-FEWEST, SPREAD = 5, 1.3  # points of the same work, and the ratio of their times, from which on their order counts
-ROUNDS = 4
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "issue": (4, 8), "matrix_issue": (4, 16), "scalar_issue": (4, 16), "lds_issue": (4, 16), "memory_issue": (4, 16),
+    "hbm_share": (0.5, 0.95), "mall_share": (0.2, 0.95), "l2_share": (0.1, 0.95), "matrix_clock": (0.4, 1),
+}  # fmt: skip
+LARGEST = 0.7  # of a logarithm: what the model does not know must not rule it
+EACH = 0.15  # error of a family that is as bad as a figure one width away
+ORDER = 1.0  # weight of the distance from the mean of the same work
+STEP = 1.06  # of a figure, for a derivative
+FURTHEST = math.log(1.6)  # that a figure moves at once
+ROUNDS = 2
 
 
 @dataclass
@@ -53,62 +66,109 @@ class Fit:
 
     points: Sequence[Recorded]
     program: Path
-    changed: dict[str, float] = field(default_factory=dict)
     workers: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
 
-    def predicted(self, changed: Mapping[str, float]) -> list[float]:
+    def predicted(self, figures: Figures, chosen: Sequence[Recorded] | None = None) -> Vector:
         """Give the time of each point by a clock with these figures."""
+        wanted = self.points if chosen is None else chosen
         with ThreadPoolExecutor(self.workers) as pool:
-            told = list(pool.map(lambda one: one.retimed(self.program, changed), self.points))
-        return [one.predicted_us(expected) for one, expected in zip(self.points, told, strict=True)]
+            told = list(pool.map(lambda point: point.retimed(self.program, figures), wanted))
+        return np.array([each.predicted_us(expected) for each, expected in zip(wanted, told, strict=True)])
 
-    def loss(self, changed: Mapping[str, float]) -> float:
-        """Give the error and what the order lacks, each family with the same weight."""
-        families: dict[str, list[float]] = {}
-        same_work: dict[tuple[str, str], list[tuple[float, float]]] = {}
-        for one, time_us in zip(self.points, self.predicted(changed), strict=True):
-            point = one.point
-            error = abs(math.log(max(time_us, 1e-3) / point.measured_us))
-            families.setdefault(point.family, []).append(min(error, LARGEST))
-            same_work.setdefault((point.family, str(point.dims)), []).append((time_us, point.measured_us))
-        errors = [sum(each) / len(each) for each in families.values()]
-        ranked = [1 - spearman(*zip(*pairs, strict=True)) for pairs in same_work.values() if _is_ranked(pairs)]
-        order = [value for value in ranked if not math.isnan(value)]
-        return sum(errors) / len(errors) + ORDER * sum(order) / max(1, len(order))
+    def errors(self, figures: Figures) -> Vector:
+        """Give the logarithm of predicted over measured of each point."""
+        measured = np.array([each.point.measured_us for each in self.points])
+        errors: Vector = np.log(np.maximum(self.predicted(figures), 1e-3) / measured)
+        return errors
 
-    def run(self) -> dict[str, float]:
-        """Search, and give the figures that were changed."""
-        table = dict(load_target("mi300x").clock)
-        steps, best = {name: limits[2] for name, limits in LIMITS.items()}, self.loss(self.changed)
-        say(f"{len(self.points)} points: loss {best:.4f} before")
+    def derivatives(self, figures: Figures, errors: Vector) -> NDArray[np.float64]:
+        """Give the change of each point's error with the logarithm of each figure."""
+        columns = []
+        for name in SUGGESTED:
+            step = STEP if figures[name] * STEP <= _bounds(name)[1] else 1 / STEP
+            changed = self.errors({**figures, name: figures[name] * step})
+            columns.append((changed - errors) / math.log(step))
+        return np.stack(columns, axis=1)
+
+    def run(self, figures: Figures) -> tuple[Figures, Linearised]:
+        """Search; the figures, and what they were fitted with last."""
+        best = dict(figures)
+        errors = self.errors(best)
+        loss = Linearised.of(self, best, errors, np.zeros((len(errors), len(SUGGESTED)))).loss()
         for number in range(ROUNDS):
-            for name, (least, most, _) in LIMITS.items():
-                found, best = self._along(name, table[name], (least, most), steps[name], best)
-                if not found:
-                    steps[name] **= 0.5
-            figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(self.changed.items()))
-            say(f"round {number + 1}: loss {best:.4f}; {figures}")
-        return self.changed
+            linearised = Linearised.of(self, best, errors, self.derivatives(best, errors))
+            better = self._shorter(linearised, loss)
+            if better is None:
+                break
+            best, errors, loss = better
+            said = ", ".join(f"{name} = {best[name]:.4g}" for name in SUGGESTED)
+            say(f"round {number + 1}: loss {loss:.4f}; {said}")
+        return best, Linearised.of(self, best, errors, self.derivatives(best, errors))
 
-    def _along(
-        self, name: str, begin: float, limits: tuple[float, float], step: float, best: float
-    ) -> tuple[bool, float]:
-        for factor in (step, 1 / step):
-            value, is_better = self.changed.get(name, begin), False
-            while limits[0] <= (value := value * factor) <= limits[1]:
-                loss = self.loss({**self.changed, name: value})
-                if loss >= best - 1e-5:
-                    break
-                best, is_better = loss, True
-                self.changed[name] = value
-            if is_better:
-                return True, best
-        return False, best
+    def _shorter(self, linearised: Linearised, loss: float) -> tuple[dict[str, float], Vector, float] | None:
+        for share in (1.0, 0.5, 0.2):
+            figures = linearised.solved(share=share)
+            errors = self.errors(figures)
+            now = Linearised.of(self, figures, errors, linearised.derivatives).loss()
+            if now < loss:
+                return figures, errors, now
+        return None
 
 
-def _is_ranked(pairs: Sequence[tuple[float, float]]) -> bool:
-    measured = [m for _, m in pairs]
-    return len(pairs) >= FEWEST and max(measured) > SPREAD * min(measured)
+@dataclass(frozen=True)
+class Linearised:
+    """Errors and their derivatives at some figures."""
+
+    figures: Figures
+    families: Sequence[str]
+    works: Sequence[str]
+    errors: Vector
+    derivatives: NDArray[np.float64]
+
+    @staticmethod
+    def of(fit: Fit, figures: Figures, errors: Vector, derivatives: NDArray[np.float64]) -> Linearised:
+        """Give them with the families and works of the points."""
+        families = [each.point.family for each in fit.points]
+        works = [f"{p.family} {p.device} {write_dims(p.dims)}" for p in (each.point for each in fit.points)]
+        return Linearised(figures, families, works, errors, derivatives)
+
+    def solved(self, left_out: str = "", share: float = 1.0) -> dict[str, float]:
+        """Give the figures that are best where errors are linear, with a family left out."""
+        rows, wanted = self._equations(left_out)
+        step, *_ = np.linalg.lstsq(rows, wanted, rcond=None)
+        step = np.clip(step * share, -FURTHEST, FURTHEST)
+        moved = {name: self.figures[name] * math.exp(step[i]) for i, name in enumerate(SUGGESTED)}
+        kept = {name: min(max(value, _bounds(name)[0]), _bounds(name)[1]) for name, value in moved.items()}
+        return {**self.figures, **kept}
+
+    def loss(self) -> float:
+        """Give the sum of squares that is minimised."""
+        return float(np.sum(self._equations("")[1] ** 2))
+
+    def _equations(self, left_out: str) -> tuple[NDArray[np.float64], Vector]:
+        kept = [i for i, name in enumerate(self.families) if name != left_out]
+        sizes, groups = defaultdict[str, int](int), defaultdict[str, list[int]](list)
+        for i in kept:
+            sizes[self.families[i]] += 1
+            groups[self.works[i]].append(i)
+        weights = np.array([1 / math.sqrt(sizes[self.families[i]]) / EACH for i in kept])
+        capped = np.minimum(1, LARGEST / np.maximum(np.abs(self.errors[kept]), 1e-9)) ** 0.5
+        rows = [self.derivatives[kept] * (weights * capped)[:, None]]
+        wanted = [-self.errors[kept] * weights * capped]
+        for group in (each for each in groups.values() if len(each) > 1):
+            weight = ORDER / math.sqrt(sizes[self.families[group[0]]]) / EACH
+            rest = self.errors[group] - self.errors[group].mean()
+            caps = np.minimum(1, LARGEST / np.maximum(np.abs(rest), 1e-9)) ** 0.5
+            slopes = self.derivatives[group] - self.derivatives[group].mean(axis=0)
+            rows.append(slopes * (weight * caps)[:, None])
+            wanted.append(-rest * weight * caps)
+        widths = np.array([math.log(width) for _, width in SUGGESTED.values()])
+        away = np.array([math.log(value / self.figures[name]) for name, (value, _) in SUGGESTED.items()])
+        return np.concatenate([*rows, np.diag(1 / widths)]), np.concatenate([*wanted, away / widths])
+
+
+def _bounds(name: str) -> tuple[float, float]:
+    return BOUNDS.get(name, (1e-3, 1e6))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -126,31 +186,36 @@ def recorded_points(folder: Path, mirror: Path | None, names: Sequence[str]) -> 
     fetch_all(names, folder, mirror)
     streams = folder / "streams"
     streams.mkdir(parents=True, exist_ok=True)
-    found = []
+    kept = list[Recorded]()
     for point in points(folder, names):
-        kept = record(lab_of(point.device), point, streams)
-        if isinstance(kept, str):
-            say(f"left out: {point.family} {point.label}: {kept}")
+        recorded = record(lab_of(point.device), point, streams)
+        if isinstance(recorded, str):
+            say(f"left out: {point.family} {point.label}: {recorded}")
         else:
-            found.append(kept)
-    return found
+            kept.append(recorded)
+    return kept
 
 
 def main(words: Sequence[str]) -> int:
-    """Record, fit, and print the agreement of what was fitted and of what was left out."""
+    """Record, fit, and print the agreement of each family by figures that were fitted without it."""
     wanted = parser().parse_args(words)
     kept = recorded_points(wanted.folder, wanted.mirror, family_names())
     cache = load_settings().cache_folder
     program, rng = executor(find_toolchain(cache / "toolchain"), cache / "kernels"), random.Random(1)
-    fitted = [
-        one
-        for name in family_names()
-        if name not in wanted.leave
-        for one in _drawn([k for k in kept if k.point.family == name], wanted.most, rng)
-    ]
-    changed = Fit(fitted, program).run()
-    times = Fit(kept, program).predicted(changed)
-    show([Compared(one.point, time_us, one.bound_us) for one, time_us in zip(kept, times, strict=True)])
+    names = [name for name in family_names() if name not in wanted.leave]
+    drawn = [point for name in names for point in _drawn([k for k in kept if k.point.family == name], wanted.most, rng)]
+    fit = Fit(drawn, program)
+    _, linearised = fit.run(load_target("mi300x").clock)
+    told = list[Compared]()
+    with sheet(wanted.folder / "left_out.tsv") as rows:
+        for name in family_names():
+            mine = [each for each in kept if each.point.family == name]
+            times = fit.predicted(linearised.solved(left_out=name), mine)
+            for each, time_us in zip(mine, times, strict=True):
+                told.append(Compared(each.point, float(time_us), each.bound_us))
+                rows.add(told[-1])
+    say("each family by figures that were fitted without it:")
+    show(told)
     return 0
 
 

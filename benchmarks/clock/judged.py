@@ -11,7 +11,7 @@ from benchmarks.clock.points import Point
 from records.evaluation import Measurement
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.prepare import prepare
+from sandbox.candidate.prepare import Prepared, prepare
 from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.machine_lab import MachineLab
@@ -33,7 +33,10 @@ class PointLab:
 
     def built(self, source: str, task: Path) -> Built | str:
         """The compiled kernel, or why there is none."""
-        prepared = prepare(source, _task(task))
+        return self.built_of(prepare(source, _task(task)))
+
+    def built_of(self, prepared: Prepared) -> Built | str:
+        """The same with a choice of tunables."""
         if prepared.refusal:
             return _told([f.message for f in prepared.refusal.findings] or [str(prepared.refusal.code)])
         compiled = self.compiler.compile(prepared.candidate, prepared.tunables)
@@ -45,11 +48,15 @@ class PointLab:
         return Built(prepared, compiled, program)
 
     def fault(self, source: str, task: Path) -> str:
-        """The first fault of the GPU's own code on the small cases of the task; empty for a right kernel.
+        """The first fault of the GPU's own code on the small cases of the task; empty for a right kernel."""
+        return self.fault_of(prepare(source, _task(task)))
+
+    def fault_of(self, prepared: Prepared) -> str:
+        """The same with a choice of tunables.
 
         They count as held-out cases: listed ones are executed with probes first, which takes a longer compilation.
         """
-        if isinstance(built := self.built(source, task), str):
+        if isinstance(built := self.built_of(prepared), str):
             return built
         judge = Judge(self.lab, built)
         for case in built.prepared.task.tests:
@@ -59,7 +66,11 @@ class PointLab:
 
     def predicted(self, point: Point) -> Measurement | str:
         """The predicted time of the benchmark case, or why there is none."""
-        if isinstance(built := self.built(point.kernel.read_text(encoding="utf-8"), point.task), str):
+        return self.predicted_of(prepare(point.kernel.read_text(encoding="utf-8"), _task(point.task)))
+
+    def predicted_of(self, prepared: Prepared) -> Measurement | str:
+        """The same with a choice of tunables."""
+        if isinstance(built := self.built_of(prepared), str):
             return built
         forecast = predict(self.lab, built, self.target, built.compilation.resources)
         return forecast.measurements[0] if forecast.measurements else _told([f.message for f in forecast.findings])

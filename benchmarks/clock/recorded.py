@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.clock.devices import target_of
+from benchmarks.clock.devices import figures_of, target_of
 from benchmarks.clock.judged import PointLab
 from benchmarks.clock.points import Point
 from records.errors import MachineError
@@ -38,7 +38,7 @@ class Recorded:
     def retimed(self, executor: Path, changed: Mapping[str, float]) -> PlanForecast:
         """PlanForecast by a clock with these figures changed. MachineError where the streams cannot be read."""
         target = target_of(self.point.device)
-        target = replace(target, clock={**target.clock, **changed})
+        target = replace(target, clock={**target.clock, **changed, **figures_of(self.point.device)})
         clock = needed_clock(target)
         words = clock.words()
         with tempfile.NamedTemporaryFile() as file:

@@ -17,16 +17,16 @@ def walk(listing: str, source_name: str) -> Iterator[ListingRow]:
     """Every label and instruction of a listing."""
     function, line, mine = "", 0, set[str]()
     for text in listing.split("\n"):
-        if match := _FUNCTION.match(text):
-            function, line = match[1], 0
-        elif match := _FILE.match(text):
-            if match[2] == source_name:
-                mine.add(match[1])
-        elif match := _LOC.match(text):
-            line = int(match[2]) if match[1] in mine else line
-        elif function and text.startswith("\t.section"):
-            function = ""
-        elif function and (match := _LABEL.match(text)):
-            yield function, line, match[1], "", ""
+        if text.startswith("\t."):
+            if match := _LOC.match(text):
+                line = int(match[2]) if match[1] in mine else line
+            elif match := _FUNCTION.match(text):
+                function, line = match[1], 0
+            elif match := _FILE.match(text):
+                mine |= {match[1]} if match[2] == source_name else set()
+            elif text.startswith("\t.section"):
+                function = ""
         elif function and (match := _INSTRUCTION.match(text)):
             yield function, line, "", match[1], match[2]
+        elif function and (match := _LABEL.match(text)):
+            yield function, line, match[1], "", ""

@@ -45,7 +45,8 @@ _CODES: tuple[tuple[Code, re.Pattern[str]], ...] = (  # the first that fits what
     ("B.1", re.compile(r"builtin|intrinsic|cannot select|must be a constant|inline asm|argument to .* must", re.I)),
     ("B.4", re.compile(r"lds size|local memory|exceeds limit|launch_bounds|workgroup size", re.I)),
 )
-_CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b")
+_CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b", re.M)
+_DESCRIPTOR = re.compile(r"^[^\S\n]*\.amdhsa_kernel [^\S\n]*(\S+)", re.M)
 _STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|preinit_array)", re.M)
 
 
@@ -154,19 +155,18 @@ def forbidden_directive(line: str) -> str:
 
 def listing_findings(listing: str, source_name: str = SOURCE) -> tuple[Finding, ...]:
     """Refuse clocks, start-up code, and what inline assembly could use to read files or to hide from the metadata."""
-    lines = listing.split("\n")
-    for number, line in enumerate(lines, 1):
-        if directive := forbidden_directive(line):
-            where = _line_of_label(listing, number, source_name)
-            return (refusal(f"the assembler directive .{directive} may not be used", where),)
-        if match := _CLOCK.match(line):
-            where = _line_of_label(listing, number, source_name)
-            message = (
-                f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
-                "runs; what it computes may not depend on either"
-            )
-            return (refusal(message, where),)
-    descriptors = [line.split()[1] for line in lines if line.strip().startswith(".amdhsa_kernel ")]
+    refused = [match for match in (_FORBIDDEN.search(listing), _CLOCK.search(listing)) if match]
+    if refused:
+        first = min(refused, key=lambda match: match.start())
+        where = _line_of_label(listing, listing.count("\n", 0, first.start()) + 1, source_name)
+        if first.re is _FORBIDDEN:
+            return (refusal(f"the assembler directive .{first[1].lower()} may not be used", where),)
+        message = (
+            f"{first[1]}: a kernel may not read clocks or ask where on the chip it "
+            "runs; what it computes may not depend on either"
+        )
+        return (refusal(message, where),)
+    descriptors = _DESCRIPTOR.findall(listing)
     if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
         return (refusal("inline asm may not write kernel metadata", code="B.1"),)
     if _STATIC_START.search(listing) or any(name.startswith("amdgcn.device.") for name in descriptors):

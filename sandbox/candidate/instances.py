@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sandbox.candidate.header_names import is_ours
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE, Candidate, Launch
@@ -185,18 +186,23 @@ def macros(source: str, tunables: Mapping[str, int]) -> dict[str, int]:
     `template <int BLOCK>` could not be compiled with BLOCK as a macro; such a tunable is a name of the plan alone, and
     reaches the code by the kernel's name and arguments. Where a directive asks for the name, it is a macro.
     """
-    if not tunables:
-        return {}
+    declared = _declared(source, frozenset(tunables)) if tunables else frozenset()
+    return {name: value for name, value in tunables.items() if name not in declared}
+
+
+@lru_cache(maxsize=8)  # a source is compiled for each choice of its tunables
+def _declared(source: str, names: frozenset[str]) -> frozenset[str]:
+    """Those of the names that the code declares and no directive asks for."""
     declared, asked, before = set[str](), set[str](), ""
     for row in rows(scan(source)):
         if is_directive(row):
-            asked |= set() if [t.text for t in row[1:2]] == ["pragma"] else {t.text for t in row if t.text in tunables}
+            asked |= set() if [t.text for t in row[1:2]] == ["pragma"] else {t.text for t in row if t.text in names}
             continue
         for token in row:
-            if token.kind == "name" and token.text in tunables and before:
+            if token.kind == "name" and token.text in names and before:
                 declared.add(token.text)
             before = token.text if token.kind == "name" and token.text not in _BEFORE_VALUES else ""
-    return {name: value for name, value in tunables.items() if name not in declared - asked}
+    return frozenset(declared - asked)
 
 
 _BEFORE_VALUES = frozenset(

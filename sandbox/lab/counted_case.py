@@ -85,7 +85,7 @@ class CountedCase:
         if seen.is_waiting:
             seen = self._whole(MANY)
         elif not seen.findings and not self._is_handed_out(seen):
-            seen = self._execute(self._deadline_s(seen), MANY, self._drawn())
+            seen = self._in_quartiles(self._execute(self._deadline_s(seen), MANY, self._drawn()))
         if not seen.findings:
             seen = self._beside_idle(seen) or seen
         if seen.findings:
@@ -160,6 +160,19 @@ class CountedCase:
         """Every workgroup, so many of them recorded."""
         return self._execute(DEADLINE_S, recorded)
 
+    def _in_quartiles(self, seen: Execution) -> Execution:
+        """Execute drawn places again where their work is uneven, so that timelines stand for a quarter of it each."""
+        if seen.findings:
+            return seen
+        places = self._drawn()
+        pairs = [(c.spread, some) for c, some in zip(seen.launches, places, strict=True)]
+        ordered = [spread.quartiles_first(some) if some else None for spread, some in pairs]
+        if not any(ordered):
+            return seen
+        places = tuple(a if a else b for a, b in zip(ordered, places, strict=True))
+        again = self._execute(self._deadline_s(seen), MANY, places)
+        return seen if again.findings else again
+
     def _deadline_s(self, seen: Execution) -> float:
         """Seconds for more workgroups of launches of which some ended: a busy machine is not their fault."""
         each_s = (spent / c.spread.executed for spent, c in zip(seen.launch_cpu_s, seen.launches, strict=True))
@@ -193,7 +206,8 @@ class CountedCase:
         stored, loaded = _sums(seen.launches, "stored"), _sums(seen.launches, "loaded")
         for buffer in self._written:
             size, said = int(buffer.data.nbytes), stored[buffer.name]
-            if said < FEWER * size or (said > MORE * size and buffer.name not in seen.updated):
+            may_repeat = buffer.role not in WRITTEN or buffer.name in seen.updated  # a workspace is used again
+            if said < FEWER * size or (said > MORE * size and not may_repeat):
                 return False
         # Scalar loads are not counted: of an input that a whole wave reads at one place there is nothing.
         if any(0 < loaded[buffer.name] < READ * buffer.data.nbytes for buffer in self.inputs):
@@ -212,8 +226,10 @@ class CountedCase:
         """True where the first workgroups took everything from a queue: more of them would take as much."""
         stored = _sums(seen.launches, "stored")
         outputs = [buffer for buffer in self._written if buffer.role in WRITTEN and buffer.name not in seen.updated]
-        return any(c.spread.is_atomic for c in seen.launches) and all(
-            stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs
+        return (
+            any(c.spread.is_atomic for c in seen.launches)
+            and bool(outputs)
+            and all(stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs)
         )
 
     def _explained(self, seen: Execution) -> tuple[LaunchCounters, ...]:
@@ -221,10 +237,11 @@ class CountedCase:
         sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in seen.updated}
         is_whole = all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True))
         wide = seen if is_whole else self._execute(DEADLINE_S, 1, self._wide())
+        written = _by_what_they_write(seen.launches, sizes)
         if is_whole or wide.findings:
-            return tuple(c.times(_by_what_it_writes(c.spread, sizes)) for c in seen.launches)
-        pairs = zip(seen.launches, wide.launches, self._totals, strict=True)
-        return tuple(c.times(_factor(c.spread, other.spread, sizes, total)) for c, other, total in pairs)
+            return tuple(c.times(factor) for c, factor in zip(seen.launches, written, strict=True))
+        pairs = zip(seen.launches, wide.launches, self._totals, written, strict=True)
+        return tuple(c.times(_factor(c.spread, other.spread, total, once)) for c, other, total, once in pairs)
 
     def _refusal(self, launches: Sequence[LaunchCounters]) -> Finding:
         counted, total = max(c.spread.executed for c in launches), max(self._totals)
@@ -235,25 +252,34 @@ class CountedCase:
         return Finding("over_limit", message, case=self.case.name)
 
 
-def _by_what_it_writes(spread: Spread, sizes: Mapping[str, int]) -> float:
-    """The factor to as much of a launch as writes the outputs once; an update may come several times."""
-    stored = sum(spread.stored[name] for name in sizes)
-    return sum(size for name, size in sizes.items() if spread.stored[name]) / stored if stored else 1.0
+def _by_what_they_write(launches: Sequence[LaunchCounters], sizes: Mapping[str, int]) -> list[float]:
+    """Give the factor of each launch to as much as writes the outputs once; an update may come several times.
+
+    What several launches write is shared out by what each of them stores.
+    """
+    stored_by_all = _sums(launches, "stored")
+    once = {name: size / stored_by_all[name] for name, size in sizes.items() if stored_by_all.get(name)}
+    factors = list[float]()
+    for spread in (launch.spread for launch in launches):
+        stored = sum(spread.stored[name] for name in once)
+        factors.append(sum(spread.stored[name] * once[name] for name in once) / stored if stored else 1.0)
+    return factors
 
 
-def _factor(spread: Spread, wide: Spread, sizes: Mapping[str, int], total: int) -> float:
+def _factor(spread: Spread, wide: Spread, total: int, once: float) -> float:
     """From the work of the recorded workgroups of a launch, scaled to its grid, to that of the grid.
 
-    Where workgroups write the same places, the output's size says nothing of their number: the draw does.
+    `once`: to as much as writes the outputs once. Where workgroups write the same places, the output's size says
+    nothing of their number: the draw does.
     """
-    factor = _by_what_it_writes(spread, sizes)
-    if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.accesses):
+    factor = once
+    if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.work):
         return factor
     share = wide.busy / wide.executed
     written = share / (spread.busy / spread.executed) / factor  # times the outputs' size, by the wide draw's share
     if written * (1 - SURE * math.sqrt((1 - share) / wide.busy)) > MORE:
-        return wide.accesses / wide.executed / (spread.accesses / spread.executed)
-    return factor * _more(wide.accesses / wide.busy / (spread.accesses / spread.busy))
+        return wide.work / wide.executed / (spread.work / spread.executed)
+    return factor * _more(wide.work / wide.busy / (spread.work / spread.busy))
 
 
 def _more(times: float) -> float:

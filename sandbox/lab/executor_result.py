@@ -52,12 +52,13 @@ KINDS = (
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
 _LEVELS, _ENDS, _STALLED = 3, 64, 48  # of a timeline
+_WORKS = 512  # workgroups whose work is told one by one
 _LAUNCH = (
-    *("executed", "failed", "accesses", "busy", "most", "atomic"),
+    *("executed", "failed", "work", "works", "busy", "most", "atomic"),
     *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
 )
 _MOVED = ("loaded", "stored")
-_RECORD = ("blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines")
+_RECORD = ("blocks", "waves", "barriers", "work", "read_lines", "written_lines")
 
 Row = Mapping[str, Any]
 
@@ -120,10 +121,22 @@ def _list(value: object, most: int) -> list[Any]:
     return value
 
 
+def _rows(value: object, most: int, width: int, what: str) -> list[list[Any]]:
+    rows = _list(value, most)
+    _need(all(isinstance(row, list) and len(row) == width for row in rows), what)
+    return rows
+
+
 def _number(value: object, below: int, lowest: int = 0) -> int:
     if type(value) is not int or not lowest <= value < below:
         raise NoResult("a number")
     return value
+
+
+def _numbers(values: Sequence[Any], below: int) -> None:
+    """As `_number` for each of them; a record has thousands, nearly all of which are in order."""
+    if not all(type(value) is int for value in values) or (values and not 0 <= min(values) <= max(values) < below):
+        raise NoResult("a number")
 
 
 def _flag(value: object) -> None:
@@ -163,8 +176,10 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)
     _number(row["cpu_ns"], 1 << 62)
-    for name in ("accesses", "most"):
+    for name in ("work", "most"):
         _number(row[name], 1 << 62)
+    for value in _list(row["works"], _WORKS):
+        _number(value, 1 << 62)
     _number(row["busy"], executed + 1)
     _flag(row["reads_intermediate"])
     _flag(row["atomic"])
@@ -178,10 +193,9 @@ def _record(record: Any, asked: Asked) -> None:
     _fields(record, ("sites", "executed", "timeline", *_RECORD, *_MOVED))
     if record["timeline"] is not None:
         _timelines(record["timeline"])
-    for pair in _list(record["executed"], MOST_INSTRUCTIONS):
-        _need(len(_list(pair, 2)) == 2, "an instruction")
-        _number(pair[0], MOST_INSTRUCTIONS)
-        _number(pair[1], 1 << 62)
+    rows = _rows(record["executed"], MOST_INSTRUCTIONS, 2, "an instruction")
+    _numbers([pair[0] for pair in rows], MOST_INSTRUCTIONS)
+    _numbers([pair[1] for pair in rows], 1 << 62)
     for name in _RECORD:
         _number(record[name], 1 << 62)
     for name in _MOVED:
@@ -189,31 +203,25 @@ def _record(record: Any, asked: Asked) -> None:
         for value in record[name]:
             _number(value, 1 << 62)
     _need(record["blocks"] <= asked.recorded + 1, "recorded")
-    _need(record["dropped"] <= record["accesses"], "dropped")
     _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")
-    for site in _list(record["sites"], MOST_SITES):
-        values = _list(site, _SITE_NUMBERS)
-        _need(len(values) == _SITE_NUMBERS, "a site")
-        for value in values:
-            _number(value, 1 << 62)
-        _number(values[1], _SITE_KINDS)
+    for site in _rows(record["sites"], MOST_SITES, _SITE_NUMBERS, "a site"):
+        _numbers(site, 1 << 62)
+        _number(site[1], _SITE_KINDS)
 
 
 def _timelines(row: Any) -> None:
-    _fields(row, ("cold", "warm", "hottest"))
-    _number(row["hottest"], 1 << 62)
+    _fields(row, ("cold", "warm", "hottest", "exchanges"))
+    for name in ("hottest", "exchanges"):
+        _number(row[name], 1 << 62)
     for name in ("cold", "warm"):
         line = row[name]
         _fields(line, ("ends", "waits", "bytes", "work", "steps", "places"))
         _number(line["steps"], 1 << 62)
         _need(len(line["waits"]) == len(STALLS) and len(line["bytes"]) == _LEVELS, "a timeline")
         _need(len(line["work"]) == len(WORK), "a timeline")
-        for value in (*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]):
-            _number(value, 1 << 62)
-        for place in _list(line["places"], _STALLED):
-            _need(len(_list(place, 1 + len(STALLS))) == 1 + len(STALLS), "a stall")
-            for value in place:
-                _number(value, 1 << 62)
+        _numbers([*_list(line["ends"], _ENDS), *line["waits"], *line["bytes"], *line["work"]], 1 << 62)
+        for place in _rows(line["places"], _STALLED, 1 + len(STALLS), "a stall"):
+            _numbers(place, 1 << 62)
             _number(place[0], MOST_INSTRUCTIONS)
 
 

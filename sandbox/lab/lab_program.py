@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandbox.candidate.plan import Candidate
-from sandbox.machine.data_comparisons import DataComparison
+from sandbox.machine.data_comparisons import DataComparison, SoughtComparisons
 from sandbox.machine.instrumented.fault_probe import FaultProbe
 from sandbox.machine.kernarg import KernargLayout
 from sandbox.machine.machine_program import InstructionLines
@@ -21,13 +21,18 @@ class LabProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: int  # static; dynamic LDS lies behind it
-    comparisons: tuple[DataComparison, ...] = ()  # of data
+    sought: SoughtComparisons | None = None  # of data
     probes: tuple[FaultProbe, ...] = ()  # of an instrumented listing
     text: tuple[Candidate, Mapping[str, int]] | None = None  # that it was made from, for one with probes
     # Lanes of a wave are ordered where its source lets them meet. Optimised code has lost some of these places: it is
     # held to the order of its instructions where an instrumented listing was held to the source.
     lanes_meet: bool = True
     is_checked: bool = True  # False: nothing is checked but bounds, masked or counted; no verdict can rest on it
+
+    @property
+    def comparisons(self) -> tuple[DataComparison, ...]:
+        """List the comparisons of data."""
+        return self.sought.every if self.sought else ()
 
     @property
     def told(self) -> tuple[DataComparison, ...]:

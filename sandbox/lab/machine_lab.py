@@ -157,7 +157,7 @@ class MachineLab(Lab):
             {name: program.layouts[symbol] for name, symbol in named.items()},
             program.lines,
             max(program.lds_bytes.values(), default=0),
-            program.comparisons,
+            program.sought,
             lanes_meet=source_name == SOURCE,  # of the source: Triton's blocks and assembly have no lanes of their own
         )
 

@@ -99,13 +99,19 @@ def counted_case(
     drawn: Callable[[Case], Iterable[Buffer]] | None = None,
 ) -> CountedCase:
     """Give a benchmark case to count, with timelines; `drawn` as for `predict`."""
-    seed = int(same_times(built.prepared, built.compilation)[:16], 16)
     with_barriers = {k.name for k in built.compilation.kernels if k.instructions.get("barrier")}
     plan = built.prepared.plan(case)
+    seed = _seed(built.prepared.task, case, plan)
     inputs = tuple(b for b in (drawn or partial(_stored, lab, built.prepared.task))(case) if b.role == "input")
     sharers = l1_sharers(plan, resources, with_barriers, target)
     given = residencies(plan, resources, target)
     return CountedCase(lab, built, case, inputs, sharers, seed, drawn is None, clock_of(target), given)
+
+
+def _seed(task: Task, case: Case, plan: ResolvedPlan) -> int:
+    """Seed of the workgroups that are counted: kernels with the same grids are compared by the same ones."""
+    named = [task.digest, dict(case.dims), [list(launch.grid) for launch in plan.launches]]
+    return int(hashlib.sha256(dumps(named).encode()).hexdigest()[:16], 16)
 
 
 def footprint_bytes(compulsory_bytes: float, plan: ResolvedPlan) -> float:

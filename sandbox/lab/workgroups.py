@@ -1,4 +1,8 @@
-"""Workgroups drawn from a grid: anywhere, each as likely as any other, and besides some at the end of each axis."""
+"""Workgroups drawn from a grid: anywhere, each as likely as any other, and besides some at the end of each axis.
+
+Those from anywhere are spread evenly along each axis (a Latin hypercube): where work depends on a row or a column of
+the grid, as at a cut tile, each row and column has its share of them.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,9 @@ def drawn(grid: Grid, count: int, ends: int, rng: np.random.Generator, without: 
         return tuple(number for number in range(total) if number not in without)
     found: list[int] = []
     while len(found) < count:
-        number = int(rng.integers(total))
-        if number not in found and number not in without:
-            found.append(number)
+        for number in _spread(grid, count - len(found), rng):
+            if number not in found and number not in without:
+                found.append(number)
     for axis in axes:
         number = _at_end(axis, grid, rng)
         if number not in found and number not in without:
@@ -30,6 +34,13 @@ def drawn(grid: Grid, count: int, ends: int, rng: np.random.Generator, without: 
 def is_edge(number: int, grid: Grid) -> bool:
     """True where a workgroup is the last one along an axis: its tile may be cut."""
     return any(place == extent - 1 for place, extent in zip(place_of(number, grid), grid, strict=True) if extent > 1)
+
+
+def _spread(grid: Grid, count: int, rng: np.random.Generator) -> list[int]:
+    """So many numbers, of each axis one in each of so many equal parts."""
+    parts = [(rng.permutation(count) + rng.random(count)) * extent / count for extent in grid]
+    x, y, z = (np.minimum(part.astype(np.int64), extent - 1) for part, extent in zip(parts, grid, strict=True))
+    return [int(number) for number in x + grid[0] * (y + grid[1] * z)]
 
 
 def _at_end(axis: int, grid: Grid, rng: np.random.Generator) -> int:

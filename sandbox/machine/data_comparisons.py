@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from records.computed_once import computed_once
 from sandbox.machine.decoded_program import DecodedProgram
 from sandbox.machine.image_layout import EXEC, OPERAND, RESULTS, SCC, SOURCES, VCC, OperandKind
 from sandbox.machine.instruction_decoder import DecodedInstruction
@@ -56,6 +57,21 @@ class DataComparison:
     column: int
     numbers: tuple[float, ...]
     is_told: bool = True  # its outcome can be seen; of a bound whose constant is in a register it cannot
+
+
+class SoughtComparisons:
+    """The comparisons of a program, looked for by whoever asks first: what only ranks needs none."""
+
+    def __init__(self, program: DecodedProgram, listing: str, source_name: str) -> None:
+        """As `data_comparisons`."""
+        self._text = program, listing, source_name
+
+    @computed_once
+    def every(self) -> tuple[DataComparison, ...]:
+        """All of them; the decoded program, which is large, is needed no more."""
+        found = data_comparisons(*self._text)
+        del self._text
+        return found
 
 
 def data_comparisons(program: DecodedProgram, listing: str, source_name: str) -> tuple[DataComparison, ...]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from sandbox.machine.data_comparisons import DataComparison, data_comparisons
+from records.computed_once import computed_once
+from sandbox.machine.data_comparisons import DataComparison, SoughtComparisons
 from sandbox.machine.decoded_program import DecodedProgram, decode_listing
 from sandbox.machine.kernarg import KernargLayout, layout_of
 from sandbox.machine.places import Place
@@ -34,9 +35,15 @@ class InstructionLines:
     def _lines(self, chain: Sequence[Place]) -> list[int]:
         return [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
 
+    @computed_once
+    def _innermost(self) -> tuple[int | None, ...]:
+        """The line of each instruction, which every record of an execution asks for again."""
+        of_chain = {chain: next(iter(self._lines(chain)), None) for chain in set(self.chains)}
+        return tuple(of_chain[chain] for chain in self.chains)
+
     def line(self, place: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
-        return next(iter(self._lines(self._chain(place))), None)
+        return self._innermost[place - 1] if 0 < place <= len(self.chains) else None
 
     def caller_line(self, place: int) -> int | None:
         """Give the line of the candidate's file from which the instruction's innermost function there was called."""
@@ -68,7 +75,12 @@ class MachineProgram:
     layouts: Mapping[str, KernargLayout]
     lines: InstructionLines
     lds_bytes: Mapping[str, int] = field(default_factory=dict)
-    comparisons: tuple[DataComparison, ...] = ()  # of data, in the source's own lines
+    sought: SoughtComparisons | None = None  # of data, in the source's own lines
+
+    @property
+    def comparisons(self) -> tuple[DataComparison, ...]:
+        """List the comparisons of data."""
+        return self.sought.every if self.sought else ()
 
 
 def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int = 0) -> MachineProgram:
@@ -87,7 +99,7 @@ def machine_program(listing: str, folder: Path, source_name: str, *, nulls: int 
         {symbol: layout_of({**k.metadata, ".name": symbol}, nulls=nulls) for symbol, k in decoded.kernels.items()},
         _lines(decoded, source_name),
         {symbol: kernel.lds_bytes for symbol, kernel in decoded.kernels.items()},
-        data_comparisons(decoded, listing, source_name),
+        SoughtComparisons(decoded, listing, source_name),
     )
 
 

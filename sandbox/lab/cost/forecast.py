@@ -7,13 +7,14 @@ practical rate; where none comes near the expected time, latency binds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sandbox.lab.cost.clock import STALLS, Clock
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.occupancy import Occupancy
-from sandbox.lab.cost.timeline import Timeline
+from sandbox.lab.cost.timeline import Timeline, Timelines
 from sandbox.target import Target
 
 _CAUSES = {"valu": "valu", "mfma": "mfma", "lds": "lds"}  # of waits, by the resource that causes them
@@ -107,7 +108,7 @@ def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> La
     if c.timelines is None:
         return LaunchForecast(c, o, 0.0, 0.0, {"latency": 0.0}, {})
     walked, again = (_us(line, o, target) for line in (c.timelines.cold, c.timelines.warm))
-    atomics = c.timelines.hottest * target.clock["atomic_clocks"] / target.clock_mhz
+    atomics = _atomic_clocks(c.timelines, target) / target.clock_mhz
     resources = {**_resources(c.timelines.cold, o, clock, target), "atomics": atomics}
     # Stores that no wave waits for, and the work of residents that are not walked through, take their time as well.
     cold = max(walked, *resources.values())
@@ -119,6 +120,12 @@ def _launch(c: LaunchCounters, o: Occupancy, clock: Clock, target: Target) -> La
     return LaunchForecast(c, o, cold, min(cold, warm), resources, parts)
 
 
+def _atomic_clocks(lines: Timelines, target: Target) -> float:
+    """Clocks of the atomic operations on one line: those that fail where another came between wait for the memory."""
+    table = target.clock
+    return max(lines.hottest * table["atomic_clocks"], lines.exchanges * table["mall_latency"])
+
+
 def _us(line: Timeline, o: Occupancy, target: Target) -> float:
     """Microseconds of the busiest unit; of the heaviest workgroup where that takes longer."""
     clocks = line.clocks(o.blocks_on_busiest, o.resident_blocks)
@@ -126,8 +133,10 @@ def _us(line: Timeline, o: Occupancy, target: Target) -> float:
         clocks = max(clocks, line.ends[0] * o.heaviest)
     simds = target.limits["simd_per_unit"]
     busy = min(1.0, line.work["mfma"] * o.blocks_on_busiest / simds / clocks) if clocks else 0.0
-    slower = 1 - (1 - target.clock["matrix_clock"]) * busy
-    return clocks / target.clock_mhz / slower
+    busy *= o.blocks / (o.blocks_on_busiest * target.units)  # of all units of the chip, which share its power
+    # Under a cap of power the clock falls as the cube root of what switches, since voltage follows it.
+    power = 1 + (1 / target.clock["matrix_clock"] ** 3 - 1) * busy
+    return clocks / target.clock_mhz * math.cbrt(power)
 
 
 def _resources(line: Timeline, o: Occupancy, clock: Clock, target: Target) -> dict[str, float]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNLIKE = 2.0  # times the accesses of the recorded workgroups, or one part in so many, that others may make
+QUARTERS = 4  # as many streams of a launch as are kept
+UNLIKE = 2.0  # times the work of the recorded workgroups, or one part in so many, that others may do
 
 
 @dataclass(frozen=True)
@@ -16,26 +17,28 @@ class Spread:
 
     executed: int
     recorded: int
-    accesses: int  # of all that were executed
-    recorded_accesses: int
-    busy: int  # of the executed ones, those that accessed anything
-    most: int  # accesses of one of them
+    work: int  # of all that were executed: their waves' instructions and their lanes' accesses, see workgroup.h
+    recorded_work: int
+    busy: int  # of the executed ones, those that have something to do
+    most: int  # work of one of them
     is_atomic: bool  # has changed memory atomically: which workgroup does what may be decided at run time
     loaded: Mapping[str, float]  # distinct bytes of each workgroup by buffer, summed
     stored: Mapping[str, float]
+    works: tuple[int, ...] = ()  # of those that a list names, in its order
 
     @classmethod
     def of(cls, row: Mapping[str, Any], names: Sequence[str], scale: float) -> Spread:
         """The spread from a launch's row in result.json; `names` are those of the buffers."""
         record = row["recorded"]
-        moved = [
+        loaded, stored = (
             {name: value * scale for name, value in zip(names, record[way], strict=True)}
             for way in ("loaded", "stored")
-        ]
-        numbers = (int(row[name]) for name in ("accesses", "busy", "most"))
-        accesses, busy, most = numbers
-        recorded, own = int(record["blocks"]), int(record["accesses"])
-        return cls(int(row["executed"]), recorded, accesses, own, busy, most, bool(row["atomic"]), *moved)
+        )
+        work, busy, most = (int(row[name]) for name in ("work", "busy", "most"))
+        recorded, recorded_work = int(record["blocks"]), int(record["work"])
+        works = tuple(int(value) for value in row["works"])
+        executed, is_atomic = int(row["executed"]), bool(row["atomic"])
+        return cls(executed, recorded, work, recorded_work, busy, most, is_atomic, loaded, stored, works)
 
     @property
     def is_alike(self) -> bool:
@@ -46,19 +49,30 @@ class Spread:
     def others_share(self) -> float:
         """Work of one that was executed without being recorded, over that of a recorded one; 1 where there is none."""
         others = self.executed - self.recorded
-        if others <= 0 or not self.accesses:
+        if others <= 0 or not self.work:
             return 1.0
-        ours = self.recorded_accesses / max(1, self.recorded)
-        return (self.accesses - self.recorded_accesses) / others / ours if ours else math.inf
+        ours = self.recorded_work / max(1, self.recorded)
+        return (self.work - self.recorded_work) / others / ours if ours else math.inf
+
+    def quartiles_first(self, places: Sequence[int]) -> tuple[int, ...] | None:
+        """Give the places of a list with those before that stand for a quarter of it each; None where all are alike.
+
+        The first ones are those whose timelines are walked.
+        """
+        if len(self.works) != len(places) or max(self.works) <= UNLIKE * min(self.works):
+            return None
+        by_work = sorted(range(len(places)), key=lambda i: (self.works[i], i))
+        first = [by_work[(2 * part + 1) * len(places) // (2 * QUARTERS)] for part in range(QUARTERS)]
+        return tuple(places[i] for i in (*first, *(i for i in range(len(places)) if i not in first)))
 
     def busy_of(self, total: int) -> int:
-        """The workgroups of the grid that access anything; all where it may be others on each run."""
+        """The workgroups of the grid that have something to do; all where it may be others on each run."""
         return total if self.is_atomic else max(1, round(total * self.busy / max(1, self.executed)))
 
     @property
     def heaviest(self) -> float:
         """Work of the heaviest workgroup over the mean of the busy ones; 1 where it may be another on each run."""
-        return self.most * self.busy / self.accesses if self.accesses and not self.is_atomic else 1.0
+        return self.most * self.busy / self.work if self.work and not self.is_atomic else 1.0
 
 
 NOTHING = Spread(0, 0, 0, 0, 0, 0, False, {}, {})

@@ -50,22 +50,28 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Timelines:
-    """Of one launch: with cold and with warm caches; and atomic operations on the line that most go to."""
+    """Of one launch: with cold and with warm caches; and atomic operations on the line that most go to.
+
+    Exchanges are those of them that are tried again where another came between.
+    """
 
     cold: Timeline
     warm: Timeline
     hottest: float
+    exchanges: float = 0.0
 
     def shared(self, factor: float) -> Timelines:
         """Give those of workgroups that share their work evenly."""
-        return Timelines(self.cold.shared(factor), self.warm.shared(factor), self.hottest * factor)
+        return Timelines(
+            self.cold.shared(factor), self.warm.shared(factor), self.hottest * factor, self.exchanges * factor
+        )
 
 
 def timelines(row: Mapping[str, Any] | None) -> Timelines | None:
     """Read the checked row of result.json; None where there is none."""
     if row is None:
         return None
-    return Timelines(_timeline(row["cold"]), _timeline(row["warm"]), float(row["hottest"]))
+    return Timelines(_timeline(row["cold"]), _timeline(row["warm"]), float(row["hottest"]), float(row["exchanges"]))
 
 
 def _timeline(row: Mapping[str, Any]) -> Timeline:

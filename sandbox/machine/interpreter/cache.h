@@ -1,4 +1,4 @@
-// The vector L1 of one compute unit, seen by one workgroup, and the set of lines a workgroup touches.
+// The vector L1 of one compute unit, seen by one workgroup.
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct LineCache {
     }
     // How many of the wanted parts were not there; now they are.
     uint32_t touch(uint64_t line, uint32_t wanted) {
-        const uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets;
+        const uint32_t set = set_of(line);
         uint32_t way = way_of(tag[set], line);
         if (way == kMaxWays) {
             uint64_t least = ~0ull;
@@ -37,8 +37,17 @@ struct LineCache {
         parts[set][way] = had | wanted;
         return (uint32_t)__builtin_popcount(wanted & ~had);
     }
+    void forget(uint64_t line) {
+        const uint32_t set = set_of(line), way = way_of(tag[set], line);
+        if (way < kMaxWays) tag[set][way] = ~0ull, used[set][way] = 0;
+    }
 
   private:
+    // All bits of the line count, so that no power of two between lines leaves sets without any.
+    static uint32_t set_of(uint64_t line) {
+        for (int bits = 32; bits >= 4; bits /= 2) line ^= line >> bits;
+        return (uint32_t)line % kSets;
+    }
     uint32_t way_of(const uint64_t* tags, uint64_t line) const {
         using Tags = uint64_t __attribute__((ext_vector_type(kFew)));
         using Bools = bool __attribute__((ext_vector_type(kFew)));
@@ -49,39 +58,6 @@ struct LineCache {
             if (same) return first + (uint32_t)__builtin_ctz(same);
         }
         return kMaxWays;
-    }
-};
-
-// A set of 64-bit keys that is emptied often; a full one counts every further key as new.
-struct KeySet {
-    static constexpr uint32_t kSlots = 1 << 18;
-    static constexpr uint64_t kRemoved = ~0ull;
-    uint64_t* slot = nullptr;
-    uint32_t* touched = nullptr;
-    uint32_t count = 0;
-
-    bool is_full() const { return count >= kSlots * 3 / 4; }
-    bool insert(uint64_t key) {
-        uint64_t at = (key * 0x9E3779B97F4A7C15ull) >> 46;
-        while (slot[at] && slot[at] != key + 1) at = (at + 1) % kSlots;
-        if (slot[at]) return false;
-        if (!is_full()) {
-            slot[at] = key + 1;
-            touched[count++] = (uint32_t)at;
-        }
-        return true;
-    }
-    // Whether the key was there; it counts no more.
-    bool remove(uint64_t key) {
-        uint64_t at = (key * 0x9E3779B97F4A7C15ull) >> 46;
-        while (slot[at] && slot[at] != key + 1) at = (at + 1) % kSlots;
-        const bool was_there = slot[at];
-        if (was_there) slot[at] = kRemoved;
-        return was_there;
-    }
-    void clear() {
-        for (uint32_t i = 0; i < count; i++) slot[touched[i]] = 0;
-        count = 0;
     }
 };
 

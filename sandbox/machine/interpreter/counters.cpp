@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "cache.h"
 #include "coalescing.h"
 #include "memory_map.h"
 #include "operands.h"
+#include "pages.h"
 #include "stream.h"
 #include "timeline.h"
 
@@ -21,7 +21,7 @@ struct Moved {
 // What one workgroup needs while it is recorded.
 struct Scratchpad {
     LineCache l1;
-    KeySet read_lines, written_lines;
+    LineSet read_lines, written_lines;
 };
 
 // An instruction's last access of which the lines were looked for, what it added to the counts, and its lines. An access
@@ -57,7 +57,7 @@ struct Recorder {
     uint64_t* executed;  // of each instruction: waves that executed it
     uint64_t* spare;     // the worker's own, while this one takes its place
     Scratchpad* pad;
-    uint64_t blocks, waves, barriers, accesses, read_footprint, write_footprint;
+    uint64_t blocks, waves, barriers, work, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions];  // loads, then stores and atomics, by buffer
 };
 
@@ -70,22 +70,11 @@ const Program* g_program;
 LdsPhases g_phases;
 uint64_t g_unit;  // the least of the sizes that addresses are divided by, a power of 2 that divides the others; else 0
 
-void* zeroed(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) die("no memory for the counters");
-    return place;
-}
-
 Recorder* new_recorder() {
-    Recorder* recorder = (Recorder*)zeroed(sizeof(Recorder));
-    recorder->site = (SiteCounts*)zeroed(2 * sizeof(SiteCounts) * g_program->head.instructions);
-    recorder->executed = (uint64_t*)zeroed(8 * g_program->head.instructions);
-    recorder->pad = (Scratchpad*)zeroed(sizeof(Scratchpad));
-    KeySet* const sets[] = {&recorder->pad->read_lines, &recorder->pad->written_lines};
-    for (KeySet* set : sets) {
-        set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
-        set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
-    }
+    Recorder* recorder = (Recorder*)pages(sizeof(Recorder));
+    recorder->site = (SiteCounts*)pages(2 * sizeof(SiteCounts) * g_program->head.instructions);
+    recorder->executed = (uint64_t*)pages(8 * g_program->head.instructions);
+    recorder->pad = (Scratchpad*)pages(sizeof(Scratchpad));
     return recorder;
 }
 
@@ -93,14 +82,20 @@ Recorder* new_recorder() {
 struct StreamPlace {
     GroupStream* stream;  // or null
     const Wave* wave;
-    uint64_t region, first;  // the buffer's index, and the number of its first line
-    uint32_t bytes;          // that a store writes
+    uint64_t region, first;    // the buffer's index, and the number of its first line
+    uint64_t bytes, segments;  // that a store writes
 
     uint64_t of(uint64_t line) const { return region << kLineRegion | (line - first); }
     // Lines that follow one another are written whole, but for the first and the last one.
-    uint32_t written(uint32_t i, uint32_t count, uint32_t line_bytes) const {
-        const uint32_t all = count * line_bytes, missing = bytes < all ? all - bytes : 0;
-        if (missing >= 2 * line_bytes || count < 2) return bytes / count;
+    // Segments are halves of lines; `count`: lines.
+    Written written(uint32_t i, uint32_t count) const {
+        return {bytes_of(i, count, (uint32_t)g_request->head.line_bytes), segments == count};
+    }
+
+  private:
+    uint32_t bytes_of(uint32_t i, uint32_t count, uint32_t line_bytes) const {
+        const uint32_t all = count * line_bytes, missing = bytes < all ? all - (uint32_t)bytes : 0;
+        if (missing >= 2 * line_bytes || count < 2) return (uint32_t)bytes / count;
         return i && i < count - 1 ? line_bytes : line_bytes - missing / 2;
     }
 };
@@ -117,16 +112,15 @@ uint32_t counted_as(Segment segment, Access access) {
 // Lines of the example that are at the same place were touched by this workgroup before, in the same way.
 void count_lines(Recorder& recorder, const Example& example, const Lines& lines, uint32_t count, uint64_t behind,
                  bool is_load, SiteCounts& site, Moved& moved, const StreamPlace& kept) {
-    KeySet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
+    LineSet& known = is_load ? recorder.pad->read_lines : recorder.pad->written_lines;
     const uint32_t compared = example.block == recorder.block && !known.is_full() ? example.count : 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t line = lines.line[i] + behind;
-        const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.insert(line);
+        const bool is_fresh = !(i < compared && example.lines.line[i] == line) && known.add(line);
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
         if (kept.stream)
-            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load,
-                      is_load ? 0 : kept.written(i, count, (uint32_t)g_request->head.line_bytes));
+            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load, is_load ? Written{} : kept.written(i, count));
         site.misses +=
             is_load ? recorder.pad->l1.touch(line, lines.parts[i]) : (uint32_t)__builtin_popcount(lines.parts[i]);
     }
@@ -195,8 +189,8 @@ void prepare_counters(const Request& request, const Program& program) {
     memcpy(&g_phases, request.phases, sizeof g_phases);
     if (!request.head.recording) return;
     g_unit = least_unit(request.head);
-    g_examples = (Example*)zeroed(sizeof(Example) * request.head.workers * program.head.instructions);
-    g_recorders = (Recorder**)zeroed(sizeof(Recorder*) * request.head.launches * request.head.workers);
+    g_examples = (Example*)pages(sizeof(Example) * request.head.workers * program.head.instructions);
+    g_recorders = (Recorder**)pages(sizeof(Recorder*) * request.head.launches * request.head.workers);
 }
 
 Recorder* open_recorder(Worker& worker, uint32_t launch) {
@@ -244,11 +238,11 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     Moved& moved = place.region->number == kNoRegion ? other : recorder.moved[!is_load][place.region->number];
     moved.asked += (uint64_t)bytes * (uint64_t)__builtin_popcountll(place.lanes);
     const uint64_t line_bytes = g_request->head.line_bytes;
-    StreamPlace kept = {stream, &wave, index, ((index + 1) << 48) / line_bytes, 0};
+    StreamPlace kept = {stream, &wave, index, ((index + 1) << 48) / line_bytes, 0, 0};
     if (is_like) {
         add_counts(site, example.counts);
         if (stream) note_touch(*stream, wave, touch_kind(access), example.counts, lanes);
-        kept.bytes = (uint32_t)example.counts.bytes;
+        kept.bytes = example.counts.bytes, kept.segments = example.counts.segments;
         return count_lines(recorder, example, example.lines, example.count, behind, is_load, site, moved, kept);
     }
     Lines lines;
@@ -256,7 +250,7 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     const uint32_t count = count_global(instance, g_request->head, counts, lines);
     add_counts(site, counts);
     if (stream) note_touch(*stream, wave, touch_kind(access), counts, lanes);
-    kept.bytes = (uint32_t)counts.bytes;
+    kept.bytes = counts.bytes, kept.segments = counts.segments;
     count_lines(recorder, example, lines, count, 0, is_load, site, moved, kept);
     example.mask = instance.mask, example.size = instance.size, example.count = count;
     example.block = recorder.block, example.counts = counts;
@@ -276,7 +270,7 @@ void close_recorder(Worker& worker, const Workgroup& group) {
     recorder.blocks++;
     if (group.accesses) recorder.waves += group.waves;  // a wave that does nothing is not counted
     recorder.barriers += group.barriers;
-    recorder.accesses += group.accesses;
+    recorder.work += work_of(group);
     recorder.pad->read_lines.clear();
     recorder.pad->written_lines.clear();
 }
@@ -288,8 +282,8 @@ void write_counters(FILE* out, uint32_t launch) {
     for (uint64_t w = 0; w < g_request->head.workers; w++) {
         const Recorder* recorder = g_recorders[launch * g_request->head.workers + w];
         if (!recorder) continue;
-        const uint64_t mine[] = {recorder->blocks,   recorder->waves,          recorder->barriers,
-                                 recorder->accesses, recorder->read_footprint, recorder->write_footprint};
+        const uint64_t mine[] = {recorder->blocks, recorder->waves,          recorder->barriers,
+                                 recorder->work,   recorder->read_footprint, recorder->write_footprint};
         for (int i = 0; i < 6; i++) sums[i] += mine[i];
         for (uint64_t i = 0; i < 2 * g_program->head.instructions; i++) {
             if (!recorder->site[i].instructions) continue;
@@ -297,8 +291,8 @@ void write_counters(FILE* out, uint32_t launch) {
             is_first = false;
         }
     }
-    static const char* const names[] = {"blocks", "waves", "barriers", "accesses", "read_lines", "written_lines"};
-    fprintf(out, "],\"dropped\":0");
+    static const char* const names[] = {"blocks", "waves", "barriers", "work", "read_lines", "written_lines"};
+    fprintf(out, "]");
     for (int i = 0; i < 6; i++) fprintf(out, ",\"%s\":%llu", names[i], (unsigned long long)sums[i]);
     for (int stores = 0; stores < 2; stores++) {
         fprintf(out, ",\"%s\":[", stores ? "stored" : "loaded");

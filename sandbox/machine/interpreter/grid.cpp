@@ -51,6 +51,7 @@ struct Share {  // a worker's part of one launch
         const bool records = is_recorded(request, launch, k);
         if (records) worker.recorder = open_recorder(worker, grid.launch);
         Workgroup* group = open_workgroup(worker, launch, grid.launch, launch.linear(turn, request.head.recording));
+        group->place = turn;
         if (records) group->stream = open_stream(grid.launch, *group);
         return group;
     }
@@ -61,7 +62,9 @@ struct Share {  // a worker's part of one launch
         done++;
         failed += group->failed;
         busy += !is_idle(*group);
-        if (group->accesses > most) most = group->accesses;
+        if (work_of(*group) > most) most = work_of(*group);
+        if (launch.listed && group->place < kMostWorks)
+            grid.outcomes[grid.launch].works[group->place] = work_of(*group);
         if (group->uses_undefined && !group->failed && !worker.uses_undefined)
             worker.uses_undefined = true, worker.undefined = group->undefined;
         close_workgroup(worker, group);
@@ -76,7 +79,8 @@ struct Share {  // a worker's part of one launch
         outcome.most.raise(most);
         outcome.barriers.add(worker.barriers);
         outcome.accesses.add(worker.accesses);
-        worker.barriers = worker.accesses = 0;
+        outcome.work.add(worker.work);
+        worker.barriers = worker.accesses = worker.work = 0;
     }
 };
 
@@ -213,7 +217,6 @@ void run_share(Worker& worker, Grid& grid) {
         run_resident(share, most_resident(share.launch), is_drawn);
     else
         run_alone(share);
-    run_neighbours(worker, share.launch, grid.launch);
     // A workgroup that comes later may write what was read: a race, and told as one.
     if (worker.uses_undefined && !finding_count()) add_finding(worker.undefined);
     worker.uses_undefined = false;
@@ -290,6 +293,7 @@ bool run_launch(Grid& grid, uint64_t index) {
         if (pthread_cond_timedwait(&g_changed, &g_mutex, &look) != 0 && is_over_deadline(grid)) grid.is_over.set(true);
     }
     pthread_mutex_unlock(&g_mutex);
+    run_neighbours(grid.workers[0], launch, grid.launch);
     let_write_constants(false);
     Outcome& outcome = grid.outcomes[index];
     outcome.nanoseconds = now_ns() - started;

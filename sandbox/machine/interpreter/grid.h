@@ -7,9 +7,12 @@ namespace machine {
 constexpr uint32_t kMostTogether = 640;
 constexpr uint32_t kMostWorkers = 256;
 
+constexpr uint64_t kMostWorks = 512;  // workgroups of a list whose work is told one by one
+
 struct Outcome {
-    Shared<uint64_t> executed, barriers, failed, accesses, busy;  // busy: workgroups that accessed anything
-    Shared<uint64_t> most;                                        // accesses of one workgroup
+    Shared<uint64_t> executed, barriers, failed, accesses, work, busy;  // busy: workgroups with something to do
+    Shared<uint64_t> most;                                              // work of one workgroup
+    uint64_t works[kMostWorks];                                         // of the workgroups of a list, in its order
     uint64_t nanoseconds, cpu_nanoseconds;
     bool read_intermediate, atomic;
 };

@@ -27,11 +27,18 @@ void write_outcomes(FILE* out, const Grid& grid) {
     }
 }
 
+void write_works(FILE* out, const Outcome& o, const Launch& launch) {
+    const uint64_t count = !launch.listed ? 0 : launch.blocks < kMostWorks ? launch.blocks : kMostWorks;
+    fprintf(out, "\"works\":[");
+    for (uint64_t k = 0; k < count; k++) fprintf(out, "%s%llu", k ? "," : "", (Number)o.works[k]);
+    fprintf(out, "],");
+}
+
 void write_launch(FILE* out, const Outcome& o) {
     fprintf(out,
-            "\n{\"executed\":%llu,\"failed\":%llu,\"accesses\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
+            "\n{\"executed\":%llu,\"failed\":%llu,\"work\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
             "\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_ns\":%llu,",
-            (Number)o.executed.get(), (Number)o.failed.get(), (Number)o.accesses.get(), (Number)o.busy.get(),
+            (Number)o.executed.get(), (Number)o.failed.get(), (Number)o.work.get(), (Number)o.busy.get(),
             (Number)o.most.get(), o.atomic ? "true" : "false", (Number)o.barriers.get(),
             o.read_intermediate ? "true" : "false", (Number)o.nanoseconds, (Number)o.cpu_nanoseconds);
 }
@@ -52,6 +59,7 @@ void write_result(FILE* out, const Grid& grid, bool timed_out, uint64_t launches
     for (uint64_t i = 0; i < launches; i++) {
         if (i) fprintf(out, ",");
         write_launch(out, grid.outcomes[i]);
+        write_works(out, grid.outcomes[i], grid.request->launches[i]);
         fprintf(out, "\"recorded\":");
         if (timed_out || !asked.recording)
             fprintf(out, "null");

@@ -1,8 +1,10 @@
 // Scalar loads and stores: arguments, constants, descriptors.
 #include "lane_registers.h"
 #include "memory_model.h"
+#include "neighbours.h"
 #include "places.h"
 #include "report.h"
+#include "stream.h"
 
 namespace machine {
 
@@ -27,13 +29,19 @@ bool fetch(uint64_t address, uint32_t& value, uint32_t& defined) {
     return true;
 }
 
+// What nobody writes is of interest to timelines alone.
 void note_scalar(Wave& wave, const Instruction& in, Region& region, uint64_t address, uint32_t bytes) {
+    const Workgroup& group = *wave.group;
+    if (!region.is_writable && !group.stream && !group.worker->neighbours) return;
     Place place = {};
     place.host = region.host;
     place.region = &region;
     place.lanes = wave.present & -wave.present;
     for (uint64_t& offset : place.offset) offset = address - region.guest;
-    note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
+    if (region.is_writable) return note_access(wave, in, Segment::global, place, Access::load, nullptr, bytes);
+    if (region.space == Space::arguments || region.index() >= kMaxRegions) return;
+    if (group.worker->neighbours) note_neighbour(*group.worker->neighbours, place, Access::load, bytes);
+    if (group.stream) note_scalar_load(*group.stream, wave, region.index(), place.offset[0], bytes);
 }
 
 void put(Wave& wave, uint32_t index, uint32_t value, uint32_t defined) {
@@ -60,7 +68,7 @@ template <int kShift> void load(Wave& wave, const Instruction& in) {
     const auto [start, limit] = scalar_address(wave, in, kShift);
     const uint64_t address = start & ~3ull;
     Region* const region = region_of(wave, address, in.bytes / 4u * 4u);
-    if (region && region->is_writable) note_scalar(wave, in, *region, address, in.bytes / 4u * 4u);
+    if (region) note_scalar(wave, in, *region, address, in.bytes / 4u * 4u);
     if (region && limit >= 4ull * dwords) {
         load_within(wave, *region, to.index, address, dwords);
     } else {

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 namespace machine {
 
@@ -15,13 +14,6 @@ constexpr uint32_t kScratchRegion = 0x3FFF;  // of lines: no buffer's
 const Request* g_request;
 Streams g_streams;
 pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-// Pages come when they are touched.
-void* roomy(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) die("no memory for the streams");
-    return place;
-}
 
 Touch* touch_of(GroupStream& stream, const Wave& wave) {
     WaveStream& own = stream.wave[wave.number];
@@ -43,35 +35,17 @@ void thin_out(WaveStream& wave) {
     wave.stride *= 2;
 }
 
-constexpr uint32_t kAgeSlots = 1 << 19;
-
 }  // namespace
 
-uint32_t LineAges::slot_of(uint64_t line) const {
-    uint32_t at = (uint32_t)((line * 0x9E3779B97F4A7C15ull) >> 45);
-    while (key[at] && key[at] != line + 1) at = (at + 1) % kAgeSlots;
-    return at;
-}
-
-uint32_t LineAges::written_of(uint64_t line) const {
-    const uint32_t at = slot_of(line);
-    return key[at] ? written[at] : ~0u;
-}
-
 uint32_t LineAges::touch(uint64_t line, uint32_t bytes) {
-    const uint32_t at = slot_of(line);
-    written[at] += bytes;
-    if (!key[at]) {
-        fresh++;
-        if (count >= kAgeSlots / 4 * 3) return 0;  // of so many, all further ones are taken for new
-        count++;
-        key[at] = line + 1;
-        touched[at] = fresh;
-        return 0;
-    }
-    const uint32_t since = fresh - touched[at];
-    touched[at] = fresh;
-    return 1 + (since ? 32 - (uint32_t)__builtin_clz(since) : 0);
+    LineAge* const known = of_line.at(line);
+    const uint32_t last = known ? known->touched : 0;
+    if (!last) fresh++;
+    if (!known) return 0;
+    known->written += bytes;
+    known->touched = fresh;
+    const uint32_t since = fresh - last;
+    return !last ? 0 : 1 + (since ? 32 - (uint32_t)__builtin_clz(since) : 0);
 }
 
 void prepare_streams(const Request& request, const Program& program) {
@@ -81,7 +55,7 @@ void prepare_streams(const Request& request, const Program& program) {
     g_streams.line_bytes = request.head.line_bytes;
     g_streams.regions = g_memory.count < kMaxRegions ? g_memory.count : kMaxRegions;
     for (uint32_t r = 0; r < g_streams.regions; r++) g_streams.region_bytes[r] = g_memory.region[r].size;
-    g_streams.launch = (LaunchStream*)roomy(sizeof(LaunchStream) * (request.head.launches + 1));
+    g_streams.launch = (LaunchStream*)pages(sizeof(LaunchStream) * (request.head.launches + 1));
     for (uint64_t i = 0; i < request.head.launches; i++) {
         LaunchStream& stream = g_streams.launch[i];
         memcpy(&stream.residency, request.clock + kClockWords + i * kResidencyWords, sizeof(Residency));
@@ -93,6 +67,15 @@ void prepare_streams(const Request& request, const Program& program) {
 Streams& all_streams() { return g_streams; }
 
 const Streams* kept_streams() { return g_streams.launch ? &g_streams : nullptr; }
+
+static void make_room(GroupStream& stream) {
+    const uint64_t windows = g_request->head.stream_steps / stream.waves / (2 * kWindow);
+    stream.most_steps = (windows ? windows : 1) * 2 * kWindow;
+    for (uint32_t i = 0; i < stream.waves; i++)
+        stream.wave[i] = {(Step*)pages(stream.most_steps * sizeof(Step)), 0, 0, 1, false};
+    stream.touch = (Touch*)pages(kMostTouches * sizeof(Touch));
+    stream.line = (uint64_t*)pages(kMostLines * sizeof(uint64_t));
+}
 
 GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
     if (!g_streams.launch) return nullptr;
@@ -107,14 +90,7 @@ GroupStream* open_stream(uint32_t launch, const Workgroup& group) {
     if (!stream) return nullptr;
     stream->linear = group.linear;
     stream->waves = group.waves;
-    const uint64_t windows = g_request->head.stream_steps / group.waves / (2 * kWindow);
-    stream->most_steps = (windows ? windows : 1) * 2 * kWindow;
-    for (uint32_t i = 0; i < group.waves; i++)
-        stream->wave[i] = {(Step*)roomy(stream->most_steps * sizeof(Step)), 0, 0, 1, false};
-    stream->touch = (Touch*)roomy(kMostTouches * sizeof(Touch));
-    stream->ages = {(uint64_t*)roomy(8 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots), (uint32_t*)roomy(4 * kAgeSlots),
-                    0, 0};
-    stream->line = (uint64_t*)roomy(kMostLines * sizeof(uint64_t));
+    if (!stream->line) make_room(*stream);
     return stream;
 }
 
@@ -138,14 +114,21 @@ void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const Sit
     touch->alike += (uint32_t)((lanes + dwords - 1) / dwords);
 }
 
-void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written) {
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, Written written) {
     const uint64_t region = line >> kLineRegion;
-    const uint32_t age = stream.ages.touch(line, written);
+    const uint32_t age = stream.ages.touch(line, written.bytes);
     if (!age && region < kMaxRegions) stream.fresh[stores][region]++;
     Touch* touch = touch_of(stream, wave);
     if (!touch || stream.lines == kMostLines) return;
-    stream.line[stream.lines++] = line | (uint64_t)age << kLineAge;
+    stream.line[stream.lines++] = line | (uint64_t)age << kLineAge | (written.is_half ? kHalfLine : 0);
     touch->lines++;
+}
+
+void note_scalar_load(GroupStream& stream, const Wave& wave, uint32_t region, uint64_t offset, uint32_t bytes) {
+    const uint64_t line_bytes = g_request->head.line_bytes;
+    note_touch(stream, wave, TouchKind::load, SiteCounts{}, 1);
+    for (uint64_t line = offset / line_bytes; line <= (offset + bytes - 1) / line_bytes; line++)
+        note_line(stream, wave, (uint64_t)region << kLineRegion | line, false, {});
 }
 
 void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes) {
@@ -159,37 +142,34 @@ void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Acc
     const uint64_t first = place.offset[__builtin_ctzll(place.lanes)] / 4;
     const uint64_t line_bytes = g_request->head.line_bytes, of_dword = 4 * kLanes / line_bytes;
     for (uint64_t i = first * of_dword; i < (first + dwords) * of_dword; i++)
-        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
+        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load,
+                  {});
 }
 
-static void forget_ages(GroupStream& stream) {
-    munmap(stream.ages.key, 8 * kAgeSlots);
-    munmap(stream.ages.touched, 4 * kAgeSlots);
-    munmap(stream.ages.written, 4 * kAgeSlots);
-}
-
-static void drop(GroupStream& stream) {
-    forget_ages(stream);
-    for (uint32_t i = 0; i < stream.waves; i++) munmap(stream.wave[i].step, stream.most_steps * sizeof(Step));
-    munmap(stream.touch, kMostTouches * sizeof(Touch));
-    munmap(stream.line, kMostLines * sizeof(uint64_t));
+// The stream's memory is the next workgroup's: of a launch all have as many waves.
+static void leave_to_another(GroupStream& stream) {
+    stream.ages.of_line.clear();
+    stream.ages.fresh = 0;
+    for (uint32_t i = 0; i < stream.waves; i++) stream.wave[i] = {stream.wave[i].step, 0, 0, 1, false};
+    memset(stream.fresh, 0, sizeof stream.fresh);
     pthread_mutex_lock(&g_mutex);
-    memset((void*)&stream, 0, sizeof stream);
+    stream.touches = stream.lines = 0;
     stream.is_idle = true;
     pthread_mutex_unlock(&g_mutex);
 }
 
 void close_stream(GroupStream& stream, const Workgroup& group) {
-    if (is_idle(group)) return drop(stream);
+    if (is_idle(group)) return leave_to_another(stream);
     for (uint64_t t = 0; t < stream.touches; t++) {
         const Touch& touch = stream.touch[t];
         if (touch.kind != TouchKind::store) continue;
         for (uint32_t i = 0; i < touch.lines; i++) {
             uint64_t& line = stream.line[touch.first_line + i];
-            if (stream.ages.written_of(line & kPlainLine) < g_request->head.line_bytes) line |= kPartialLine;
+            const LineAge* const known = stream.ages.of_line.find(line & kPlainLine);
+            if (known && known->written < g_request->head.line_bytes) line |= kPartialLine;
         }
     }
-    forget_ages(stream);
+    stream.ages.of_line.close();
 }
 
 void settle_stream(uint32_t launch, double busy) {

@@ -2,6 +2,7 @@
 // is made from. The lines that neighbours on one chiplet touch say how much of it the others bring into the L2 as well.
 #pragma once
 #include "clock.h"
+#include "line_table.h"
 #include "places.h"
 #include "site_counts.h"
 #include "workgroup.h"
@@ -12,7 +13,9 @@ constexpr uint32_t kMostStreams = 4;  // workgroups of a launch whose instructio
 // A line: region's index << 48 | its number, and in between how long ago its workgroup touched it: 0 never, else one more
 // than the binary logarithm of the lines that the workgroup has touched for the first time since.
 constexpr uint64_t kPartialLine = 1ull << 62;  // of a store: the workgroup writes some of it only
-constexpr uint64_t kLineRegion = 48, kLineAge = 40, kAgeMask = 63, kPlainLine = ~(3ull << 62 | 255ull << kLineAge);
+constexpr uint64_t kCommonLine = 1ull << 63;   // most workgroups load it, so those of a unit share it in the L1
+constexpr uint64_t kHalfLine = 1ull << 61;     // of a store: it writes to one half of the line only
+constexpr uint64_t kLineRegion = 48, kLineAge = 40, kAgeMask = 63, kPlainLine = ~(7ull << 61 | 255ull << kLineAge);
 
 inline uint32_t age_of(uint64_t line) { return line >> kLineAge & kAgeMask; }
 
@@ -40,17 +43,17 @@ struct WaveStream {
 
 constexpr uint64_t kWindow = 256;
 
-// When a workgroup touched each line last, counted in lines that were new to it.
+struct LineAge {
+    uint32_t touched, written;  // after how many lines that were new to the workgroup; bytes
+};
+
+// When a workgroup touched each line last.
 struct LineAges {
-    uint64_t* key;
-    uint32_t *touched, *written;  // written: bytes
-    uint32_t count, fresh;
+    LineTable<LineAge> of_line;
+    uint32_t fresh;
 
+    // `bytes`: that a store writes. Returns the line's age, see kLineAge.
     uint32_t touch(uint64_t line, uint32_t bytes);
-    uint32_t written_of(uint64_t line) const;
-
-  private:
-    uint32_t slot_of(uint64_t line) const;
 };
 
 // One workgroup.
@@ -100,8 +103,15 @@ const Streams* kept_streams();  // null: none are kept
 GroupStream* open_stream(uint32_t launch, const Workgroup& group);
 void note_step(GroupStream& stream, const Wave& wave);
 void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const SiteCounts& counts, uint32_t lanes);
-// `written`: bytes of the line that a store writes.
-void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written);
+// What a store writes of a line.
+struct Written {
+    uint32_t bytes;
+    bool is_half;  // all in one half of the line
+};
+
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, Written written);
+// A load by the scalar unit, of one address for the whole wave.
+void note_scalar_load(GroupStream& stream, const Wave& wave, uint32_t region, uint64_t offset, uint32_t bytes);
 // The workgroup has ended: tells of each line that it wrote whether all of the line was. One that has done nothing stands
 // for no other, and its stream is dropped.
 void close_stream(GroupStream& stream, const Workgroup& group);

@@ -9,6 +9,7 @@ namespace machine {
 
 namespace {
 
+constexpr uint32_t kCodeLine = 64;
 constexpr int64_t kSleepStates = 16;  // of four clocks, for each unit of s_sleep's operand
 
 struct Names {
@@ -65,6 +66,29 @@ Category category_of(const Instruction& in, const Names& names, uint64_t count) 
     }
 }
 
+Fence fence_of(const Instruction& in, const Names& names) {
+    if (names.begins(in, "buffer_inv")) return Fence::invalidate;
+    return names.begins(in, "buffer_wbl2") ? Fence::write_back : Fence::none;
+}
+
+// Bytes of an instruction, at the mean of its category: there is no literal in every fourth short one.
+uint32_t code_bytes(Category category) {
+    switch (category) {
+    case Category::none:
+        return 0;
+    case Category::scalar:
+    case Category::branch:
+    case Category::wait:
+    case Category::barrier:
+    case Category::pause:
+        return 4;
+    case Category::vector:
+        return 6;
+    default:
+        return 8;
+    }
+}
+
 TimedInstruction timed(const Instruction& in, const Names& names, uint64_t count) {
     TimedInstruction row = {};
     row.category = category_of(in, names, count);
@@ -78,6 +102,7 @@ TimedInstruction timed(const Instruction& in, const Names& names, uint64_t count
     row.counts_vector = row.category == Category::memory;
     row.counts_scalar = row.category == Category::lds || row.category == Category::scalar_memory ||
                         (row.category == Category::memory && in.flags & kGeneric);
+    row.fence = fence_of(in, names);
     row.accumulator = 255;
     for (uint32_t i = 0; i < in.sources && i < 4; i++) {
         if (!range_of(in.source[i], row.read[row.reads])) continue;
@@ -96,7 +121,12 @@ TimedInstruction* timed_program(const Program& program) {
     TimedInstruction* rows = (TimedInstruction*)calloc(count + 1, sizeof(TimedInstruction));
     if (!rows) die("no memory for the timeline");
     const Names names = {program};
-    for (uint64_t i = 0; i < count; i++) rows[i] = timed(program.code[i], names, count);
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        rows[i] = timed(program.code[i], names, count);
+        rows[i].code = (uint32_t)(bytes / kCodeLine);
+        bytes += code_bytes(rows[i].category);
+    }
     return rows;
 }
 

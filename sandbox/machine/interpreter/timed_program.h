@@ -19,6 +19,9 @@ enum class Category : uint8_t {
     none
 };
 
+// Of a chiplet's caches: what others have written is to be seen from here on, or what the wave has written by others.
+enum class Fence : uint8_t { none, invalidate, write_back };
+
 // Registers v0 to v255, a0 to a255, then the scalar ones.
 struct RegisterRange {
     uint16_t first, count;
@@ -31,8 +34,10 @@ struct TimedInstruction {
     bool is_alone;        // a matrix instruction beside which no vector instruction issues
     bool counts_vector;   // at vmcnt
     bool counts_scalar;   // at lgkmcnt
-    uint16_t passes;      // of four clocks
-    uint16_t pause;       // wait states
+    Fence fence;
+    uint32_t code;    // the 64 bytes of the program that it begins in
+    uint16_t passes;  // of four clocks
+    uint16_t pause;   // wait states
     uint8_t vmcnt, lgkmcnt;
     RegisterRange read[5], written[2];
 };

@@ -4,19 +4,23 @@
 #include <string.h>
 
 #include "arrivals.h"
+#include "code_cache.h"
 
 namespace machine {
 
 namespace {
 
-constexpr uint32_t kSimds = 4, kMostResident = 32, kMostWavesAtOnce = 32;
+constexpr uint32_t kSimds = 4, kMostResident = 32, kMostWavesAtOnce = 32, kFewTimes = 8;
+constexpr double kNever = __builtin_inf();
 constexpr double kRounds = 3, kFewSteps = 8;  // walked through at least; of all steps, what short workgroups may use
+
+using Times = double __attribute__((ext_vector_type(kFewTimes)));
 
 struct Runner {
     const GroupStream* stream;
     const WaveStream* steps;
     uint64_t next;
-    uint32_t slot, simd;
+    uint32_t slot, simd, code;  // code: where its instructions come from at present
     double now;
     bool is_waiting;   // at a barrier
     uint32_t barrier;  // the instruction
@@ -27,6 +31,7 @@ struct Runner {
 
 struct Simd {
     double free[(int)Category::none + 1], matrix;
+    uint32_t wanting;  // which waves issue a vector or matrix instruction next
 };
 
 struct Slot {
@@ -38,12 +43,13 @@ struct Slot {
 // One walk through the streams of all workgroups that the unit is given.
 class Walk {
   public:
-    Walk(const TimelineSetting& setting, const Levels& levels, LineCache& l1, Timeline& line)
+    Walk(const TimelineSetting& setting, const Levels& levels, Timeline& line)
         : stream_(setting.streams.launch[setting.launch]), residency_(stream_.residency), rows_(setting.rows),
-          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes, l1),
-          line_(line) {
+          c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes),
+          code_(setting.rows[setting.program.head.instructions - 1].code + 1), line_(line) {
         runner_ = (Runner*)calloc(kMostWavesAtOnce, sizeof(Runner));
         if (!runner_) die("no memory for the timeline");
+        for (double& due : due_) due = kNever;
         plan();
     }
     ~Walk() { free(runner_); }
@@ -54,6 +60,7 @@ class Walk {
             Runner* const wave = earliest();
             if (!wave) break;
             step(*wave);
+            go_on(*wave);
         }
         const double each = line_.steps ? each_ / line_.steps : 0;  // of a workgroup, by what was walked through
         for (int i = 0; i < 3; i++) line_.bytes[i] = memory_.bytes(i) * each;
@@ -65,18 +72,19 @@ class Walk {
     // How many workgroups are walked through, and how much of each.
     void plan() {
         double kept = 0, executed = 0;
-        uint32_t waves = 1;
+        waves_ = 1;
         for (uint32_t g = 0; g < stream_.groups; g++) {
             const GroupStream& group = stream_.group[g];
             for (uint32_t w = 0; w < group.waves; w++) kept += group.wave[w].kept, executed += group.wave[w].executed;
-            if (group.waves > waves) waves = group.waves;
+            if (group.waves > waves_) waves_ = group.waves;
         }
         const double each = kept / stream_.groups;
         double resident = residency_.resident;
         if (resident > residency_.workgroups) resident = residency_.workgroups;
         if (resident > kMostResident) resident = kMostResident;
-        if (resident * waves > kMostWavesAtOnce) resident = kMostWavesAtOnce / waves;
+        if (resident * waves_ > kMostWavesAtOnce) resident = kMostWavesAtOnce / waves_;
         resident_ = resident < 1 ? 1 : (uint32_t)resident;
+        room_ = resident_ * waves_;
         double wanted = most(kRounds * resident_, c_.most_steps / kFewSteps / (each + 1));
         if (wanted > residency_.workgroups) wanted = residency_.workgroups;
         if (wanted > kMostEnds) wanted = kMostEnds;
@@ -98,7 +106,7 @@ class Walk {
         const double may = c_.dispatch * (double)begun_ * residency_.units / c_.chiplets;
         slot_[slot] = {begun_++, group.waves, 0, group.waves, 0};
         for (uint32_t w = 0; w < group.waves; w++) {
-            Runner& wave = runner_[slot * (kMostWavesAtOnce / resident_) + w];
+            Runner& wave = runner_[slot * waves_ + w];
             memset(&wave, 0, sizeof wave);
             wave.stream = &group, wave.steps = &group.wave[w];
             wave.slot = slot, wave.simd = next_simd_++ % kSimds;
@@ -106,16 +114,63 @@ class Walk {
             wave.next = slot_[slot].serial % (skipped_ + 1) * kWindow;
             if (is_over(wave)) wave.next = 0;
             if (is_over(wave)) end(wave);
+            go_on(wave);
         }
     }
 
+    // Of those that are due at the same time, the first. No branch here depends on the times: none could be foreseen.
     Runner* earliest() {
-        Runner* best = nullptr;
-        for (uint32_t i = 0; i < kMostWavesAtOnce; i++) {
-            Runner& wave = runner_[i];
-            if (wave.stream && !wave.is_waiting && (!best || wave.now < best->now)) best = &wave;
+        Times lowest = times(0);
+        for (uint32_t i = kFewTimes; i < room_; i += kFewTimes) lowest = lower(lowest, times(i));
+        lowest = lower(lowest, __builtin_shufflevector(lowest, lowest, 4, 5, 6, 7, 0, 1, 2, 3));
+        lowest = lower(lowest, __builtin_shufflevector(lowest, lowest, 2, 3, 0, 1, 6, 7, 4, 5));
+        const double first = least(lowest[0], lowest[1]);
+        uint32_t same = 0;
+        for (uint32_t i = 0; i < room_; i += kFewTimes) {
+            using Bools = bool __attribute__((ext_vector_type(kFewTimes)));
+            const Bools are_first = __builtin_convertvector(times(i) == first, Bools);
+            same |= (uint32_t)__builtin_bit_cast(uint8_t, are_first) << i;
         }
-        return best;
+        return first == kNever ? nullptr : &runner_[__builtin_ctz(same)];
+    }
+    Times times(uint32_t from) const {
+        Times some;
+        memcpy(&some, due_ + from, sizeof some);
+        return some;
+    }
+    static Times lower(Times a, Times b) { return a < b ? a : b; }
+
+    // What the wave waits for that no other can change is over before it is its turn, and so is the vector unit's work.
+    void go_on(Runner& wave) {
+        const uint32_t number = (uint32_t)(&wave - runner_);
+        due_[number] = kNever;
+        if (!wave.stream || wave.is_waiting) return;
+        at_ = wave.steps->step[wave.next].at;
+        const TimedInstruction& row = rows_[at_];
+        must_wait(wave, operands_at(wave, row), Stall::dependency);
+        if (row.category == Category::wait) await(wave, row);
+        if (row.category == Category::vector || row.category == Category::matrix) {
+            Simd& simd = simd_[wave.simd];
+            simd.wanting |= 1u << number;
+            must_wait(wave, simd.free[(int)Category::vector], Stall::valu);
+        }
+        due_[number] = wave.now;
+    }
+
+    // The wave issues: of those that want to use the same vector unit, none comes before it is free again.
+    void occupy(const Runner& wave, double until) {
+        Simd& simd = simd_[wave.simd];
+        simd.free[(int)Category::vector] = until;
+        simd.wanting &= ~(1u << (&wave - runner_));
+        const uint32_t at = at_;
+        for (uint32_t rest = simd.wanting; rest; rest &= rest - 1) {
+            const uint32_t number = (uint32_t)__builtin_ctz(rest);
+            Runner& other = runner_[number];
+            at_ = other.steps->step[other.next].at;
+            must_wait(other, until, Stall::valu);
+            due_[number] = other.now;
+        }
+        at_ = at;
     }
 
     void charge(const Runner& wave, double until, Stall cause) {
@@ -138,6 +193,10 @@ class Walk {
         at_ = step.at;
         const TimedInstruction& row = rows_[at_];
         const Touch* touch = step.touch == kNowhere ? nullptr : &wave.stream->touch[step.touch];
+        if (row.code != wave.code) {
+            wave.code = row.code;
+            if (code_.misses(row.code) && must_wait(wave, wave.now + c_.l2_latency, Stall::issue)) return;
+        }
         if (is_kept(wave, row, simd_[wave.simd])) return;
         advance(wave);
         line_.steps++;
@@ -172,21 +231,17 @@ class Walk {
     }
 
     bool is_kept(Runner& wave, const TimedInstruction& row, const Simd& simd) {
-        if (must_wait(wave, operands_at(wave, row), Stall::dependency)) return true;
         switch (row.category) {
         case Category::matrix:
-            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu) ||
-                   must_wait(wave, simd.matrix, Stall::mfma);
-        case Category::vector:
-            return must_wait(wave, simd.free[(int)Category::vector], Stall::valu);
+            return must_wait(wave, simd.matrix, Stall::mfma);
         case Category::lds:
             if (must_wait(wave, port_of(wave) - c_.lds_queue, Stall::lds)) return true;
             break;
         case Category::memory:
             if (must_wait(wave, memory_.address_free() - c_.address_queue, Stall::memory)) return true;
             break;
+        case Category::vector:
         case Category::wait:
-            return is_awaiting(wave, row);
         case Category::none:
             return false;
         default:
@@ -195,35 +250,32 @@ class Walk {
         return must_wait(wave, simd.free[(int)row.category], Stall::issue);
     }
 
-    bool is_awaiting(Runner& wave, const TimedInstruction& row) {
-        if (row.vmcnt != 255) {
-            const Arrival arrival = wave.vector.last(row.vmcnt);
-            if (must_wait(wave, arrival.alone, Stall::vmcnt) || must_wait(wave, arrival.at, Stall::memory)) return true;
-        }
-        if (row.lgkmcnt == 255) return false;
-        const Arrival arrival = wave.scalar.last(row.lgkmcnt);
-        return must_wait(wave, arrival.alone, Stall::lgkmcnt) || must_wait(wave, arrival.at, Stall::lds);
+    void await(Runner& wave, const TimedInstruction& row) {
+        if (row.vmcnt != 255) await(wave, wave.vector.last(row.vmcnt), Stall::vmcnt, Stall::memory);
+        if (row.lgkmcnt != 255) await(wave, wave.scalar.last(row.lgkmcnt), Stall::lgkmcnt, Stall::lds);
+    }
+    void await(Runner& wave, const Arrival& arrival, Stall latency, Stall others) {
+        must_wait(wave, arrival.alone, latency);
+        must_wait(wave, arrival.at, others);
     }
 
     void issue(Runner& wave, const TimedInstruction& row, const Touch* touch) {
         Simd& simd = simd_[wave.simd];
         work(Work::instructions) += row.category != Category::none;
-        double& free = simd.free[row.category == Category::matrix ? (int)Category::vector : (int)row.category];
-        free = wave.now + c_.slot;
         const double busy = c_.slot * row.passes;
         switch (row.category) {
         case Category::vector:
-            free = wave.now + busy;
+            occupy(wave, wave.now + busy);
             work(Work::valu) += busy;
             written(wave, row, wave.now + busy - c_.slot + c_.vector_latency,
                     wave.now + busy - c_.slot + c_.vector_latency);
-            break;
+            return;
         case Category::matrix:
-            if (row.is_alone) free = wave.now + busy;
+            occupy(wave, wave.now + (row.is_alone ? busy : c_.slot));
             simd.matrix = wave.now + busy;
             work(Work::mfma) += busy;
             written(wave, row, wave.now + busy + c_.matrix_latency, wave.now + busy);
-            break;
+            return;
         case Category::lds:
             lds(wave, touch);
             break;
@@ -231,7 +283,8 @@ class Walk {
             memory(wave, row, touch);
             break;
         case Category::scalar_memory:
-            wave.scalar.push(after(wave.now, c_.scalar_latency));
+            wave.scalar.push(touch ? memory_.scalar_load(*wave.stream, *touch, slot_[wave.slot].serial, wave.now)
+                                   : after(wave.now, c_.scalar_latency));
             break;
         case Category::wait:
             if (row.vmcnt != 255) wave.vector.leave(row.vmcnt);
@@ -240,6 +293,7 @@ class Walk {
         default:
             break;
         }
+        simd.free[(int)row.category] = wave.now + c_.slot;
     }
 
     double& work(Work what) { return line_.work[(int)what]; }
@@ -250,11 +304,25 @@ class Walk {
         return wave.next < wave.steps->kept && wave.next % kWindow && wave.steps->step[wave.next].at != at_ + 1;
     }
 
+    static double latest(const double* times, uint32_t count) {
+        using Four = double __attribute__((ext_vector_type(4)));
+        Four some = {};
+        uint32_t i = 0;
+        for (; i + 4 <= count; i += 4) {
+            Four more;
+            memcpy(&more, times + i, sizeof more);
+            some = some < more ? more : some;
+        }
+        double last = most(most(some[0], some[1]), most(some[2], some[3]));
+        for (; i < count; i++) last = most(last, times[i]);
+        return last;
+    }
+
     static double operands_at(const Runner& wave, const TimedInstruction& row) {
         double ready = 0;
         for (uint32_t i = 0; i < row.reads; i++) {
             const double* const at = i == row.accumulator ? wave.summed : wave.ready;
-            for (uint32_t r = 0; r < row.read[i].count; r++) ready = most(ready, at[row.read[i].first + r]);
+            ready = most(ready, latest(at + row.read[i].first, row.read[i].count));
         }
         return ready;
     }
@@ -280,6 +348,8 @@ class Walk {
 
     void memory(Runner& wave, const TimedInstruction& row, const Touch* touch) {
         if (touch && touch->kind == TouchKind::lds) return lds(wave, touch);
+        if (row.fence == Fence::invalidate) memory_.forget();
+        if (row.fence == Fence::write_back) return wave.vector.push(after(wave.now, c_.mall_latency));
         if (touch) work(Work::address) += touch->unit_clocks;
         const Arrival arrival = touch ? memory_.access(*wave.stream, *touch, slot_[wave.slot].serial, wave.now)
                                       : after(wave.now, c_.l1_latency);
@@ -303,11 +373,12 @@ class Walk {
         const double at = slot.last + c_.barrier;
         slot.arrived = 0, slot.last = 0;
         for (uint32_t w = 0; w < slot.waves; w++) {
-            Runner& wave = runner_[number * (kMostWavesAtOnce / resident_) + w];
+            Runner& wave = runner_[number * waves_ + w];
             if (!wave.stream || !wave.is_waiting) continue;
             wave.is_waiting = false;
             at_ = wave.barrier;
             must_wait(wave, at, Stall::barrier);
+            go_on(wave);
         }
     }
 
@@ -334,13 +405,15 @@ class Walk {
     const TimedInstruction* rows_;
     const Clock& c_;
     UnitMemory memory_;
+    CodeCache code_;
     Timeline& line_;
     Runner* runner_;
+    double due_[kMostWavesAtOnce];  // when each wave goes on
     Slot slot_[kMostResident] = {};
     Simd simd_[kSimds] = {};
     double port_[4] = {}, banks_ = 0, each_ = 0, factor_ = 1;
     uint64_t groups_ = 0, begun_ = 0, skipped_ = 0;  // skipped_: windows behind each
-    uint32_t resident_ = 1, next_simd_ = 0, at_ = 0;
+    uint32_t resident_ = 1, waves_ = 1, room_ = 0, next_simd_ = 0, at_ = 0;
 };
 
 }  // namespace
@@ -348,10 +421,9 @@ class Walk {
 Timeline timeline_of(const TimelineSetting& setting, bool is_warm) {
     Timeline line = {};
     line.stall = (double*)calloc(setting.program.head.instructions * kStalls + kStalls, sizeof(double));
-    static LineCache l1;
     if (!line.stall) die("no memory for the timeline");
     const Levels levels = levels_of(setting.streams, setting.launch, setting.clock, is_warm);
-    Walk walk(setting, levels, l1, line);
+    Walk walk(setting, levels, line);
     walk.run();
     return line;
 }

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "stream_file.h"
 #include "timeline.h"
@@ -25,22 +24,26 @@ double stalled(const Timeline& line, uint64_t at) {
 }
 
 // The instructions at which waves spend most of their time, the worst first.
-void write_places(FILE* out, Timeline& line, uint64_t instructions) {
+void write_places(FILE* out, const Timeline& line, uint64_t instructions) {
+    double* const sums = (double*)calloc(instructions + 1, sizeof(double));
+    if (!sums) die("no memory for the timeline");
+    for (uint64_t i = 0; i < instructions; i++) sums[i] = stalled(line, i);
     fprintf(out, "\"places\":[");
     for (uint32_t n = 0; n < kMostPlaces; n++) {
         uint64_t worst = 0;
         for (uint64_t i = 1; i < instructions; i++)
-            if (stalled(line, i) > stalled(line, worst)) worst = i;
-        if (stalled(line, worst) < 1) break;
+            if (sums[i] > sums[worst]) worst = i;
+        if (sums[worst] < 1) break;
         fprintf(out, "%s[%llu", n ? "," : "", (Number)worst);
         for (uint32_t i = 0; i < kStalls; i++) fprintf(out, ",%llu", (Number)line.stall[kStalls * worst + i]);
         fprintf(out, "]");
-        memset(&line.stall[kStalls * worst], 0, kStalls * sizeof(double));
+        sums[worst] = 0;
     }
     fprintf(out, "]");
+    free(sums);
 }
 
-void write_timeline(FILE* out, Timeline line, uint64_t instructions) {
+void write_timeline(FILE* out, const Timeline& line, uint64_t instructions) {
     fprintf(out, "{");
     write_numbers(out, "ends", line.end, line.ends);
     fprintf(out, ",");
@@ -59,38 +62,64 @@ void write_timeline(FILE* out, Timeline line, uint64_t instructions) {
 // dwords of a line at once.
 struct HotLine {
     uint64_t line;
-    double operations;
+    double operations, exchanges;  // exchanges: those that are tried again where another came between
     uint32_t last_group, groups;
 };
 
-// Atomic operations of all workgroups on the line that most of them go to.
-double hottest(const LaunchStream& stream, double blocks) {
-    HotLine* const lines = (HotLine*)calloc(kHotLines, sizeof(HotLine));
-    if (!lines) die("no memory for the timeline");
-    double most = 0;
+class HotLines {
+  public:
+    HotLines() : lines_((HotLine*)calloc(kHotLines, sizeof(HotLine))) {
+        if (!lines_) die("no memory for the timeline");
+    }
+    ~HotLines() { free(lines_); }
+    HotLines(const HotLines&) = delete;
+    HotLines& operator=(const HotLines&) = delete;
+
+    void add(const GroupStream& group, uint32_t number, const Touch& touch, double each, bool is_exchange) {
+        for (uint32_t i = 0; i < touch.lines; i++) {
+            const uint64_t line = (group.line[touch.first_line + i] & kPlainLine) + 1;
+            HotLine& hot = lines_[(line * 0x9E3779B97F4A7C15ull) >> 52];
+            if (!hot.line) hot.line = line;
+            if (hot.line != line) continue;  // of so many lines, none is hot
+            hot.operations += each * touch.alike;
+            if (is_exchange) hot.exchanges += each * touch.alike;
+            if (hot.last_group != number + 1) hot.groups++;
+            hot.last_group = number + 1;
+        }
+    }
+    // Operations of all workgroups on the line that most of them go to, and exchanges.
+    HotLine hottest(const LaunchStream& stream) const {
+        HotLine found = {};
+        for (uint32_t i = 0; i < kHotLines; i++) {
+            const double blocks = stream.residency.blocks;
+            const bool is_everybodys = lines_[i].groups > 1 || blocks < 2;
+            const double times = (is_everybodys ? blocks : 1) / (stream.groups ? stream.groups : 1);
+            found.operations = most(found.operations, lines_[i].operations * times);
+            found.exchanges = most(found.exchanges, lines_[i].exchanges * times);
+        }
+        return found;
+    }
+
+  private:
+    HotLine* lines_;
+};
+
+HotLine hottest(const LaunchStream& stream, const Program& program) {
+    HotLines lines;
     for (uint32_t g = 0; g < stream.groups; g++) {
         const GroupStream& group = stream.group[g];
-        for (uint64_t t = 0; t < group.touches; t++) {
-            const Touch& touch = group.touch[t];
-            if (touch.kind != TouchKind::atomic || !touch.lines) continue;
-            for (uint32_t i = 0; i < touch.lines; i++) {
-                const uint64_t line = (group.line[touch.first_line + i] & kPlainLine) + 1;
-                HotLine& hot = lines[(line * 0x9E3779B97F4A7C15ull) >> 52];
-                if (!hot.line) hot.line = line;
-                if (hot.line != line) continue;  // of so many lines, none is hot
-                hot.operations += touch.alike;
-                if (hot.last_group != g + 1) hot.groups++;
-                hot.last_group = g + 1;
+        for (uint32_t w = 0; w < group.waves; w++) {
+            const WaveStream& wave = group.wave[w];
+            const double each = wave.kept ? (double)wave.executed / (double)wave.kept : 0;  // of long streams
+            for (uint64_t s = 0; s < wave.kept; s++) {
+                const Step& step = wave.step[s];
+                if (step.touch == kNowhere || group.touch[step.touch].kind != TouchKind::atomic) continue;
+                const char* name = program.names + program.code[step.at].semantics * kNameBytes;
+                lines.add(group, g, group.touch[step.touch], each, strstr(name, "cmpswap") != nullptr);
             }
         }
     }
-    for (uint32_t i = 0; i < kHotLines; i++) {
-        const bool is_everybodys = lines[i].groups > 1 || blocks < 2;
-        const double all = lines[i].operations / (stream.groups ? stream.groups : 1) * (is_everybodys ? blocks : 1);
-        if (all > most) most = all;
-    }
-    free(lines);
-    return most;
+    return lines.hottest(stream);
 }
 
 }  // namespace
@@ -121,7 +150,8 @@ void write_timelines(FILE* out, const Streams& streams, const Clock& clock, cons
     write_timeline(out, timeline_of(setting, false), program.head.instructions);
     fprintf(out, ",\"warm\":");
     write_timeline(out, timeline_of(setting, true), program.head.instructions);
-    fprintf(out, ",\"hottest\":%llu}", (Number)hottest(stream, stream.residency.blocks));
+    const HotLine hot = hottest(stream, program);
+    fprintf(out, ",\"hottest\":%llu,\"exchanges\":%llu}", (Number)hot.operations, (Number)hot.exchanges);
 }
 
 int run_timelines(const char* program, const char* streams, const char* clock) {

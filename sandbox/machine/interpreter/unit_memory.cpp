@@ -26,7 +26,12 @@ double gone_by(const LaunchStream& stream, uint32_t region, double each_bytes, d
     return ((row > cache_bytes) * (double)reuse.before[0] + (plane > cache_bytes) * (double)reuse.before[1]) / found;
 }
 
-bool g_is_recent[kMaxRegions];  // an earlier launch of the plan has touched the buffer
+constexpr double kScalarBytes = 16384;  // of the scalar cache, which two units share
+LineCache g_l1, g_scalar;               // one timeline is walked at a time
+bool g_is_recent[kMaxRegions];          // an earlier launch of the plan has touched the buffer
+
+// The part of what was written that a cache has lost when so many bytes of others have come, each in a place by chance.
+double gone_after(double bytes, double cache_bytes) { return 1 - __builtin_exp(-bytes / cache_bytes); }
 
 // Of what the workgroups of a chiplet touch, the part that no other of them has touched.
 double share_of(const LaunchStream& stream, bool stores, uint32_t region) {
@@ -80,19 +85,21 @@ Levels levels_of(const Streams& streams, uint32_t launch, const Clock& clock, bo
     if (is_warm) note_recent(footprint);
     double waves = 0;
     for (uint32_t g = 0; g < stream.groups; g++) waves = most(waves, stream.group[g].waves);
-    const double scratch = at_once * waves * kLanes * stream.scratch_bytes;
-    levels.scratch.beyond_l2 = scratch > clock.l2_bytes ? 1 - clock.l2_bytes / scratch : 0;
-    levels.scratch.beyond_mall =
-        scratch * clock.chiplets > clock.mall_bytes ? 1 - clock.mall_bytes / (scratch * clock.chiplets) : 0;
+    // Until a lane reads again what it has put into private memory, its workgroup touches half of the rest as well.
+    const double scratch =
+        at_once * (waves * kLanes * stream.scratch_bytes + (stream.scratch_bytes ? resident / 2 : 0));
+    levels.scratch.beyond_l2 = gone_after(scratch, clock.l2_bytes);
+    levels.scratch.beyond_mall = gone_after(scratch * clock.chiplets, clock.mall_bytes);
     return levels;
 }
 
-UnitMemory::UnitMemory(const Clock& clock, double units, const Levels& levels, uint64_t line_bytes, LineCache& l1)
-    : clock_(clock), levels_(levels), line_bytes_(line_bytes), l1_(l1) {
+UnitMemory::UnitMemory(const Clock& clock, double units, const Levels& levels, uint64_t line_bytes)
+    : clock_(clock), levels_(levels), line_bytes_(line_bytes), l1_(g_l1), scalar_(g_scalar) {
     const double of_unit[] = {clock.unit_l2, clock.unit_mall, clock.unit_hbm};
     const double of_chip[] = {clock.chip_l2, clock.chip_mall, clock.chip_hbm};
     for (int i = 0; i < 3; i++) unit_rate_[i] = of_unit[i], share_[i] = of_chip[i] / units;
     l1_.clear((uint64_t)(clock.l1_bytes / line_bytes_));
+    scalar_.clear((uint64_t)(kScalarBytes / line_bytes_));
 }
 
 // A line from beyond the L1, or to there: a level after the other, each at its rate.
@@ -111,7 +118,8 @@ UnitMemory::Line UnitMemory::fetch(uint64_t line, bool stores, bool is_scratch, 
     }
     double at = now;
     for (int i = 0; i <= deepest; i++) {
-        const double moved = i == 2 && line & kPartialLine ? bytes * clock_.partial_write : bytes;
+        const bool is_half = !i && line & kHalfLine;  // the L2 is written by halves of lines
+        const double moved = is_half ? bytes / 2 : i == 2 && line & kPartialLine ? bytes * clock_.partial_write : bytes;
         unit_free_[i] = most(unit_free_[i], at) + moved / unit_rate_[i];
         share_free_[i] = most(share_free_[i], at - clock_.burst) + moved / share_[i];
         bytes_[i] += moved;
@@ -127,9 +135,23 @@ Arrival UnitMemory::access(const GroupStream& stream, const Touch& touch, uint64
     Arrival arrival = {address_ + clock_.l1_latency, now + touch.unit_clocks + clock_.l1_latency};
     for (uint32_t i = 0; i < touch.lines; i++) {
         const uint64_t line = stream.line[touch.first_line + i];
-        const uint64_t tagged = (line & kPlainLine) ^ (group & 255) << 40;
-        if (touch.kind != TouchKind::atomic && !stores && !l1_.touch(tagged, 1)) continue;
+        if (stores)
+            l1_.forget(tagged(line, group));  // it writes through and keeps nothing of what is written
+        else if (!l1_.touch(tagged(line, group), 1))
+            continue;
         const Line fetched = fetch(line, stores, is_scratch, address_);
+        arrival.at = most(arrival.at, fetched.at);
+        arrival.alone = most(arrival.alone, fetched.alone);
+    }
+    return arrival;
+}
+
+Arrival UnitMemory::scalar_load(const GroupStream& stream, const Touch& touch, uint64_t group, double now) {
+    Arrival arrival = {now + clock_.scalar_latency, now + clock_.scalar_latency};
+    for (uint32_t i = 0; i < touch.lines; i++) {
+        const uint64_t line = stream.line[touch.first_line + i];
+        if (!scalar_.touch(tagged(line, group), 1)) continue;
+        const Line fetched = fetch(line, false, false, now);
         arrival.at = most(arrival.at, fetched.at);
         arrival.alone = most(arrival.alone, fetched.alone);
     }

@@ -23,10 +23,14 @@ Levels levels_of(const Streams& streams, uint32_t launch, const Clock& clock, bo
 
 class UnitMemory {
   public:
-    UnitMemory(const Clock& clock, double units, const Levels& levels, uint64_t line_bytes, LineCache& l1);
+    UnitMemory(const Clock& clock, double units, const Levels& levels, uint64_t line_bytes);
     double address_free() const { return address_; }
     // `group` numbers the workgroups of the timeline: each has memory of its own, as far as the L1 is concerned.
     Arrival access(const GroupStream& stream, const Touch& touch, uint64_t group, double now);
+    // A load of the scalar unit, by way of its own cache.
+    Arrival scalar_load(const GroupStream& stream, const Touch& touch, uint64_t group, double now);
+    // The vector L1 has nothing any more.
+    void forget() { l1_.clear((uint64_t)(clock_.l1_bytes / line_bytes_)); }
     double bytes(int level) const { return bytes_[level]; }  // beyond the L1, the L2, the Infinity Cache
 
   private:
@@ -34,6 +38,10 @@ class UnitMemory {
         double at, alone;
     };
     Line fetch(uint64_t line, bool stores, bool is_scratch, double now);
+    // What workgroups have in common is there once for all; of the rest each has its own.
+    static uint64_t tagged(uint64_t line, uint64_t group) {
+        return line & kCommonLine ? (line & kPlainLine) | kCommonLine : (line & kPlainLine) ^ (group & 255) << kLineAge;
+    }
     bool goes_on(double share, double& owed) {
         owed += share;
         if (owed < 1) return false;
@@ -44,7 +52,7 @@ class UnitMemory {
     const Clock& clock_;
     const Levels& levels_;
     const double line_bytes_;
-    LineCache& l1_;
+    LineCache &l1_, &scalar_;
     double unit_rate_[3], unit_free_[3] = {};  // by level: bytes a clock
     double share_[3], share_free_[3] = {};     // of the whole chip
     double bytes_[3] = {}, address_ = 0;

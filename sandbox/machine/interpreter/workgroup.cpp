@@ -2,20 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "memory_map.h"
+#include "pages.h"
 
 namespace machine {
 
 namespace {
-
-// Zeros. Most executions are short and touch a few pages of it: huge ones would cost more than they save.
-void* roomy(uint64_t bytes) {
-    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) die("no memory for a workgroup");
-    return place;
-}
 
 uint64_t scratch_of(const Kernel& kernel) {
     if (kernel.dynamic_stack) return kMostScratch;
@@ -114,8 +107,8 @@ void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
 }
 
 Workgroup* new_group(Worker& worker) {
-    Workgroup* group = (Workgroup*)roomy(sizeof(Workgroup));
-    group->lds = (uint8_t*)roomy(2 * kLdsBytes);
+    Workgroup* group = (Workgroup*)pages(sizeof(Workgroup));
+    group->lds = (uint8_t*)pages(2 * kLdsBytes);
     group->lds_written = group->lds + kLdsBytes;
     MemoryRules rules = {};
     rules.lanes_meet = worker.request->head.source_rules & kLanesMeet;
@@ -126,7 +119,7 @@ Workgroup* new_group(Worker& worker) {
 
 void make_waves(Workgroup& group) {
     for (uint32_t i = 0; i < group.waves; i++)
-        if (!group.wave[i]) group.wave[i] = (Wave*)roomy(sizeof(Wave));
+        if (!group.wave[i]) group.wave[i] = (Wave*)pages(sizeof(Wave));
 }
 
 // Private memory of every lane; it holds nothing at first.
@@ -139,7 +132,7 @@ void prepare_scratch(Workgroup& group) {
             memset(wave.scratch_written, 0, bytes);
             continue;
         }
-        wave.scratch = (uint8_t*)roomy(2 * bytes);
+        wave.scratch = (uint8_t*)pages(2 * bytes);
         wave.scratch_written = wave.scratch + bytes;
         wave.scratch_room = bytes;
     }
@@ -180,6 +173,7 @@ Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_
 void close_workgroup(Worker& worker, Workgroup* group) {
     worker.barriers += group->barriers;
     worker.accesses += group->accesses;
+    worker.work += work_of(*group);
     worker.free_groups[worker.free_count++] = group;
 }
 

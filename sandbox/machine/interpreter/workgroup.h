@@ -24,6 +24,7 @@ struct Workgroup {
     uint32_t waves;
     uint32_t id[3];
     uint64_t linear, serial;  // its number in the grid, and among all workgroups of all launches
+    uint64_t place;           // among those of the launch that are executed
     const Launch* launch;
     const Kernel* kernel;
     uint32_t launch_index;
@@ -64,7 +65,7 @@ struct Worker {
     Symbolic* symbolic;         // follows what the launch's numbers decide, else null
     Recorder* recorder;         // of the workgroups that are recorded, else null
     Neighbourhood* neighbours;  // while these run, else null
-    uint64_t barriers, accesses;
+    uint64_t barriers, accesses, work;
     bool uses_undefined;  // of a workgroup of this launch in which nothing worse was seen
     Finding undefined;
 };
@@ -72,6 +73,11 @@ struct Worker {
 // Whether it has nothing to do: no access, and no more instructions than it takes to see that.
 constexpr uint64_t kIdleSteps = 64;
 inline bool is_idle(const Workgroup& group) { return !group.accesses && group.steps <= kIdleSteps * group.waves; }
+// What it does, in accesses of one lane: an instruction takes a SIMD as long as the address unit takes for so many lanes.
+constexpr uint64_t kLanesOfStep = 16;
+inline uint64_t work_of(const Workgroup& group) {
+    return is_idle(group) ? 0 : group.accesses + kLanesOfStep * group.steps;
+}
 
 Workgroup* open_workgroup(Worker& worker, const Launch& launch, uint32_t launch_index, uint64_t linear);
 void close_workgroup(Worker& worker, Workgroup* group);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -31,6 +32,14 @@ def test_every_case_lies_within_the_listed_range_and_the_limit(name: str) -> Non
         assert one.case.role == "held_out" and cost(task, one.case.dims) <= sweep.limit
         for dim, length in one.case.dims.items():
             assert min(listed[dim]) <= length <= max(listed[dim]) and length % task.multiples.get(dim, 1) == 0
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_a_task_of_one_shape_has_nothing_to_sweep(name: str) -> None:
+    task = load_task(name)
+    test = task.tests[0]
+    alone = replace(task, tests=(test,), benchmarks=(replace(test, role="benchmark"),))
+    assert not list(Sweep(alone, 5, VALUES).cases(0, 100))
 
 
 def test_a_secret_decides_everything() -> None:

@@ -15,7 +15,7 @@ from sandbox.lab.executor_result import Asked, NoResult, check_files, is_slow, r
 
 ASKED = Asked(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
 ROW = {
-    **{"executed": 10, "failed": 0, "accesses": 20, "busy": 1, "most": 4, "atomic": False, "barriers": 3},
+    **{"executed": 10, "failed": 0, "work": 20, "busy": 1, "works": [], "most": 4, "atomic": False, "barriers": 3},
     **{"reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None},
 }
 GOOD: dict[str, Any] = {

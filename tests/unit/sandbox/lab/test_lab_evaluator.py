@@ -166,6 +166,15 @@ def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator
     assert failed[0].name.endswith(("[shifted]", "[one binade]", "[all binades]"))
 
 
+def test_a_task_whose_only_test_is_its_benchmark_is_judged_and_timed(evaluator: LabEvaluator, softmax: Task) -> None:
+    test = softmax.tests[3]
+    task = replace(softmax, tests=(test,), benchmarks=(replace(test, role="benchmark"),), digest="7" * 64)
+    made = evaluator.benchmark(evaluator.prepare(PLAIN, task))
+    assert made.verdict.accepted, made.verdict
+    assert {"test", "held_out"} <= {row.role for row in made.cases}
+    assert [each.case for each in made.measurements] == [test.name]
+
+
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
     result = evaluator.benchmark(evaluator.prepare(changed("= expf(x[j] - top) / sum;", "= 0.0f;"), softmax))
     assert not result.verdict.accepted and result.measurements == ()

@@ -9,23 +9,29 @@ from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import LabProgram
 from sandbox.lab.lab_verify import Built
 from sandbox.lab.machine_lab import MachineLab
-from sandbox.lab.predict import predict
+from sandbox.lab.predict import counted_case, predict
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]
 MI300X = load_target("mi300x")
+LAB = MachineLab(toolchain(), COMPILED, MI300X, cores=2)
+
+
+def built(path: str, **tunables: int) -> Built:
+    compiler = Compiler(toolchain(), COMPILED, MI300X)
+    prepared = prepare((ROOT / path).read_text(encoding="utf-8"), load_task("transpose"), tunables)
+    candidate, chosen = prepared.candidate, prepared.tunables
+    program, compiled = LAB.build(candidate, chosen), compiler.compile(candidate, chosen)
+    assert isinstance(program, LabProgram) and compiled.ok
+    return Built(prepared, compiled, program)
 
 
 def predicted_us(path: str, **tunables: int) -> list[float]:
-    """The predicted times of the transposition's benchmark cases."""
-    lab, compiler = MachineLab(toolchain(), COMPILED, MI300X, cores=2), Compiler(toolchain(), COMPILED, MI300X)
-    prepared = prepare((ROOT / path).read_text(encoding="utf-8"), load_task("transpose"), tunables)
-    candidate, chosen = prepared.candidate, prepared.tunables
-    program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
-    assert isinstance(program, LabProgram) and compiled.ok
-    found = predict(lab, Built(prepared, compiled, program), MI300X, compiled.resources)
+    """Give the predicted times of the transposition's benchmark cases."""
+    kernel = built(path, **tunables)
+    found = predict(LAB, kernel, MI300X, kernel.compilation.resources)
     assert found.findings == ()
     return [m.time_us for m in found.measurements]
 
@@ -37,3 +43,11 @@ def test_a_padded_transposition_through_lds_is_predicted_fastest_on_every_shape(
     columns = predicted_us("benchmarks/kernels/transpose_block.hip", ACROSS=256, DOWN=1, READ=1)
     for best, *others in zip(padded, conflicts, naive, columns, strict=True):
         assert best < 1.05 * min(others)  # nearer ones are equal within the clock's error
+
+
+def test_kernels_with_the_same_grid_are_compared_by_the_same_workgroups() -> None:
+    case = load_task("transpose").benchmarks[0]
+    tiles = [("benchmarks/kernels/transpose_tile.hip", {"DOWN": 8, "PAD": pad}) for pad in (0, 1)]
+    kernels = [built(path, **tunables) for path, tunables in (*tiles, ("tasks/transpose/seed.hip", {}))]
+    one, same, other = (counted_case(LAB, k, case, MI300X, k.compilation.resources).seed for k in kernels)
+    assert one == same != other

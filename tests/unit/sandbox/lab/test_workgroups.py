@@ -17,6 +17,13 @@ def test_every_place_is_as_likely_as_any_other_and_each_axis_has_its_end() -> No
     assert set(met) == set(range(35)) - {3} and max(met.values()) < 1.4 * min(met.values())
 
 
+def test_each_row_and_column_has_its_share() -> None:
+    numbers = drawn((32, 16, 4), 16, 0, np.random.default_rng(2), frozenset())
+    assert sorted(n // 32 % 16 for n in numbers) == list(range(16))
+    assert sorted(n % 32 // 2 for n in numbers) == list(range(16))
+    assert Counter(n // 512 for n in numbers) == dict.fromkeys(range(4), 4)
+
+
 def test_a_small_grid_is_taken_whole() -> None:
     assert drawn((2, 2, 1), 3, 1, np.random.default_rng(0), frozenset({1})) == (0, 2, 3)
 

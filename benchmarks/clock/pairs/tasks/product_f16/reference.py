@@ -1,0 +1,28 @@
+"""A matrix product."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    m, n, k = (case.dims[name] for name in "mnk")
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((n, k))
+    return {"a": a.astype(np.float16), "b": b.astype(np.float16)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In double precision."""
+    return {"c": inputs["a"].astype(np.float64) @ inputs["b"].astype(np.float64).T}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In single precision, one product after the other."""
+    a, b = inputs["a"].astype(np.float32), inputs["b"].astype(np.float32)
+    total = np.zeros((len(a), len(b)), np.float32)
+    for place in range(a.shape[1]):
+        total += np.outer(a[:, place], b[:, place])
+    return {"c": total}

@@ -1,0 +1,22 @@
+"""A matrix transposed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"])).astype(np.float32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The transpose, which is exact."""
+    return {"y": inputs["x"].T.copy()}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The same."""
+    return reference(inputs, case)
