@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,9 +50,9 @@ def lab_tasks(target: Target) -> list[Task]:
 
 def candidates(task: Task, target: Target) -> list[ClockCandidate]:
     """All kernels of a task, each once; of its seeds the last is the tuned one, which the moves are applied to."""
-    found = [each for path in task.seeds for each in _choices(path, task)]
-    found += _moved(task.seeds[-1], task, target)
-    return list({each.key: each for each in found}.values())
+    several = [each for path in task.seeds for each in _choices(path, task)]
+    several += _moved(task.seeds[-1], task, target)
+    return list({each.key: each for each in several}.values())
 
 
 def _choices(path: Path, task: Task) -> list[ClockCandidate]:
@@ -72,3 +72,9 @@ def _moved(path: Path, task: Task, target: Target) -> list[ClockCandidate]:
         choice = prepare(text, task).tunables
         moved.append(ClockCandidate(task.name, path.name, handle, text, choice))
     return moved
+
+
+def shipped_key(some: Sequence[ClockCandidate]) -> str:
+    """Give the key of the tuned seed of one task's candidates with its defaults: the first choice of the last seed."""
+    seed = some[-1].seed
+    return next(each.key for each in some if each.seed == seed and not each.move)
