@@ -27,6 +27,7 @@ class ClockCandidate:
     move: str  # handle of the playbook's move; empty for the seed itself
     source: str
     choice: Mapping[str, int]
+    folder: str = ""  # of a task that is not shipped, from the repository's root
 
     @property
     def label(self) -> str:

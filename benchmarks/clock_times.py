@@ -1,25 +1,28 @@
-"""Predicted times of `clock_winners`' candidates by two states of the clock, stored with what they were predicted by."""
+"""Predicted times by two states of the clock, stored with what they were predicted by."""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import io
 import json
+import math
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.clock_candidates import ClockCandidate
-from benchmarks.stored_data import DATA
+from benchmarks.verdict_rate import ROOT, checkout
 from records.errors import LabError
 from records.files import write_whole
 
-BEFORE, AFTER = DATA / "clock_before.tsv", DATA / "clock_after.tsv"
+COMMIT = "37c6877d"  # the last commit that ranked by bounds
 CHILD = Path(__file__).with_name("clock_estimates.py")
 FIELDS = ("task", "key", "clock", "time_us", "rank_us", "candidate")
 EVERY = 10  # answers between two writes of the table: an interrupted run goes on from there
@@ -32,6 +35,25 @@ class ClockTime:
     clock: str  # digest of the lab's text
     time_us: float | None  # geometric mean over the task's benchmark cases
     rank_us: float | None  # orders what is equal otherwise
+
+
+@dataclass(frozen=True)
+class TimedCandidate:
+    """A candidate with the times of both clocks."""
+
+    candidate: ClockCandidate
+    before: ClockTime
+    after: ClockTime
+
+    @property
+    def expected_us(self) -> float:
+        """Time by today's clock; infinite where it refuses the candidate."""
+        return math.inf if self.after.time_us is None else self.after.time_us
+
+    @property
+    def bound_us(self) -> float:
+        """Time by the earlier clock, a bound; infinite where it refuses the candidate."""
+        return math.inf if self.before.time_us is None else self.before.time_us
 
 
 def clock_digest(root: Path) -> str:
@@ -71,7 +93,8 @@ class EstimatingChild:
     def ask(self, candidate: ClockCandidate) -> ClockTime:
         """Predict one candidate's times; LabError when the process has ended."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        asked = {"task": candidate.task, "source": candidate.source, "choice": dict(candidate.choice)}
+        task = str(ROOT / candidate.folder) if candidate.folder else candidate.task
+        asked = {"task": task, "source": candidate.source, "choice": dict(candidate.choice)}
         print(json.dumps(asked), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
@@ -87,7 +110,7 @@ class EstimatingChild:
 
 
 def store_times(file: Path, asked: Sequence[ClockCandidate], root: Path, cache: Path) -> None:
-    """Ask a checkout's clock for all candidates whose times it has not stored; store the times of all that are asked."""
+    """Ask a checkout's clock for what is not stored of it; the file then holds what is asked, and nothing else."""
     clock = clock_digest(root)
     known = {key: time for key, time in stored_times(file).items() if time.clock == clock}
     missing = [each for each in asked if each.key not in known]
@@ -99,6 +122,43 @@ def store_times(file: Path, asked: Sequence[ClockCandidate], root: Path, cache: 
             _write(file, asked, known)
     child.close()
     _write(file, asked, known)
+
+
+def store_both(files: tuple[Path | None, Path | None], asked: Sequence[ClockCandidate]) -> None:
+    """Store what the earlier clock and today's say, each in its file; nothing where there is none."""
+    before, after = files
+    with tempfile.TemporaryDirectory() as folder:
+        if before:
+            store_times(before, asked, checkout(COMMIT, Path(folder)), Path(folder) / "cache")
+        if after:
+            store_times(after, asked, ROOT, Path(folder) / "cache")
+
+
+def timed(asked: Sequence[ClockCandidate], before: Path, after: Path) -> list[TimedCandidate]:
+    """Pair candidates with their stored times; LabError names the option where one is missing."""
+    earlier, today = stored_times(before), stored_times(after)
+    for option, known in (("--before", earlier), ("--after", today)):
+        missing = [each for each in asked if each.key not in known]
+        if missing:
+            first = f"{missing[0].task} {missing[0].label}"
+            raise LabError(f"{len(missing)} candidates have no stored time, the first is {first}; run {option}")
+    return [TimedCandidate(each, earlier[each.key], today[each.key]) for each in asked]
+
+
+def predicted_by(some: Sequence[TimedCandidate], files: tuple[Path, Path]) -> str:
+    """Say what times were predicted by: digests of both labs and of the stored tables."""
+    before, after = ({getattr(each, name).clock for each in some} for name in ("before", "after"))
+    tables = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    today = "as it is" if after == {clock_digest(ROOT)} else "since changed: run --after"
+    return f"labs {' '.join(sorted(before))} and {' '.join(sorted(after))} ({today}), stored times {tables}"
+
+
+def read_options(arguments: Sequence[str], description: str | None) -> argparse.Namespace:
+    """Read the command line of a benchmark of both clocks."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", action="store_true", help="ask the earlier clock for what is not stored of it")
+    parser.add_argument("--after", action="store_true", help="ask today's clock for what is not stored of it")
+    return parser.parse_args(arguments)
 
 
 def _write(file: Path, asked: Sequence[ClockCandidate], known: Mapping[str, ClockTime]) -> None:

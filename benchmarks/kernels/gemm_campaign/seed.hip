@@ -6,19 +6,18 @@ block = ["WM * WN * 64"]
 args = ["a", "b", "c", "m", "n", "k"]
 
 [tunables]
-BM = [128]       # rows of a tile
-BN = [128]       # columns of a tile
-BK = [32]        # elements of a step along k
-WM = [2]         # waves along rows
-WN = [2]         # waves along columns
-PAD = [0]        # elements behind each row of a tile in LDS
-SWIZZLE = [0]    # 1: the parts of a row change places with its number, so that lanes below each other meet all banks
-AHEAD = [0]      # 1: the next step's loads are on their way while this one is multiplied
-BUFFERS = [1]    # of each tile in LDS; 2: one barrier a step
-FIRST = [0]      # 1: what was loaded before is stored before the next loads begin, not after the products
-GROUP = [0]      # rows of tiles that follow one another down; 0: along rows
-CHIPLETS = [1]   # 8: neighbouring tiles go to one chiplet
-REGISTERS = [0]  # that the compiler may take, or it spills; 0: as many as it likes
+BM = [128, 256]     # rows of a tile
+BN = [128, 256]     # columns of a tile
+BK = [64, 32]       # elements of a step along k
+WM = [2, 4]         # waves along rows
+WN = [2]            # waves along columns
+PAD = [0, 8]        # elements behind each row of a tile in LDS
+SWIZZLE = [0, 1]    # 1: the parts of a row change places with its number, so that lanes below each other meet all banks
+AHEAD = [0, 1]      # 1: the next step's loads are on their way while this one is multiplied
+BUFFERS = [1, 2]    # of each tile in LDS; 2: one barrier a step
+GROUP = [8]         # rows of tiles that follow one another down; 0: along rows
+CHIPLETS = [1, 8]   # 8: neighbouring tiles go to one chiplet
+REGISTERS = [0, 64] # that the compiler may take, or it spills; 0: as many as it likes
 +++*/
 #include <hip/hip_runtime.h>
 
@@ -104,7 +103,6 @@ extern "C" __global__ __launch_bounds__(THREADS) FEWER void gemm(const _Float16*
     if (AHEAD || BUFFERS == 2) fetch(0);
     if (BUFFERS == 2) {
         keep(0);
-        if (FIRST) fetch(1);
         __syncthreads();
     }
     for (int step = 0; step < steps; ++step) {
@@ -115,11 +113,10 @@ extern "C" __global__ __launch_bounds__(THREADS) FEWER void gemm(const _Float16*
             __syncthreads();
             if (AHEAD) fetch(step + 1);
         } else {
-            if (FIRST) keep(1 - here);
-            fetch(step + 1 + FIRST);
+            fetch(step + 1);
         }
         multiply(as[here], bs[here], top, left, sum);
-        if (BUFFERS == 2 && !FIRST) keep(1 - here);
+        if (BUFFERS == 2) keep(1 - here);
         __syncthreads();
     }
     c += ((long)tile.x * BM + top + lane / 32 * 4) * n + tile.y * BN + left + lane % 32;
