@@ -114,13 +114,14 @@ def store_times(file: Path, asked: Sequence[ClockCandidate], root: Path, cache: 
     clock = clock_digest(root)
     known = {key: time for key, time in stored_times(file).items() if time.clock == clock}
     missing = [each for each in asked if each.key not in known]
-    child = EstimatingChild(root, cache)
-    for number, each in enumerate(missing, 1):
-        known[each.key] = child.ask(each)
-        print(f"{number} of {len(missing)}: {each.task} {each.label}", file=sys.stderr, flush=True)
-        if number % EVERY == 0:
-            _write(file, asked, known)
-    child.close()
+    if missing:
+        child = EstimatingChild(root, cache)
+        for number, each in enumerate(missing, 1):
+            known[each.key] = child.ask(each)
+            print(f"{number} of {len(missing)}: {each.task} {each.label}", file=sys.stderr, flush=True)
+            if number % EVERY == 0:
+                _write(file, asked, known)
+        child.close()
     _write(file, asked, known)
 
 
