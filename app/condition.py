@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from app.session import Best, summary
 from app.settings import Settings
 from app.wiring import limits_of
+from records.allowance import Allowance
 from records.experiment import RunState
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
     state, run = ledger.states([run])[run.id], ledger.run(run.id)
     made, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)
     generation = max((int(e.payload["generation"] or 0) for e in events if e.kind == "generation"), default=0)
-    budget = run.config.get("budget_usd")
     return Condition(
         run_id=run.id,
         task=run.task,
@@ -69,7 +69,7 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         best=made.best,
         llm_calls=made.llm_calls,
         usd=made.usd,
-        budget_usd=float(budget) if isinstance(budget, int | float) else None,
+        budget_usd=Allowance.of(run.config).changed(events).budget_usd,
         shared=Counter(f"{e.payload['run']} ({e.payload['who']})" for e in events if e.kind == "shared"),
         created_at=run.created_at,
         last_event_at=events[-1].at if events else None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from app.trace_view import view_of
+from records.address import shown_address
 from records.errors import LedgerError, MachineError, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def send(settings: Settings, run: Run, examples: list[dict[str, Any]], answer_ms
             client.create_examples(dataset_id=dataset.id, examples=renamed)
         return _address(dataset) or name, len(new)
     except (LangSmithError, RequestException, ValueError) as error:
-        where = settings.langsmith_endpoint or "LangSmith"
+        where = shown_address(settings.langsmith_endpoint or "") or "LangSmith"
         raise MachineError(
             f"the dataset did not reach {where} ({type(error).__name__}); check LANGSMITH_ENDPOINT and "
             "LANGSMITH_API_KEY, or give --out FILE"

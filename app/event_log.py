@@ -16,6 +16,7 @@ from typing import Any
 from app.redaction import redacted
 from records.errors import LedgerError
 from records.experiment import Run
+from records.outside_text import visible
 
 Listener = Callable[[Mapping[str, Any]], None]
 NAME, EARLIER = "events.jsonl", "events.1.jsonl"
@@ -52,7 +53,7 @@ class EventLog:
             ) from None
 
     def _clean(self, value: Any) -> Any:
-        return redacted(value, self._secrets, str(Path.home())) if isinstance(value, str) else value
+        return visible(redacted(value, self._secrets, str(Path.home()))) if isinstance(value, str) else value
 
 
 def begun(run: Run) -> Mapping[str, Any]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from app.settings import Settings
+from records.address import shown_address
 from records.errors import NoRecords, ScientistError
-from records.quantity import counted
+from records.quantity import counted, given
 
 LOW_DISK_BYTES = 2 << 30
 PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb", "numpy")
@@ -50,7 +51,7 @@ def describe(settings: Settings) -> dict[str, str]:
     found = {
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor cores": str(os.cpu_count() or 0),
+        "processor cores": str(given(os.cpu_count(), 0)),
         "compiler": compiler.found if compiler.state == "ok" else "none found",
         "isolation": _isolation(settings).found,
     }
@@ -215,7 +216,7 @@ def found_by(settings: Settings) -> str:
 def _tracing(settings: Settings) -> Capability:
     if not settings.tracing:
         return Capability("tracing", "ok", "off; --trace or LANGSMITH_TRACING=true turns it on")
-    where = settings.langsmith_endpoint or "LangSmith's own address"
+    where = shown_address(settings.langsmith_endpoint or "") or "LangSmith's own address"
     texts = {"full": "with sources and prompts", "digest": "digests of long texts", "off": "without long texts"}
     told = f"project {settings.langsmith_project}, {texts[settings.trace_sources]}"
     return Capability("tracing", "ok", f"on: run traces go to {where}, {told}")
@@ -232,15 +233,17 @@ def _model(settings: Settings) -> Capability:
         )
     from agents.model.probe import probe
     from app.own_embedder import embedding_models
-    from app.wiring import make_endpoint
+    from app.wiring import make_endpoint, make_memory
 
     try:
-        found = probe(make_endpoint(settings))
+        found = probe(make_endpoint(settings), memory=make_memory(settings))
     except ScientistError as error:
         return Capability("model", "missing", str(error), "check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL")
     text = f"{found.model} at {found.address}: answers in {found.seconds:.1f} s"
     text += f", JSON by {', '.join(found.json_modes) or 'no way'}"
     text += ", calls tools" if found.calls_tools else ", asks for tools in text"
+    text += f", through the {found.wire} interface" if found.wire != "chat completions" else ""
+    text += f", a window of {found.window} tokens" if found.window else ""
     text += "" if found.counts_tokens else ", does not count tokens"
     text += "".join(f", offers vectors by {name}" for name in embedding_models(found.models)[:1])
     return Capability("model", "warn" if found.advice else "ok", text, found.advice)

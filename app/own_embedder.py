@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from app.screen import note
 from app.settings import OPENAI, load_settings
+from records.address import shown_address
 from records.errors import ModelError
 from records.quantity import counted
 
@@ -42,7 +43,7 @@ def remembered(settings: Settings) -> str | None:
     """The model that this endpoint was found to offer, empty for none; None where it was not asked yet."""
     try:
         found = json.loads((settings.knowledge / _FILE).read_text(encoding="utf-8"))
-        model = found["model"] if found["address"] == address(settings) else None
+        model = found["model"] if found["address"] == shown_address(address(settings)) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return model if isinstance(model, str) else None
@@ -127,5 +128,5 @@ def _listed(settings: Settings) -> tuple[str, ...]:
 
 def _remember(settings: Settings, model: str) -> None:
     settings.knowledge.mkdir(parents=True, exist_ok=True)
-    made = json.dumps({"address": address(settings), "model": model})
+    made = json.dumps({"address": shown_address(address(settings)), "model": model})
     (settings.knowledge / _FILE).write_text(made, encoding="utf-8")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from knowledge.embedder import EmbedderError, EndpointEmbedder, most_tokens
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.errors import BudgetExhausted
 from records.experiment import ModelCall, Usage
@@ -31,12 +32,12 @@ class PaidEmbedder:
         ledger: Ledger,
         artefacts: ArtefactStore,
         usd_per_token: float,
-        budget_usd: Callable[[], float],
+        most: Callable[[], Allowance],
     ) -> None:
-        """Nothing is asked yet. `budget_usd` is the whole run's and may grow."""
+        """Nothing is asked yet. `most` are the limits of the whole run, which may change."""
         self.id = embedder.id
         self._embedder, self._run_id, self._ledger, self._artefacts = embedder, run_id, ledger, artefacts
-        self._usd_per_token, self._budget_usd = usd_per_token, budget_usd
+        self._usd_per_token, self._most = usd_per_token, most
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The stored vectors of these texts, or new ones; EmbedderError where the budget has no money left for them."""
@@ -44,9 +45,10 @@ class PaidEmbedder:
         key = hashlib.sha256("\0".join((ROLE, self._run_id, self.id, prompt)).encode()).hexdigest()
         most_usd = most_tokens(texts) * self._usd_per_token
         model = self._embedder.model
-        asked = ModelCall(key, self._run_id, ROLE, model, self._artefacts.put(prompt), "reserved", most_usd)
+        place = self._run_id, ROLE, model, self._artefacts.put(prompt)
+        asked = ModelCall(key, *place, "reserved", most_usd, usage=Usage(most_tokens(texts)))
         try:
-            stored = self._ledger.reserve(asked, self._budget_usd())
+            stored = self._ledger.reserve(asked, self._most())
         except BudgetExhausted as error:
             raise EmbedderError(str(error)) from error
         if stored.state == "done" and stored.reply is not None:

@@ -8,19 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.screen import (
-    console,
-    format_seconds,
-    format_times,
-    format_us,
-    heading,
-    is_terminal,
-    note,
-    parts_text,
-    printable,
-    say,
-)
+from app.screen import console, format_seconds, format_times, format_us, heading, is_terminal, note, parts_text, say
 from records.experiment import Credit
+from records.outside_text import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +57,7 @@ class Watcher:
                 (note if self._stderr else say)(stamped)
             return
         if line:
-            self._live.console.print(printable(stamped), style=_style(event), soft_wrap=True)
+            self._live.console.print(visible(stamped), style=_style(event), soft_wrap=True)
         self._live.refresh()
 
     @contextlib.contextmanager
@@ -140,7 +130,7 @@ class Watcher:
         grid = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         for name, stage in board.stages.items():
             style = STYLES.get(stage, "cyan")
-            grid.add_row(Text(name, style="dim"), Text(printable(self._title(name))[:60]), Text(stage, style=style))
+            grid.add_row(Text(name, style="dim"), Text(visible(self._title(name))[:60]), Text(stage, style=style))
         best = (
             f"{format_us(board.best_us)} {board.kind}  {format_times(board.over_seed)} the best seed"
             if board.best_us

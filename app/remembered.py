@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.redaction import redacted
 from records.errors import UsageError
+from records.quantity import given
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -39,7 +40,7 @@ def keep_recalled(
         text = redacted("\n".join(lines), settings.secrets(), str(Path.home()))
         kept["recalled"] = artefacts.put(text)
     if begin_with:
-        best = sorted(winners(found, task, target), key=lambda r: r.attempt.geomean_us or 0.0)[:MOST_WINNERS]
+        best = sorted(winners(found, task, target), key=lambda r: given(r.attempt.geomean_us, 0.0))[:MOST_WINNERS]
         if not best:
             raise UsageError(f"no earlier run has a winner for {task.name} on {target}; leave out --from-memory")
         rows = [(f"{r.attempt.id} of run {r.recollection.run_id}", r.attempt.source) for r in best]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.allowing import asked_allowance, is_of_all
 from app.remembered import keep_recalled, keep_weights
 from app.sandboxes import place_of, refuse_seed, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings
@@ -43,6 +43,7 @@ class RunRequest:
     has_seeds: bool = True  # beside the task's own seeds
     from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
     approves: bool = False  # a person is asked before experiments, and before money above the budget
+    most: Mapping[str, int | float | None] | None = None  # further fields of records.allowance.Allowance
 
 
 def choose_author(settings: Settings, asked: str | None) -> str:
@@ -94,11 +95,9 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
     author = choose_author(settings, request.author)
     has_starts = bool(request.starts) or request.from_memory
     refuse_no_start(has_starts, request.has_seeds, author, task)
-    budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
-    if budget < 0:
-        raise UsageError("--budget-usd cannot be negative")
-    if not math.isfinite(budget):
-        raise UsageError(f"--budget-usd is a number of dollars, not {budget}")
+    most = asked_allowance(settings, {**(request.most or {}), "budget_usd": request.budget_usd}).given()
+    if author != "llm":
+        most = {name: value for name, value in most.items() if is_of_all(name)}
     refuse_seed(request.seed)
     asked = {"tries": settings.tries} | checked_limits(request.limits or {})
     limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
@@ -118,7 +117,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
         seed=request.seed,
         config={
             **limits,
-            **({"budget_usd": budget} if author == "llm" else {}),
+            **most,
             **models,
             **place,
             **shapes,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from records.outside_text import escaped, visible
 from records.quantity import plain
 
 if TYPE_CHECKING:
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 def is_terminal(stderr: bool = False) -> bool:
     """True where the output is a terminal, so that lines may be redrawn."""
     return (sys.stderr if stderr else sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
-
-
-def printable(text: str) -> str:
-    """The text without control characters: a kernel's or a model's output must not control the terminal."""
-    return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else "�" for c in text)
 
 
 def is_unread() -> bool:
@@ -42,17 +38,17 @@ def hush() -> None:
 
 def say(text: str = "") -> None:
     """One line on standard output."""
-    _write(sys.stdout, printable(text) + "\n")
+    _write(sys.stdout, visible(text) + "\n")
 
 
 def note(text: str) -> None:
     """One line on standard error."""
-    _write(sys.stderr, printable(text) + "\n")
+    _write(sys.stderr, visible(text) + "\n")
 
 
 def emit(value: Any) -> None:
     """The JSON answer of a command on standard output."""
-    _write(sys.stdout, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    _write(sys.stdout, escaped(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def console(stderr: bool = False) -> Console:
@@ -65,7 +61,7 @@ def console(stderr: bool = False) -> Console:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
     """Aligned columns on standard output; `right` are the columns of numbers."""
-    cells = [list(headings), *[[printable(cell).replace("\n", " ") for cell in row] for row in rows]]
+    cells = [list(headings), *[[visible(cell).replace("\n", " ") for cell in row] for row in rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
     for row in cells:
         parts = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]

@@ -72,6 +72,7 @@ class ServedRun:
         while True:
             try:
                 held.enter_context(self.context.ledger.driving(self.context.run.id))
+                held.enter_context(self.context.meter.driving())
                 return held
             except LedgerError:
                 if time.monotonic() > until:

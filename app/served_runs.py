@@ -27,13 +27,14 @@ from graph.context import Context
 from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
+from records.allowance import NAMES
 from records.artefacts import ArtefactStore
 from records.computed_once import computed_once
 from records.errors import SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 
-Opening = Callable[[Settings, Run, Ledger, ArtefactStore, float], Context]
+Opening = Callable[[Settings, Run, Ledger, ArtefactStore], Context]
 KEPT = 32  # runs whose collaborators stay open
 KINDS: Mapping[str, tuple[type, ...]] = {
     "task": (str,),
@@ -44,6 +45,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "limits": (dict,),
     "budget_usd": (int, float),
     "approve": (bool,),
+    **dict.fromkeys((name for name in NAMES if name != "budget_usd"), (int, float)),
 }
 FIXED = ("task", "target", "on", "seed")  # results of two runs that differ in one of these have nothing in common
 
@@ -205,8 +207,7 @@ class ServedRuns:
 
     def _open(self, run_id: str) -> ServedRun:
         run = self._run(run_id)
-        budget = float(run.config.get("budget_usd") or self.settings.budget_usd)
-        context = self._opening(self.settings, run, *self._records, budget)
+        context = self._opening(self.settings, run, *self._records)
         if self.settings.telemetry and self._export is None:
             self._export = SpanExport(self.settings, is_told_at_once=True)
         made = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
@@ -230,16 +231,18 @@ def request_of(asked: Mapping[str, Any]) -> RunRequest:
         budget_usd=asked.get("budget_usd"),
         limits=checked_limits(asked.get("limits", {})),
         approves=asked.get("approve", False),
+        most={name: asked[name] for name in NAMES if name in asked},
     )
 
 
 def told(run: Run, request: RunRequest) -> str:
     """The whole request, as the state and the run's record hold it: what was left open is filled in."""
-    usd = run.config.get("budget_usd", request.budget_usd)  # also where the author, who has no use for it, is no model
-    budget = {} if usd is None else {"budget_usd": usd}
+    # Those of the model also where the author, who has no use for them, is none.
+    asked = {"budget_usd": request.budget_usd, **(request.most or {})}
+    most = {name: value for name in NAMES if (value := run.config.get(name, asked.get(name))) is not None}
     limits = dict(request.limits or {})
     chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
-    return _plain({**chosen, "limits": limits, "approve": request.approves, **budget})
+    return _plain({**chosen, "limits": limits, "approve": request.approves, **most})
 
 
 def _asked(state: ServedState) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from app import wiring
+from app.allowing import extend_limits
+from app.continuing import branched, extended
 from app.event_log import Listener, all_of, begun, ended
 from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
@@ -22,9 +24,9 @@ from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
 from records.errors import LedgerError, ScientistError, UsageError
-from records.experiment import Extension, Run
+from records.experiment import Run
 from records.files import write_whole
-from records.ledger import Ledger
+from records.quantity import given
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -201,47 +203,36 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
 
 
 def resume_session(
-    settings: Settings, run_id: str, budget_usd: float | None = None, generations: int | None = None
+    settings: Settings,
+    run_id: str,
+    generations: int | None = None,
+    more: Mapping[str, Any] | None = None,
+    before: int | None = None,
 ) -> Session:
-    """An earlier run, to continue; with another budget for the model, and with more generations, where asked."""
+    """An earlier run, to continue; with more generations and with other limits, by their names, where asked.
+
+    With `before` a new run with its records from before that generation.
+    """
     ledger, artefacts = wiring.open_records(settings, create=False)
     try:
         run = wiring.find_run(ledger, run_id)
+        if before is not None:
+            run = branched(ledger, run, before)
         if generations is not None:
             run = extended(ledger, run, generations)
+        if more:
+            run = extend_limits(ledger, run, more)
     except BaseException:
         ledger.close()
         raise
-    return _session(settings, run, (ledger, artefacts), budget_usd)
-
-
-def extended(ledger: Ledger, run: Run, generations: int) -> Run:
-    """The run with this many generations in all, also where it was done; UsageError where it cannot go on."""
-    if run.status == "failed":
-        raise UsageError(f"the run {run.id} failed and cannot go on: {run.stop_reason}")
-    with ledger.driving(run.id):
-        begun = last_begun(ledger, run.id)
-        total = run.generations_at(begun + 1, wiring.limits_of(run.config).generations)
-        if generations <= begun:
-            raise UsageError(
-                f"the run {run.id} has begun generation {begun}; --generations is the new total, "
-                f"give {begun + 1} or more"
-            )
-        if run.status == "done" or generations != total:
-            ledger.extend(run.id, Extension(begun, generations))
-    return ledger.run(run.id)
-
-
-def last_begun(ledger: Ledger, run_id: str) -> int:
-    """The last generation that a run began, as its diary says."""
-    return max((int(e.payload["generation"] or 0) for e in ledger.events(run_id) if e.kind == "generation"), default=0)
+    return _session(settings, run, (ledger, artefacts))
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """The result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
-    given = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
+    own = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
         generations=max((a.generation for a in attempts), default=0),
@@ -255,11 +246,11 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
         else Best(
             best.id,
             str(folder / "best.hip"),
-            best.geomean_us or 0.0,
+            given(best.geomean_us, 0.0),
             best.time_kind or "",
             seeds.over_best(best),
             seeds.over_naive(best),
-            bool(given) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in given},
+            bool(own) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in own},
             best.time_error,
         ),
     )
@@ -275,11 +266,10 @@ def write_text(path: Path, text: str) -> None:
         ) from None
 
 
-def _session(settings: Settings, run: Run, stores: tuple[Any, Any], budget_usd: float | None = None) -> Session:
+def _session(settings: Settings, run: Run, stores: tuple[Any, Any]) -> Session:
     ledger, artefacts = stores
-    budget = budget_usd if budget_usd is not None else float(run.config.get("budget_usd") or settings.budget_usd)
     try:
-        context = wiring.make_context(settings, run, ledger, artefacts, budget)
+        context = wiring.make_context(settings, run, ledger, artefacts)
         return Session(settings, context, wiring.make_folder(settings, run))
     except BaseException:
         ledger.close()

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from records.address import secrets_of
 from records.errors import SettingsError, UsageError
 
 PREFIX = "KERNEL_SCIENTIST_"
@@ -73,14 +73,30 @@ class Settings(BaseSettings):
     """Model that writes and repairs kernels."""
     model_critic: str | None = None
     """Model that reviews kernels before they are compiled."""
-    usd_per_million_prompt_tokens: float = Field(default=1.25, ge=0)
-    """Price of a million prompt tokens; it drives the budget, so set it to your endpoint's."""
-    usd_per_million_completion_tokens: float = Field(default=10.0, ge=0)
-    """Price of a million completion tokens."""
+    model_fallbacks: str = ""
+    """Models that are asked where a role's own cannot be had, in this order, by commas; of the same endpoint."""
+    reasoning_effort: str = ""
+    """Effort of reasoning that is asked of the model, such as `low`; the server's own when not given."""
+    usd_per_million_prompt_tokens: float | None = Field(default=None, ge=0)
+    """Price of a million prompt tokens; the price file's when not given, and $1.25 for a model that it lacks."""
+    usd_per_million_completion_tokens: float | None = Field(default=None, ge=0)
+    """Price of a million completion tokens; the price file's when not given, and $10 for a model that it lacks."""
+    usd_per_million_cached_tokens: float | None = Field(default=None, ge=0)
+    """Price of a million prompt tokens that the server had in its cache; that of the others when not known."""
+    usd_per_million_reasoning_tokens: float | None = Field(default=None, ge=0)
+    """Price of a million tokens of reasoning; that of the completion when not given."""
+    price_file: Path | None = None
+    """Prices of your own, in the form of the shipped `agents/model/prices.toml`, which counts for other models."""
     model_timeout_s: float = Field(default=600.0, gt=0)
-    """How long one call to the model may take."""
+    """How long one call to the model may take from its first byte to its last."""
     model_retries: int = Field(default=4, ge=0)
-    """Further tries after a call failed for a reason that may pass."""
+    """Further tries of an endpoint that never answered, for reasons that may pass; 0: none, also once it has."""
+    model_patience_s: float = Field(default=6 * 3600.0, ge=0)
+    """How long one question waits for an endpoint that has answered before and is out of order or busy."""
+    model_requests_per_minute: int | None = Field(default=None, ge=1)
+    """Most requests that are sent to the model in a minute; what the server's headers say holds without it."""
+    model_tokens_per_minute: int | None = Field(default=None, ge=1)
+    """Most tokens a minute, of prompts and of what answers may have."""
     max_completion_tokens: int = Field(default=32000, ge=256)
     """Most tokens one answer may have; the budget reserves their price before each call."""
     tools: Literal["auto", "calls", "text", "off"] = "auto"
@@ -99,6 +115,16 @@ class Settings(BaseSettings):
     """Price of a million tokens of texts that get vectors; a run's queries count in its budget."""
     budget_usd: float = Field(default=5.0, ge=0)
     """What one run may spend on the model unless `--budget-usd` says otherwise."""
+    max_tokens: int | None = Field(default=None, ge=0)
+    """Tokens of prompts and answers that one run may use; no limit when not given, as for the next four."""
+    max_calls: int | None = Field(default=None, ge=0)
+    """Requests to the model."""
+    max_evaluations: int | None = Field(default=None, ge=0)
+    """Compilations, estimates, verifications and benchmarks."""
+    max_gpu_seconds: float | None = Field(default=None, ge=0)
+    """Seconds that a GPU works on them."""
+    max_wall_seconds: float | None = Field(default=None, ge=0)
+    """Seconds that the run's processes may drive it."""
 
     worker_token: SecretStr | None = None
     """Token of a served worker, for `--on worker:HOST:PORT`: what is in its `--token-file`."""
@@ -199,15 +225,13 @@ class Settings(BaseSettings):
         """Texts that must never be printed or stored."""
         keys = (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
         told = [key.get_secret_value() for key in keys if key is not None]
-        return (*told, *self.header_values().values(), *self._database_secrets())
+        return (*told, *self.header_values().values(), *self._address_secrets())
 
-    def _database_secrets(self) -> tuple[str, ...]:
-        """The database's address with its password, and the password as it is written and as it is meant."""
-        url = self.database.get_secret_value() if self.database is not None else ""
-        before, found, _ = url.partition("://")[2].rpartition("@")
-        asked = parse_qs(urlsplit(url).query).get("password", [])
-        texts = [before.partition(":")[2] if found else "", *asked]
-        return tuple(dict.fromkeys(each for text in texts if text for each in (url, text, unquote(text))))
+    def _address_secrets(self) -> tuple[str, ...]:
+        """Addresses with a password, and the password in all its forms."""
+        database = self.database.get_secret_value() if self.database is not None else None
+        known = (self.base_url, self.embedding_base_url, self.langsmith_endpoint, self.otlp_endpoint, database)
+        return tuple(dict.fromkeys(secret for url in known if url for secret in secrets_of(url)))
 
     def header_values(self) -> Mapping[str, str]:
         """The headers for the collector, by their names."""

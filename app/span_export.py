@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from app.screen import note
+from records.address import shown_address
 from records.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class SpanExport:
     def _tell(self) -> None:
         if not self._is_told:
             self._is_told = True
-            where = self._settings.otlp_endpoint or "the collector"
+            where = shown_address(self._settings.otlp_endpoint or "") or "the collector"
             note(f"some spans did not reach {where}; the run is not affected")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.kernel_file import read_source
 from records.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ def keep_starts(starts: Sequence[Path], artefacts: ArtefactStore) -> Mapping[str
         return {}
     kept = []
     for path in starts:
-        try:
-            kept.append((path.name, artefacts.put(path.read_text(encoding="utf-8"))))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the kernel {path} cannot be read ({type(error).__name__})") from None
+        kept.append((path.name, artefacts.put(read_source(path))))
     return {"starts": json.dumps(kept)}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.screen import format_us, say, table
 from records.evaluation import Evaluation, Measurement
-from records.quantity import plain
+from records.quantity import known, plain
 from records.ranking import mean_of
 
 FIELDS = ("time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us")
@@ -24,11 +24,11 @@ def time_json(m: Measurement | None) -> Mapping[str, Any]:
         "time_kind": m.kind,
         "ci_low": m.ci_low_us,
         "ci_high": m.ci_high_us,
-        "warm_us": m.warm_us or None,
+        "warm_us": known(m.warm_us),
         "bound": m.bound,
         "roofline_fraction": m.roofline_fraction,
         "resources_us": dict(m.resources_us),
-        "bound_us": m.bound_us or None,
+        "bound_us": known(m.bound_us),
         "time_error": m.error or None,
         "stalls_us": dict(m.stalls_us),
     }
@@ -99,8 +99,8 @@ def _print_predicted(made: Evaluation) -> None:
             [
                 f"  {m.case}",
                 format_us(m.time_us),
-                format_us(m.warm_us or None),
-                format_us(m.bound_us or None),
+                format_us(known(m.warm_us)),
+                format_us(known(m.bound_us)),
                 format_us(m.roofline_us),
                 f"{m.roofline_fraction:.0%}",
                 m.bound or "-",

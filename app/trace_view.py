@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.pricing import price_of
 from app.redaction import redacted
 from records.errors import LedgerError
+from records.outside_text import visible
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -78,18 +80,17 @@ class TraceView:
         used = answer.get("token_usage") if isinstance(answer, Mapping) else None
         if not isinstance(used, dict) or not isinstance(used.get("prompt_tokens"), int):
             return {}
-        asked, answered = used["prompt_tokens"], int(used.get("completion_tokens") or 0)
-        paid = (
-            asked * self._settings.usd_per_million_prompt_tokens / 1e6,
-            answered * self._settings.usd_per_million_completion_tokens / 1e6,
-        )
+        told = used.get("completion_tokens")
+        asked, answered = used["prompt_tokens"], told if isinstance(told, int) else 0
+        price = price_of(self._settings, str(answer.get("model_name", "")) if isinstance(answer, Mapping) else "")
+        paid = price.cost_usd(asked, 0), price.cost_usd(0, answered)
         counted = {"input_tokens": asked, "output_tokens": answered, "total_tokens": asked + answered}
         costs = {"input_cost": paid[0], "output_cost": paid[1], "total_cost": sum(paid)}
         return {"usage_metadata": {**counted, **costs}}
 
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._text(redacted(value, self._settings.secrets(), self._home))
+            return self._text(visible(redacted(value, self._settings.secrets(), self._home)))
         if isinstance(value, Mapping):
             return {self._clean(str(name)): self._clean(inner) for name, inner in value.items()}
         if isinstance(value, list | tuple):

@@ -14,6 +14,7 @@ from uuid import UUID
 from app.screen import note
 from app.settings import Settings
 from app.trace_view import view_of
+from records.address import shown_address
 from records.errors import SettingsError
 
 ANSWER_S, FLUSH_S = 0.9, 1.0  # waits at the end of a program: for a first answer, for what was not sent yet
@@ -35,7 +36,7 @@ class Traces:
 
         self.view = view_of(settings)
         self.project = settings.langsmith_project
-        self._where = settings.langsmith_endpoint or "LangSmith"
+        self._where = shown_address(settings.langsmith_endpoint or "") or "LangSmith"
         self._faults: list[str] = []
         self._scores: dict[UUID, Mapping[str, float]] = {}
         logging.getLogger("langsmith").setLevel(logging.CRITICAL)  # its messages show part of the key

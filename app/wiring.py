@@ -6,8 +6,9 @@ import os
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when it is first imported
 
+import hashlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from app.allowing import meter_of
 from app.configured_store import make_store
 from app.event_log import EventLog
 from app.paid_embedder import PaidEmbedder
+from app.pricing import ASSUMED_USD, prices_of
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
+from app.screen import note
 from app.settings import OPENAI, Settings
 from app.starts import starts_of
 from app.task_folders import open_task
@@ -27,10 +31,12 @@ from records.errors import LedgerError, NoRecords, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
+from records.run_meter import RunMeter
 
 if TYPE_CHECKING:
     from agents.author import Assignment, Author
     from agents.model.endpoint import Endpoint
+    from agents.model.endpoint_memory import EndpointMemory
     from graph.context import Context, Limits, MachineCode
     from graph.drive import Checkpoints
     from knowledge.embedder import EndpointEmbedder
@@ -94,7 +100,8 @@ def make_endpoint(settings: Settings) -> Endpoint:
         )
     from pydantic import SecretStr
 
-    from agents.model.endpoint import Endpoint, Price
+    from agents.model.endpoint import Endpoint
+    from agents.model.price import Price
 
     return Endpoint(
         base_url=settings.base_url or OPENAI,
@@ -104,27 +111,44 @@ def make_endpoint(settings: Settings) -> Endpoint:
         timeout_s=settings.model_timeout_s,
         max_tokens=settings.max_completion_tokens,
         retries=settings.model_retries,
-        price=Price(settings.usd_per_million_prompt_tokens, settings.usd_per_million_completion_tokens),
+        patience_s=settings.model_patience_s,
+        fallbacks=tuple(name.strip() for name in settings.model_fallbacks.split(",") if name.strip()),
+        effort=settings.reasoning_effort.strip(),
+        requests_per_minute=settings.model_requests_per_minute,
+        tokens_per_minute=settings.model_tokens_per_minute,
+        price=Price(*ASSUMED_USD, is_known=False),
+        prices=prices_of(settings),
         tools=settings.tools if settings.tools != "off" else "auto",
     )
 
 
+def make_memory(settings: Settings) -> EndpointMemory:
+    """The memory of what earlier runs and `doctor` found out about endpoints."""
+    from agents.model.endpoint_memory import EndpointMemory
+
+    return EndpointMemory(settings.cache_folder / "endpoints.json")
+
+
 def make_author(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float, explores: bool = False
-) -> tuple[Author, Callable[[float], None] | None]:
-    """The playbook, or the scientist over a language model, whose budget the second answer raises.
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter, explores: bool = False
+) -> Author:
+    """The playbook, or the scientist over a language model, whose calls the meter allows.
 
     `explores`: the graph tries the changes of the playbook by itself.
     """
     if run.author == "playbook":
         from agents.playbook.playbook import Playbook
 
-        return Playbook(run.seed, explores), None
+        return Playbook(run.seed, explores)
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
-    gateway = Gateway(make_endpoint(settings), ledger, artefacts, budget_usd)
-    return Scientist(gateway), gateway.allow
+    def told(text: str) -> None:
+        note(text)
+        ledger.event(run.id, "warning", {"message": text}, f"warning:{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+
+    endpoint, memory = make_endpoint(settings), make_memory(settings)
+    return Scientist(Gateway(endpoint, ledger, artefacts, meter=meter, memory=memory, tell=told))
 
 
 def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...] = ()) -> Assignment:
@@ -137,7 +161,7 @@ def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...
     return Assignment(*fixed, combines=bool(limits.dispatch), classifies=bool(limits.taxonomy), recalled=recalled)
 
 
-def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Context:
+def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore) -> Context:
     """The collaborators of one run, for `build_graph()`."""
     from agents.playbook.changes import Changes
     from graph.context import Context, Deferred
@@ -149,16 +173,15 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     place = str(run.config.get("place") or "")
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place, run_id=run.id)
     require_fence_of(settings, sandbox)
-    limits, budget = limits_of(run.config), max(budget_usd, allowed_usd(ledger, run))
+    limits, meter = limits_of(run.config), meter_of(settings, run, ledger)
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
-    author, allow = make_author(settings, run, ledger, artefacts, budget, explores)
     assignment = assignment_of(run, task, limits, recalled_of(run.config, artefacts))
     return Context(
         run=run,
-        author=author,
+        author=make_author(settings, run, ledger, artefacts, meter, explores),
         sandbox=sandbox,
         assignment=assignment,
-        literature=make_literature(settings, run, ledger, artefacts, budget_usd),
+        literature=make_literature(settings, run, ledger, artefacts, meter),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,
@@ -167,26 +190,22 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         has_seeds=run.config.get("has_seeds") is not False,
         disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
         approves=run.config.get("approves") is True,
-        allow_usd=allow,
+        allow_usd=None if run.author == "playbook" else lambda usd: meter.allow(budget_usd=usd),
+        given_meter=meter,
         listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
     )
 
 
 def make_literature(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter
 ) -> StoredLiterature:
     """The store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
 
     def paid(asked: EndpointEmbedder) -> PaidEmbedder:
         usd = settings.usd_per_million_embedding_tokens / 1e6
-        return PaidEmbedder(asked, run.id, ledger, artefacts, usd, lambda: max(budget_usd, allowed_usd(ledger, run)))
+        return PaidEmbedder(asked, run.id, ledger, artefacts, usd, lambda: meter.allowance)
 
     return StoredLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
-
-
-def allowed_usd(ledger: Ledger, run: Run) -> float:
-    """The most that a person allowed while the run was asking; 0 where none did."""
-    return max((float(e.payload["usd"] or 0) for e in ledger.events(run.id) if e.kind == "allowed"), default=0.0)
 
 
 def make_disassembler(settings: Settings, target: str) -> MachineCode | None:

@@ -39,7 +39,9 @@ class Benchmark:
 
 # Programs for whoever asks one question. What the first three measure is on the page from the stored evidence of
 # `judge_evidence`; two are for whoever works on the interpreter, and `machine_speed` compares it with another checkout.
-ALONE = frozenset({"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits"})
+ALONE = frozenset(
+    {"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}
+)
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark(
@@ -189,10 +191,24 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "parallel_budget",
+        "Callers in parallel on one budget",
+        "What 32 callers of a model spend of each budget from 0 to 100 % of their work, by the server's own bill.",
+        3,
+    ),
+    Benchmark(
         "kills",
         "Kills in a cluster",
         "Stations, supervisor, bridge, driver, nodes and head killed during a run: what is lost, and for how long.",
         0.2,
+        arguments=("--stored",),
+        stored=True,
+    ),
+    Benchmark(
+        "model_kills",
+        "Kills with a model",
+        "The driver killed at random moments, with a model that never answers twice the same: what is asked again.",
+        0.1,
         arguments=("--stored",),
         stored=True,
     ),

@@ -5,6 +5,8 @@ The child reads a path a line and answers in one line of JSON: {"body": ...} or 
 
 from __future__ import annotations
 
+import base64
+import errno
 import json
 import signal
 import subprocess
@@ -15,6 +17,8 @@ from pathlib import Path
 from documents.document import UNSAID, Citation, Text, make_text, require_word
 from documents.encodings import clean, decode
 from records.errors import DocumentError
+from records.files import read_strange
+from records.outside_text import decoded
 
 PLAIN, RST = (".md", ".markdown", ".mdx", ".txt"), (".rst", ".rest")
 HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
@@ -52,23 +56,25 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         from documents.markup import from_markdown
 
         try:
-            size = path.stat().st_size
-            if size > most_bytes(path):
-                raise DocumentError(f"the document {path} is larger than {most_bytes(path) // 10**6} MB; split it")
-            data = path.read_bytes()
+            data = read_strange(path, most_bytes(path))
         except OSError as error:
-            raise DocumentError(f"the document {path} cannot be read: {error.strerror or error}") from error
+            if error.errno == errno.EFBIG:
+                raise DocumentError(
+                    f"the document {path} is larger than {most_bytes(path) // 10**6} MB; split it"
+                ) from error
+            said = "it is a link; name the file itself" if error.errno == errno.ELOOP else error.strerror or error
+            raise DocumentError(f"the document {path} cannot be read: {said}") from error
         if not data:
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
-        body = self._asked(path) if is_child else from_markdown(decode(path, data))
+        body = self._asked(path, data) if is_child else from_markdown(decode(path, data))
         return make_text(uri or str(path), str(path), data, body, given, rule, place)
 
-    def _asked(self, path: Path) -> str:
+    def _asked(self, path: Path, data: bytes) -> str:
         child = self._child or self._start()
         assert child.stdin and child.stdout
         try:
-            child.stdin.write(json.dumps(str(path.absolute())) + "\n")  # it has a folder of its own
+            child.stdin.write(json.dumps([str(path), base64.b64encode(data).decode()]) + "\n")  # it opens no file
             child.stdin.flush()
             answer = child.stdout.readline()
         except OSError:
@@ -76,7 +82,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not answer.endswith("\n"):
             self._end(child)
             raise DocumentError(f"the document {path} takes too long to read, or too much memory; it is left out")
-        said = json.loads(answer)
+        said = decoded(answer)
         if "why" in said:
             raise DocumentError(said["why"])
         return str(said["body"])
@@ -96,13 +102,13 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         child.communicate()
 
 
-def _body(path: Path) -> str:
+def _body(path: Path, data: bytes) -> str:
     """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
     from documents.markup import from_html, from_notebook, from_rst
     from documents.pdf import from_pdf
     from documents.source_code import from_code
 
-    suffix, data = path.suffix.lower(), path.read_bytes()
+    suffix = path.suffix.lower()
     if suffix in PDF:
         return from_pdf(path, data, lambda: _allow(PAGE_CPU_S + signal.getitimer(signal.ITIMER_PROF)[0]))
     text = clean(decode(path, data))
@@ -130,10 +136,11 @@ def _serve(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
-        path = Path(json.loads(line))
+        name, coded = json.loads(line)
+        path = Path(name)
         _allow(cpu_s)
         try:
-            answer = {"body": _body(path)}
+            answer = {"body": _body(path, base64.b64decode(coded))}
         except DocumentError as error:
             answer = {"why": str(error)}
         except (OSError, MemoryError, RecursionError, ValueError, AssertionError, ArithmeticError) as error:

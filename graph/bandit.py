@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from records.quantity import given
+
 WIDTH = 0.25  # of the confidence term: rewards for a kernel are mostly far below 1
 
 
@@ -36,7 +38,7 @@ class Bandit:
 
     def add(self, rule: str, gain_pct: float | None, kernels: int) -> None:
         """One experiment's outcome; None: no kernel of it was right."""
-        gain = max(0.0, gain_pct or 0.0)
+        gain = max(0.0, given(gain_pct, 0.0))
         arm = self.arms.get(rule, Avenue())
         self.arms[rule] = Avenue(
             arm.pulls + 1, arm.reward + min(1.0, math.log2(1 + gain / 100)), arm.cost + max(1, kernels)

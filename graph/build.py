@@ -10,9 +10,9 @@ from langgraph.graph.state import CompiledStateGraph
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
+from graph.experiment_node import experiment
 from graph.labels import NAME
 from graph.state import Start, State
-from graph.subgraph import experiment
 
 
 class RunGraph(StateGraph[State, Context, Start, State]):

@@ -21,6 +21,7 @@ from graph.split import ShapeRange, best_rows
 from graph.table_options import Option, is_right, options_of
 from records.evaluation import Evaluation, comparison_key
 from records.experiment import Attempt, Credit, Experiment
+from records.quantity import given
 from records.ranking import ties
 from sandbox.candidate.dispatch import Variant, written
 from sandbox.candidate.prepare import Prepared
@@ -40,6 +41,8 @@ class _Table:
 def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) -> VerifiedKernel | None:
     """The dispatch of a run that ends, recorded as an attempt; None where one kernel serves all cases as well."""
     context = runtime.context
+    if not generation:  # a limit among the seeds or right behind them: nothing is there that could serve beside them
+        return None
     experiment = _experiment(context, generation, leader.attempt)
     known = context.ledger.attempt(context.run.id, f"{experiment.id}-a0")
     if known is not None:
@@ -141,7 +144,7 @@ def _served(rows: Sequence[ShapeRange], options: Sequence[Option]) -> list[tuple
 def _gain_pct(context: Context, made: _Table, leader: VerifiedKernel) -> float | None:
     """The gain over the best single kernel; None where it is not clear. Measured times are taken in turns."""
     if made.evaluation.time_kind == "predicted":
-        gain = gain_pct(leader.time_us, made.evaluation.geomean_us or leader.time_us)
+        gain = gain_pct(leader.time_us, given(made.evaluation.geomean_us, leader.time_us))
         is_clear = gain >= context.limits.clear_pct and not ties(made.evaluation, leader.evaluation)
         return gain if is_clear else None
     context.ledger.add_evaluation(context.run.id, made.evaluation)

@@ -11,6 +11,7 @@ from agents.author import Assignment, Author, Specimen
 from graph.exploration import ChangeBook
 from graph.history import History
 from graph.renewals import Renewals
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.computed_once import computed_once
 from records.evaluation import Rival
@@ -18,6 +19,7 @@ from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation, ReaderRole
 from records.machine_code import InnerLoop
+from records.run_meter import RunMeter
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox
@@ -126,6 +128,7 @@ class Context:
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
     listener: Callable[[Mapping[str, Any]], None] | None = None  # gets them too, wherever they go: the run's event log
     approves: bool = False  # a person is asked before experiments, and before money above the budget
+    given_meter: RunMeter | None = None  # of the run's limits; the author's calls are counted by the same one
     allow_usd: Callable[[float], None] | None = None  # gives the author a larger budget; None where nothing is paid
 
     def generations_at(self, generation: int) -> int:
@@ -136,6 +139,12 @@ class Context:
     def explores(self) -> bool:
         """True where kernels are explored: with a book of changes, and answers that do not come from far away."""
         return self.limits.explorations > 0 and self.changes is not None and self.deferred is None
+
+    @computed_once
+    def meter(self) -> RunMeter:
+        """The run's use of its limits; without limits where none were given."""
+        plain = RunMeter(self.ledger, self.run.id, Allowance(), has_gpu=False)
+        return plain if self.given_meter is None else self.given_meter
 
     @computed_once
     def deferred(self) -> Deferred | None:

@@ -182,7 +182,7 @@ def table_context(folder: Path, task: Task, author: Author, limits: Limits | Non
         literature=ListedLiterature("A passage."),
         ledger=ledger,
         artefacts=ArtefactStore(folder / "artefacts", ledger),
-        limits=limits or Limits(),
+        limits=Limits() if limits is None else limits,
     )
 
 

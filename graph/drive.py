@@ -14,18 +14,22 @@ from uuid import UUID
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import Command
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
 from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
 from graph.context import Context
 from graph.labels import NAME, metadata_of, tags_of
 from graph.leaving import left
+from graph.limiting import continued
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
-from graph.state import SCHEMA_VERSION, Start
-from records.errors import BudgetExhausted, LedgerError
+from graph.repairing import repair
+from graph.state import SCHEMA_VERSION, Start, State
+from records.errors import LedgerError
 from records.experiment import Run
+from records.seals import install, unsound
 
 Progress = Callable[[Mapping[str, Any]], None]
 Ask = Callable[[Question], Any]  # an answer, None for none
@@ -45,9 +49,10 @@ def drive(
 ) -> Run:
     """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
-    A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C, a
-    machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
-    raised and leaves the run failed. A run that is done is returned untouched.
+    A run that meets a limit is done with its best kernel, and goes on when it is resumed with more. An answer that is
+    not there yet pauses the run and is no error. Ctrl-C, a machine at fault and a closed pipe of `progress` pause it
+    too and are raised again; a request that cannot be is raised and leaves the run failed. A run that is done is
+    returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
     `checkpoint` is a file, or opens the checkpointer of a database.
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
@@ -59,11 +64,14 @@ def drive(
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
     with ledger.driving(run_id):
+        if said := repair(context):
+            progress({"event": "warning", "generation": 0, "message": said, "usd": ledger.paid_usd(run_id)})
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
+        begun = context.meter.driving()
         place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
-        with contextlib.suppress(BudgetExhausted), left(ledger, run_id), place as opened:
+        with left(ledger, run_id), begun, place as opened:
             paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")
@@ -88,14 +96,7 @@ def step_through(
     config = run_config(context, trace_id)
     if max_concurrency:
         config["max_concurrency"] = max_concurrency + 1  # langgraph's reader of the stream holds one; with 1 it hangs
-    state = graph.get_state(config)
-    if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-        saver.delete_thread(context.run.id)
-        state = graph.get_state(config)
-    ended = state.values.get("generation") if state.values.get("stop") else None
-    if any(extension.after == ended for extension in context.run.extensions):
-        graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
-        state = graph.get_state(config)
+    state = _taken_up(graph, saver, config, context)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
@@ -116,6 +117,31 @@ def step_through(
             return asked[0] if asked else waiting(interrupts)
         start = Command(resume=answers)
         config.pop("run_id", None)  # of the first part's trace
+
+
+def _taken_up(
+    graph: CompiledStateGraph[State, Context, Start, State],
+    saver: BaseCheckpointSaver[Any],
+    config: RunnableConfig,
+    context: Context,
+) -> StateSnapshot:
+    """The state of a run from which it goes on: with more generations, or behind the limit that it met."""
+    state = graph.get_state(config)
+    if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    ended = state.values.get("generation") if state.values.get("stop") else None
+    if any(extension.after == ended for extension in context.run.extensions):
+        graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
+        state = graph.get_state(config)
+    going_on = continued(state.values)
+    if going_on is not None and not state.values["best_id"]:  # met among the seeds, which are in the ledger
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    elif going_on is not None:
+        graph.update_state(config, going_on[0], as_node=going_on[1])
+        state = graph.get_state(config)
+    return state
 
 
 def _one_by_one(progress: Progress) -> Progress:
@@ -185,7 +211,11 @@ def _open(path: Path) -> sqlite3.Connection | None:
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
             SqliteSaver(connection).setup()
-            return connection
+            tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            install(connection, tables)
+            connection.commit()
+            if not any(unsound(connection, table) for table in tables):
+                return connection
     except sqlite3.Error as error:
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
             raise LedgerError(

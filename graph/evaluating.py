@@ -6,6 +6,7 @@ from functools import partial
 
 from graph.claiming import claimed, release, tell_payer
 from graph.context import Context
+from records.codec import as_stored
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
@@ -23,7 +24,8 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     Where another run is making it, it is waited for. A conclusion is stored by `record_attempt`, which follows at once.
     """
     key = context.sandbox.key(prepared)
-    known = dispatched.alone(prepared, key) or context.ledger.evaluation(key, purpose)
+    refused = dispatched.alone(prepared, key)
+    known = as_stored(refused) if refused is not None else context.ledger.evaluation(key, purpose)
     if known is not None:
         tell_payer(context, key, purpose)
         return known
@@ -34,7 +36,7 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
         if prepared.arms:
             made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
-            made = question(context.sandbox, purpose)(prepared)
+            made = _judged(context, purpose, prepared)
         stored = _stored(context, purpose, made, key)
     if not is_conclusion(purpose, made):
         release(context, key, purpose)
@@ -45,14 +47,31 @@ def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluatio
     """The evaluation of a kernel of a table, stored under its own key; it may be right for a part of the shapes."""
     key = context.sandbox.key(arm)
     known = context.ledger.evaluation(key, purpose)
-    made = known or _stored(context, purpose, question(context.sandbox, purpose)(arm), key)
+    made = known or _stored(context, purpose, _judged(context, purpose, arm), key)
     return context.ledger.add_evaluation(context.run.id, made, purpose)
+
+
+def _judged(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
+    """The sandbox's answer; LimitReached where a limit of the run does not allow the question."""
+    with context.meter.judging(purpose) as worked:
+        made = question(context.sandbox, purpose)(prepared)
+        worked(made.seconds)
+    return made
+
+
+def _timed_in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison:
+    with context.meter.judging("compare") as worked:
+        made = context.sandbox.compare(new, old)
+        worked(made.seconds)
+    return made
 
 
 def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> Evaluation:
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
-    return made if is_conclusion(purpose, made) else context.ledger.add_evaluation(context.run.id, made, purpose)
+    if is_conclusion(purpose, made):
+        return as_stored(made)
+    return context.ledger.add_evaluation(context.run.id, made, purpose)
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
@@ -85,7 +104,7 @@ def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Compar
         plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
         made = dispatched.compared(partial(_in_turns, context), new, old, plain)
     else:
-        made = context.sandbox.compare(new, old)
+        made = _timed_in_turns(context, new, old)
     if made.key != key:
         raise DeviceError(f"the sandbox compared {made.key[:12]} when asked for {key[:12]}; please report this")
     return context.ledger.add_comparison(context.run.id, made)
@@ -97,7 +116,7 @@ def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | No
     if keys[0] == keys[1]:
         return None
     known = context.ledger.comparison(comparison_key(*keys))
-    return known or context.ledger.add_comparison(context.run.id, context.sandbox.compare(new, old))
+    return known or context.ledger.add_comparison(context.run.id, _timed_in_turns(context, new, old))
 
 
 def prepared_again(context: Context, attempt: Attempt) -> Prepared:

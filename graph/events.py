@@ -31,8 +31,11 @@ def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
 
 
-def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evaluation | None = None) -> None:
-    """Append an attempt, its event and the benchmark that it ends with to the ledger in one commit, then report it."""
+def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evaluation | None = None) -> Attempt:
+    """Append an attempt, its event and the benchmark that it ends with to the ledger in one commit, then report it.
+
+    The stored attempt is returned, which is the first of its id.
+    """
     payload: dict[str, Value] = {
         "generation": attempt.generation,
         "experiment": attempt.experiment_id,
@@ -53,9 +56,10 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evalu
         if benchmark is not None:
             ledger.add_evaluation(attempt.run_id, benchmark)
             ledger.unclaim(attempt.run_id, benchmark.key, "benchmark")
-        ledger.add_attempt(attempt)
+        stored = ledger.add_attempt(attempt)
         ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
     tell(runtime, "attempt", payload)
+    return stored
 
 
 def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> None:

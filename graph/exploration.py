@@ -15,6 +15,7 @@ from typing import Protocol
 
 from graph.predictor import Predictor, features_of
 from records.evaluation import Evaluation
+from records.quantity import given
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.quantities import quantities, unused_tunables
 from sandbox.candidate.search import Search, Timing
@@ -181,7 +182,7 @@ class Exploration:
             else:
                 probe = replace(probe, timing=Timing(None))
         self.probes.append(probe)
-        ratio = (probe.timing.time_us or math.inf) / before.time_us if before and before.time_us else 1.0
+        ratio = given(probe.timing.time_us, math.inf) / before.time_us if before and before.time_us else 1.0
         if len(step.names) == 1:
             self._lost[step.names[0]] = ratio
         elif self.best is not probe:  # nobody knows which of them lost
@@ -272,7 +273,7 @@ def _over(best: Probe, parent: Probe, readings: Sequence[tuple[Mapping[str, int]
     here = dict(best.prepared.tunables)
     same = [t.time_us for choice, t in readings if t.time_us and {**here, **choice} == here]
     theirs = same[0] if same else parent.timing.time_us
-    return (best.timing.time_us or 1.0) / (theirs or 1.0)
+    return given(best.timing.time_us, 1.0) / given(theirs, 1.0)
 
 
 def _scaled(timing: Timing, ratio: float) -> Timing:

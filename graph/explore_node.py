@@ -20,6 +20,7 @@ from graph.state import TrialState
 from graph.trial import Trial
 from records.codec import from_plain, to_plain
 from records.experiment import Attempt
+from records.quantity import given
 from records.ranking import interval_of
 from sandbox.candidate.search import Timing
 from sandbox.candidate.tuning import FINALISTS
@@ -44,7 +45,7 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         reason += "; what does not apply and why stands in the report" if search.refusals else ""
         return {**made, **end(updated(state, **made), runtime, "duplicate", reason)}
     same = [p for p in search.probes if p.prepared.id == chosen.prepared.id and p.timing.time_us]
-    ranked = sorted(same, key=lambda p: (p is not chosen, p.timing.time_us or 0.0))
+    ranked = sorted(same, key=lambda p: (p is not chosen, given(p.timing.time_us, 0.0)))
     choices = [dict(p.prepared.tunables) for p in ranked[:FINALISTS]]
     draft = Draft(chosen.prepared.source, chosen.changes, search.without_gain)
     drafted = fresh(trial, 0, draft)
@@ -82,4 +83,6 @@ def readings_of(context: Context, attempt: Attempt) -> list[tuple[Mapping[str, i
 
 
 def _estimated(probe: Probe) -> Estimated:
-    return Estimated(dict(probe.prepared.tunables), probe.evaluation.geomean_us or 0.0, *interval_of(probe.evaluation))
+    return Estimated(
+        dict(probe.prepared.tunables), given(probe.evaluation.geomean_us, 0.0), *interval_of(probe.evaluation)
+    )

@@ -22,6 +22,7 @@ from records.errors import LedgerError
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
+from records.quantity import given
 
 SHOWN = 100  # kernels that a selector is shown: each is a line of its prompt
 PLANNED = 24  # kernels in the planner's table, which has more columns of thought to spend its prompt on
@@ -214,7 +215,7 @@ def _member(attempt: Attempt, evaluation: Evaluation, titles: Mapping[str, str])
         id=attempt.id,
         parent_id=attempt.parent_id,
         title=titles.get(attempt.experiment_id, attempt.experiment_id),
-        geomean_us=evaluation.geomean_us or math.inf,
+        geomean_us=given(evaluation.geomean_us, math.inf),
         time_kind=attempt.time_kind or "",
         times_us=times_us(evaluation),
         strategy=attempt.strategy,

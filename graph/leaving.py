@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from records.errors import BudgetExhausted, MachineError, UsageError
+from records.errors import MachineError, UsageError
 from records.ledger import Ledger
 
 
@@ -13,14 +13,11 @@ from records.ledger import Ledger
 def left(ledger: Ledger, run_id: str) -> Iterator[None]:
     """Note in the ledger how the block leaves the run, where it raises; the fault goes on.
 
-    A machine at fault, a used-up budget, Ctrl-C and a closed pipe of whoever watches leave a run that can go on. A
+    A machine at fault, Ctrl-C and a closed pipe of whoever watches leave a run that can go on. A
     request that cannot be leaves a failed one.
     """
     try:
         yield
-    except BudgetExhausted as error:
-        ledger.finish(run_id, "paused", str(error), "budget")
-        raise
     except MachineError as error:
         ledger.finish(run_id, "paused", str(error), "machine")
         raise

@@ -8,6 +8,7 @@ from records.code_meanings import CODES
 from records.concealment import name_told, told
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
+from records.quantity import given
 from records.ranking import is_slight, tie_text
 
 SLIGHT = 0.1  # per cent: no gain to speak of
@@ -49,7 +50,7 @@ def cause_of(attempt: Attempt) -> str:
         return "; believed: nothing shows that the change is the cause"
     if attempt.standing != "shown":
         return ""
-    equal, idea = attempt.credit.equal_pct, attempt.credit.idea_pct or 0.0
+    equal, idea = attempt.credit.equal_pct, given(attempt.credit.idea_pct, 0.0)
     if equal is not None and abs(equal) < SLIGHT <= abs(idea):
         return f"; shown: the change gives nothing at the parent's tunables, all of it at {same}"
     return f"; shown: the change itself gives {shown:+.1f} % at the same tunables"

@@ -16,9 +16,12 @@ from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
+from graph.firewall import WalledPlace, asked, walled
 from graph.lesson import EXPLORED
+from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
+from graph.planned import known_picks, known_selection, pick_of
 from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.queries import of_cost
 from graph.recollections import gather
@@ -27,6 +30,7 @@ from graph.state import SCHEMA_VERSION, Pick, State
 from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_stop, rules_of
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
+from records.quantity import given
 
 RULES: Mapping[str, Callable[[Idea], float]] = {
     "most_innovative": lambda idea: idea.innovation,
@@ -35,6 +39,7 @@ RULES: Mapping[str, Callable[[Idea], float]] = {
 }
 
 
+@limited
 @pausing
 def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the run down, and judge and tune the task's seeds as generation 0: gains are over the best of them."""
@@ -51,7 +56,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         context.ledger.finish(context.run.id, "failed", refusal)
         raise TaskError(refusal)
     leader = best(context, accepted_of(context, 0))
-    start = {"first_us": first.default_us or 0.0, "seed_us": leader.time_us}
+    start = {"first_us": given(first.default_us, 0.0), "seed_us": leader.time_us}
     _tell_best(runtime, 0, leader.attempt, leader.time_us, start)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -59,18 +64,24 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "generation": 0,
         "stagnant": 0,
         "stop": "",
+        "limit": "",
+        "limited_at": "",
         **start,
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
     }
 
 
+@limited
 @pausing
 def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Start the next generation: choose the kernel to build on and one to learn from."""
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
+    done = known_selection(context, generation)
+    if done is not None:
+        return {"generation": generation, "picks": [], "exhausted": False, **done}
     leader = kernel(context, state["best_id"]).attempt
     members = pool(context, generation, context.history.members(generation, leader.id))
     known = {member.id for member in members}
@@ -80,7 +91,8 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     try:
         step = Step(context.run.id, generation)
         ruled = choice_of(context, generation, fastest, members)
-        chosen = ruled or context.author.select(step, context.assignment, members)
+        place = WalledPlace(f"{generation}:select", generation)
+        chosen = ruled or asked(runtime, place, lambda: context.author.select(step, context.assignment, members))
     except MalformedReply as error:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
@@ -103,38 +115,48 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
+@limited
 @pausing
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    asked: tuple[str, ...] = ()
+    if known_picks(context, generation):
+        return {}
+    queries: tuple[str, ...] = ()
     base = specimen(context, state["base_id"], generation)
     if context.author.reads and context.limits.planner_tokens:
         try:
-            asked = context.author.queries(Step(context.run.id, generation), context.assignment, base)
+            step = Step(context.run.id, generation)
+            place = WalledPlace(f"{generation}:retrieve", generation)
+            queries = asked(runtime, place, lambda: context.author.queries(step, context.assignment, base))
         except MalformedReply as error:
             emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
-    queries = (*asked, *of_cost(base.evaluation))
+    queries = (*queries, *of_cost(base.evaluation))
     read(runtime, PassageQuery(place_of(generation), "planner", generation, queries))
     return {}
 
 
+@limited
 @pausing
 def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
+    if done := known_picks(context, generation):
+        return {"picks": done, "exhausted": False, "is_asked": context.approves}
     limits, memory = context.limits, context.history.memory(generation)
+    known = (
+        Step(context.run.id, generation),
+        context.assignment,
+        specimen(context, state["base_id"], generation),
+        planned_with(context, generation),
+        memory,
+        Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
+    )
+    proposal: Proposal | None
     try:
-        proposal = context.author.plan(
-            Step(context.run.id, generation),
-            context.assignment,
-            specimen(context, state["base_id"], generation),
-            planned_with(context, generation),
-            memory,
-            Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
-        )
+        proposal = asked(runtime, WalledPlace(f"{generation}:plan", generation), lambda: context.author.plan(*known))
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
@@ -162,6 +184,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
 
+@concluding
 @pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Examine the generation's results, and decide whether there is a reason to stop."""
@@ -178,18 +201,23 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     is_extended = any(e.after == generation for e in context.run.extensions)
-    stagnant = 0 if gained or is_extended else state["stagnant"] + 1
-    stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    limit = state.get("limit", "")
+    stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
+    going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
+    stop = context.meter.told(limit) if limit else going_on
     if stop:
-        table = compose(runtime, generation, leader)  # which a run that goes on does not build on
+        end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
+        table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)
         if table is not None:
             _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
+        earlier = f"{generation}:{stop}" if limit else earlier
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         if context.limits.memory_tokens:
             context.ledger.remember(gather(context, (table or leader).attempt))
-        context.ledger.finish(context.run.id, "done", stop)
-    return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
+        context.ledger.finish(context.run.id, "done", stop, "limit" if limit else "")
+    led = {"best_id": leader.attempt.id, "best_us": leader.time_us}
+    return {**led, "stagnant": stagnant, "stop": stop, "limit": limit}
 
 
 def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:
@@ -246,10 +274,9 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         innovation=idea.innovation,
         picked_as=rule,
         cites=idea.cites,
+        move=idea.move,
     )
-    context.ledger.add_experiment(experiment)
-    found: Pick = {"experiment_id": experiment.id, "move": idea.move}
-    return {**found, "explores": True} if rule == EXPLORED else found
+    return pick_of(context.ledger.add_experiment(experiment))
 
 
 def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Idea, str], ...]:

@@ -35,10 +35,14 @@ class PassageQuery:
 
 
 def read(runtime: Runtime[Context], asked: PassageQuery) -> tuple[Quotation, ...]:
-    """The passages for a prompt, the best first; none, with a warning, where the store cannot be read."""
+    """The passages for a prompt, the best first; none, with a warning, where the store cannot be read.
+
+    That there were none is kept: the run that is resumed asks the same question, also where the store is whole again.
+    """
     try:
         return looked_up(runtime, asked)
     except KnowledgeError as error:
+        _keep(runtime, asked, (), ())
         where = {"experiment": asked.experiment_id} if asked.experiment_id else {}
         emit(runtime, "warning", f"{asked.place}:read", generation=asked.generation, **where, message=str(error))
         return ()

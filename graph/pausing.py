@@ -16,8 +16,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, interrupt
 
 from graph.context import Context
-from graph.question import more_budget
-from records.errors import BudgetExhausted, Pending
+from graph.question import asks_for_more, more_budget
+from records.errors import LimitReached, Pending
 from records.quantity import counted
 
 Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
@@ -46,8 +46,8 @@ def pausing(node: Node) -> Node:
         while True:
             try:
                 return node(state, runtime)
-            except BudgetExhausted as error:
-                if not runtime.context.approves or runtime.context.allow_usd is None:
+            except LimitReached as error:
+                if not asks_for_more(runtime.context, error):
                     raise
                 more_budget(runtime.context, str(error))
             except Pending as pending:

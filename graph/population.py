@@ -18,6 +18,7 @@ from graph.pausing import together
 from records.errors import LedgerError, Pending
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
+from records.quantity import given
 from records.ranking import by_level, mean_of
 from sandbox.walk import needs_confirmation
 
@@ -32,7 +33,7 @@ class VerifiedKernel:
     @property
     def time_us(self) -> float:
         """Weighted geometric mean of the benchmark times."""
-        return self.evaluation.geomean_us or math.inf
+        return given(self.evaluation.geomean_us, math.inf)
 
 
 def kernel(context: Context, attempt_id: str) -> VerifiedKernel:

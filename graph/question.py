@@ -14,6 +14,8 @@ from typing import Any, Literal
 from langgraph.types import Interrupt, interrupt
 
 from graph.context import Context
+from records.allowance import ALLOWED
+from records.errors import LimitReached
 
 Kind = Literal["experiments", "budget"]
 
@@ -39,6 +41,11 @@ def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
     )
 
 
+def asks_for_more(context: Context, reached: LimitReached) -> bool:
+    """True where a person is asked for more of what a run has used up."""
+    return reached.limit == "budget_usd" and context.approves and context.allow_usd is not None
+
+
 def more_budget(context: Context, why: str) -> None:
     """Have a person raise the budget of a run whose next call could exceed it; returns when it is raised."""
     assert context.allow_usd is not None
@@ -55,7 +62,7 @@ def more_budget(context: Context, why: str) -> None:
         )
         allowed = allowed_of(answer)
         if allowed is not None and allowed > spent:
-            context.ledger.event(context.run.id, "allowed", {"usd": allowed}, f"allowed:{allowed}")
+            context.ledger.event(context.run.id, ALLOWED, {"usd": allowed}, f"{ALLOWED}:{spent}:{allowed}")
             context.allow_usd(allowed)
             return
         complaint = "that answer is no amount above what is spent: "

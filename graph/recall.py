@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from graph.lesson import subject_of
+from graph.finding import facts
 from knowledge.tokens import words
 from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
@@ -32,6 +32,8 @@ class Recalled:
     recollection: Recollection
     attempt: Attempt
     experiment: Experiment
+    parent: Attempt | None
+    author: str  # of its run
     likeness: float  # 1 for the same task and target
 
     @property
@@ -43,12 +45,8 @@ class Recalled:
 
     @property
     def finding(self) -> str:
-        """The finding in the words of its records."""
-        attempt = self.attempt
-        if self.recollection.kind != "winner":
-            return attempt.lesson
-        time = f"{attempt.geomean_us:.4g} us {attempt.time_kind}" if attempt.geomean_us else "not timed"
-        return f"{subject_of(self.experiment, attempt)}: {time}; strategy {attempt.strategy or 'not known'}"
+        """The finding as facts of its records."""
+        return facts(self.recollection.kind, self.author, self.experiment, self.attempt, self.parent)
 
 
 def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:
@@ -112,11 +110,10 @@ def _with_records(ledger: Ledger, recollection: Recollection, likeness: float) -
         return None
     experiment = ledger.experiment(recollection.run_id, attempt.experiment_id)
     wanted = {"lesson": "shown", "refuted": "refuted"}.get(recollection.kind, attempt.standing)
-    return (
-        None
-        if experiment is None or attempt.standing != wanted
-        else Recalled(recollection, attempt, experiment, likeness)
-    )
+    if experiment is None or attempt.standing != wanted:
+        return None
+    parent = ledger.attempt(recollection.run_id, attempt.parent_id) if attempt.parent_id else None
+    return Recalled(recollection, attempt, experiment, parent, ledger.run(recollection.run_id).author, likeness)
 
 
 def plain_line(text: str) -> str:

@@ -11,11 +11,12 @@ from pathlib import Path
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.experiment_node import run_trial
 from graph.pausing import together
 from graph.state import TrialState
-from graph.subgraph import run_trial
-from records.errors import Pending, TaskError
+from records.errors import Pending
 from records.experiment import Attempt, Experiment
+from tasks.loader import seed_text
 
 RUBRIC = (
     "compute every output for all shapes that the task allows, odd sizes included",
@@ -55,10 +56,7 @@ def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[s
 
 
 def _keep(context: Context, path: Path) -> str:
-    try:
-        return context.artefacts.put(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"the seed {path} cannot be read ({error})") from None
+    return context.artefacts.put(seed_text(path))
 
 
 def _judge(runtime: Runtime[Context], given: Sequence[tuple[str, str, str]]) -> list[Attempt]:

@@ -45,6 +45,11 @@ class RunPreset(TypedDict, total=False):
     seed: int
     limits: dict[str, int | float]
     budget_usd: float
+    max_tokens: int
+    max_calls: int
+    max_evaluations: int
+    max_gpu_seconds: float
+    max_wall_seconds: float
     approve: bool
 
 

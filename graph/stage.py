@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -10,17 +12,38 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft
 from graph.context import Context
+from graph.credit import Notes
 from graph.evaluating import earlier_like, evaluate, is_echo
 from graph.events import annotate, emit
+from graph.firewall import WalledPlace, walled
+from graph.question import asks_for_more
 from graph.state import TrialState
 from graph.trial import Trial
+from records.errors import LimitReached, MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import AttemptStatus
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
+Stage = Callable[[TrialState, Runtime[Context]], dict[str, Any]]
 PATIENCE = 6  # estimates of a seed without a clear gain; its exploration goes on from the best one
+
+
+def within_wall(stage: Stage) -> Stage:
+    """The stage within a wall: where it meets a fault of the program twice, it ends its experiment as failed."""
+
+    @functools.wraps(stage)
+    def run(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
+        trial, name = Trial(state, runtime.context), state["experiment_id"]
+        place = WalledPlace(name, state["generation"], name, trial.experiment().parent_id or "")
+
+        def quarantine(said: str) -> dict[str, Any]:
+            return {"outcomes": {name: trial.quarantine(runtime, said)}, "route": END}
+
+        return walled(runtime, place, lambda: stage(state, runtime), quarantine)
+
+    return run
 
 
 def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
@@ -70,6 +93,21 @@ def tuning_of(trial: Trial) -> Tuning:
 def patience_of(trial: Trial) -> int:
     """Estimates without a clear gain that end the tuning of a kernel that will be explored; 0 where none will be."""
     return PATIENCE if trial.context.explores and not trial.state["generation"] else 0
+
+
+def tuned(trial: Trial, notes: Notes, prepared: Prepared) -> list[dict[str, int]]:
+    """The choices of tunables to judge; where a limit ends their search, the one that was verified."""
+    try:
+        return walk.tune(notes, prepared, tuning_of(trial), patience_of(trial))
+    except LimitReached:
+        return [dict(prepared.tunables)]
+
+
+def given_up(context: Context, error: MalformedReply | LimitReached, has_kernel: bool) -> str:
+    """The reason why an author's work ended early; a limit is raised again where nothing that is right came of it."""
+    if isinstance(error, LimitReached) and (not has_kernel or asks_for_more(context, error)):
+        raise error
+    return str(error)
 
 
 def updated(state: TrialState, **changes: Any) -> TrialState:

@@ -56,6 +56,8 @@ class State(TypedDict, total=False):
     picks: list[Pick]
     exhausted: bool  # the planner proposed nothing although it was able to
     is_asked: bool  # a person approves the picks before they are run
+    limit: str  # the limit that the run has met, by its name; empty for none
+    limited_at: str  # the node that met it, where it was no experiment
     outcomes: Annotated[dict[str, str], newest]  # written by the parallel experiments
     stagnant: int  # generations since the last gain
     stop: str  # why the run ended, empty while it goes on

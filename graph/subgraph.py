@@ -11,14 +11,10 @@ machine leaves this graph as an exception.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, cast
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langsmith.utils import tracing_is_enabled
 
 from agents.author import Draft, Step
 from agents.bench import Experimenter
@@ -27,15 +23,29 @@ from graph.credit import Notes
 from graph.evaluating import announce, evaluate
 from graph.events import annotate, emit
 from graph.explore_node import explore
+from graph.limiting import stage_limited
 from graph.passages import read
-from graph.pausing import pausing
 from graph.queries import of_decline, of_idea, of_refusal
-from graph.stage import asking, echo_of, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
+from graph.stage import (
+    asking,
+    echo_of,
+    end,
+    enter,
+    fresh,
+    given_up,
+    refuse,
+    same_as,
+    tuned,
+    tuning_of,
+    updated,
+    within_wall,
+    wrong,
+)
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
 from graph.workbench import Workbench
 from records.codec import to_plain
-from records.errors import MalformedReply
+from records.errors import LimitReached, MalformedReply
 from records.evaluation import Evaluation
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
@@ -66,7 +76,7 @@ def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     except MalformedReply as error:
         made_none = fresh(trial, number, Draft(""))
         return {**made_none, **end(updated(state, **made_none), runtime, "failed", str(error))}
-    return {**fresh(trial, number, draft), "route": "compile"}
+    return {**fresh(trial, trial.free_number(number, draft.source), draft), "route": "compile"}
 
 
 def bench(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -88,10 +98,12 @@ def bench(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             read(runtime, trial.reads("writer", of_idea(trial.idea()))),
             workbench,
         )
-    except MalformedReply as error:
-        why = str(error)
+    except (MalformedReply, LimitReached) as error:
+        why = given_up(context, error, has_kernel=workbench.best is not None)
     known = workbench.ended(report)
-    made = {**fresh(trial, len(workbench.tries), known.draft), "purpose": known.purpose, "key": known.key}
+    after = 1 + max((int(t.kernel.name.rpartition("-a")[2]) for t in workbench.tries), default=-1)
+    number = trial.free_number(after, known.draft.source)
+    made = {**fresh(trial, number, known.draft), "purpose": known.purpose, "key": known.key}
     if known.is_right:
         return {**made, "route": "compile"}
     return {**made, **end(updated(state, **made), runtime, "failed", why or known.reason)}
@@ -172,8 +184,8 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     trial = Trial(state, runtime.context)
     enter(state, runtime, "tune", state["number"])
     notes, prepared = Notes(asking(trial)), trial.prepared()
-    choices = walk.tune(notes, prepared, tuning_of(trial), patience_of(trial))
-    return {"choices": choices, "estimates": [to_plain(e) for e in notes.made]}
+    choices = tuned(trial, notes, prepared)
+    return {"choices": choices, "estimates": [to_plain(e) for e in notes.made], "route": "benchmark"}
 
 
 def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -222,14 +234,10 @@ def follow(state: Mapping[str, Any]) -> str:
 
 
 STAGES: Mapping[str, Any] = {  # nodes of a state and a runtime
-    "bench": bench,
-    "explore": explore,
-    "write": write,
-    "compile": compile_draft,
-    "critique": critique,
-    "verify": verify,
-    "tune": tune,
-    "benchmark": benchmark,
+    **{stage.__name__: stage_limited(within_wall(stage)) for stage in (bench, explore, write)},
+    "compile": stage_limited(within_wall(compile_draft)),
+    "critique": stage_limited(within_wall(critique), otherwise="verify"),
+    **{stage.__name__: stage_limited(within_wall(stage)) for stage in (verify, tune, benchmark)},
 }
 BEGINNINGS = ("bench", "explore", "write")
 ROUTES: Mapping[str, tuple[str, ...]] = {
@@ -237,8 +245,9 @@ ROUTES: Mapping[str, tuple[str, ...]] = {
     "explore": ("benchmark", END),
     "write": ("compile", END),
     "compile": ("critique", "verify", "write", END),
-    "critique": ("verify", "write"),
+    "critique": ("verify", "write", END),
     "verify": ("tune", "benchmark", "write", END),
+    "tune": ("benchmark", END),
     "benchmark": ("write", END),
 }
 
@@ -266,34 +275,3 @@ def add_routes(graph: StateGraph[Any, Any, Any, Any]) -> None:
     """The edges between the stages."""
     for name, targets in ROUTES.items():
         graph.add_conditional_edges(name, follow, list(targets))
-    graph.add_edge("tune", "benchmark")
-
-
-# No checkpoints of its own: the ledger makes a replay cheap, and fifty generations of them would not be.
-# langgraph 1.2 hands the main graph's "sync" down and then waits here for a checkpoint that is never written; the
-# `durability` argument would only warn, hence the key it is handed down by.
-_DURABILITY = "__pregel_durability"
-_TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
-
-
-@pausing
-def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Run one experiment; it has no checkpoint, so that it pauses here."""
-    return {"outcomes": run_trial(state, runtime)["outcomes"]}
-
-
-def run_trial(state: TrialState, runtime: Runtime[Context]) -> TrialState:
-    """Walk one experiment through the graph above and pass its progress on."""
-    own: RunnableConfig = {
-        "run_name": state["experiment_id"],
-        "recursion_limit": most_steps(runtime.context.limits),
-        "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
-    }
-    if tracing_is_enabled():
-        labels = {"generation": state["generation"], "experiment": state["experiment_id"]}
-        own["metadata"] = {"run": runtime.context.run.id, **labels}
-    # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
-    told = runtime.context
-    if told.progress is None:
-        told = replace(told, progress=runtime.stream_writer)
-    return cast(TrialState, _TRIAL.invoke(state, own, context=told))

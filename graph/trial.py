@@ -28,6 +28,7 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.walk import Purpose
 
 _ACCEPTED_BY_COMPILERS = frozenset({"barrier", "ballot", "host_code"})  # kinds of the mechanical checks
+_FINAL = frozenset({"accepted", "duplicate", "failed"})  # of an attempt that is no try at the bench
 SLOWER = 1.02  # times as long as the parent: below that the difference says little
 
 
@@ -87,6 +88,38 @@ class Trial:
         """The current draft."""
         source = self.context.artefacts.text(self.state["draft"])
         return Draft(source, tuple(self.state["implemented"]), tuple(self.state["skipped"]))
+
+    def ended(self) -> Attempt | None:
+        """The attempt that ended this experiment, as the ledger has it; None while it goes on."""
+        found = [a for a in self.context.ledger.attempts(self.context.run.id, self.state["generation"])
+                 if a.experiment_id == self.state["experiment_id"] and not a.tool]  # fmt: skip
+        return next((a for a in reversed(found) if a.lesson or a.status in _FINAL), None)
+
+    def quarantine(self, runtime: Runtime[Context], reason: str) -> AttemptStatus:
+        """Record that the experiment failed by a fault of the program; its status."""
+        experiment = self.experiment()
+        known = self.context.ledger.attempts(self.context.run.id, experiment.generation)
+        number = 1 + max((a.number for a in known if a.experiment_id == experiment.id), default=-1)
+        nothing = self.context.artefacts.put("")
+        attempt = Attempt(
+            f"{experiment.id}-a{number}", experiment.run_id, experiment.id, experiment.generation, number, "", nothing,
+            "failed", "", experiment.parent_id, reason=reason,
+        )  # fmt: skip
+        return record_attempt(runtime, attempt).status
+
+    def free_number(self, number: int, source: str) -> int:
+        """The number under which a draft is recorded: this one, or the next that no other draft has.
+
+        A resumed run finds its drafts under their own numbers. Where an answer was lost and another one was given, the
+        ledger already has the first draft, which stays.
+        """
+        digest = self.context.artefacts.put(source, is_synced=False)
+        while (known := self._recorded(number)) is not None and digest not in (known.draft, known.source):
+            number += 1
+        return number
+
+    def _recorded(self, number: int) -> Attempt | None:
+        return self.context.ledger.attempt(self.context.run.id, f"{self.state['experiment_id']}-a{number}")
 
     def prepared(self) -> Prepared:
         """The current draft, ready for the sandbox."""

@@ -16,19 +16,19 @@ from agents.bench import BenchKernel, BenchRefusal, Checked
 from graph.context import Context
 from graph.evaluating import announce, evaluate
 from graph.lesson import reason_of
-from graph.passages import looked_up, read
+from graph.passages import read
 from graph.population import specimen
 from graph.queries import of_decline, of_failure
 from graph.stage import enter, same_as, updated
 from graph.state import TrialState
 from graph.trial import Trial
 from records.durability import is_conclusion
-from records.errors import KnowledgeError, MalformedReply
+from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import AttemptStatus
 from records.literature import Quotation
 from records.machine_code import InnerLoop
-from records.quantity import counted
+from records.quantity import counted, given
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
@@ -90,7 +90,7 @@ class Workbench:
     def best(self) -> Checked | None:
         """The fastest try that is right; of equal ones the first."""
         right = [checked for checked in self.tries if checked.status == "tried"]
-        return min(right, key=lambda checked: checked.kernel.evaluation.geomean_us or 0.0, default=None)
+        return min(right, key=lambda checked: given(checked.kernel.evaluation.geomean_us, 0.0), default=None)
 
     def ended(self, report: Draft) -> Ended:
         """The kernel that the experiment ends with, under the author's report: the best try, else the last one."""
@@ -113,7 +113,7 @@ class Workbench:
             return replace(known, is_repeated=True, literature=())
         if self.tries_left < 1:
             raise BenchRefusal("no try is left; submit the best kernel that is right")
-        number = len(self._tries)
+        number = self._trial.free_number(len(self._tries), source)
         enter(self._state, self._runtime, "try", number)
         purpose, made, status, reason = self._judged(prepared)
         if is_conclusion(purpose, made):  # before the critic is asked about it: it is in the prompt that is paid for
@@ -168,12 +168,9 @@ class Workbench:
         return found
 
     def search(self, query: str) -> tuple[Quotation, ...]:
-        """Passages for one query; a broken store is said and stops nothing."""
+        """Passages for one query; none, with a warning, where the store is broken."""
         self._searches += 1
-        try:
-            return looked_up(self._runtime, self._trial.reads("search", (query,), f"search{self._searches}"))
-        except KnowledgeError:
-            raise BenchRefusal("the notes cannot be searched on this machine") from None
+        return read(self._runtime, self._trial.reads("search", (query,), f"search{self._searches}"))
 
     def _prepared(self, source: str) -> Prepared:
         if (size := len(source.encode("utf-8", "replace"))) > MOST_SOURCE_BYTES:

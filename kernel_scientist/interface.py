@@ -18,6 +18,7 @@ from app.settings import Settings, load_settings
 from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
 from kernel_scientist.search_result import SearchResult
+from records.allowance import NAMES
 from records.errors import UsageError
 from records.evaluation import Evaluation
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _KINDS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("target", "author", "on"), (str,)),
     **dict.fromkeys(("generations", "picks", "tunings", "budget_usd"), (int, float)),
+    **dict.fromkeys((name for name in NAMES if name != "budget_usd"), (int, float)),
     "limits": (dict, Mapping),
     "seed": (int,),
     "shapes": (str, Sequence),
@@ -41,12 +43,23 @@ _OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
     **{"source": (str,), "task": (str, Path), "tunables": (dict, Mapping), "whole": (bool,)},
 }
 _OF_A_RESUMPTION: Mapping[str, tuple[type, ...]] = {
-    **{name: _KINDS[name] for name in ("ask", "budget_usd", "settings")},
+    **{name: _KINDS[name] for name in ("ask", *NAMES, "settings")},
     **{"run_id": (str,), "generations": (int,), "progress": _KINDS["ask"]},
 }
 
 
-class RunOptions(TypedDict, total=False):
+class RunLimits(TypedDict, total=False):
+    """The most that a whole run may use; a new value counts from the run's beginning."""
+
+    budget_usd: float | None
+    max_tokens: int | None
+    max_calls: int | None
+    max_evaluations: int | None
+    max_gpu_seconds: float | None
+    max_wall_seconds: float | None
+
+
+class RunOptions(RunLimits, total=False):
     """Options of a run; all have the defaults of the command line."""
 
     target: str
@@ -57,7 +70,6 @@ class RunOptions(TypedDict, total=False):
     tunings: int
     limits: Mapping[str, int | float]  # further fields of `Limits`
     seed: int
-    budget_usd: float | None
     shapes: str | Sequence[str]
     starts: str | Path | Sequence[str | Path]  # kernel files to begin with
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
@@ -73,7 +85,8 @@ def run(
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
 
     The options, all of which may be left out: `target`, `author`, `on`, `generations`, `picks`, `tunings`, `limits`,
-    `seed`, `budget_usd`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says more of each.
+    `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says
+    more of each.
     """
     given = _given(options)
     checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
@@ -87,14 +100,17 @@ def resume(
     progress: Callable[[RunEvent], None] = lambda _: None,
     ask: Callable[[Question], Any] | None = None,
     generations: int | None = None,
-    budget_usd: float | None = None,
     settings: Settings | None = None,
+    **limits: Unpack[RunLimits],
 ) -> SearchResult:
-    """Go on with a run that was paused, or beyond its end with more generations; nothing is paid for twice."""
-    given = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, "budget_usd": budget_usd}
+    """Go on with a run that was paused or met a limit, or beyond its end with more generations.
+
+    Limits that are not given stay as they were; nothing is paid for twice.
+    """
+    given = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, **limits}
     checked_fields({**given, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
     chosen = settings or load_settings()
-    with tracing_here(chosen), resume_session(chosen, run_id, budget_usd, generations) as session:
+    with tracing_here(chosen), resume_session(chosen, run_id, generations, limits) as session:
         return _driven(session, progress, ask)
 
 
@@ -167,6 +183,7 @@ def _opened(task: str | Path, given: Mapping[str, Any]) -> Session:
         shapes=_listed(given.get("shapes", ()), "shapes", str),
         starts=tuple(map(Path, _listed(given.get("starts", ()), "starts", str | Path))),
         approves="ask" in given,
+        most={name: given[name] for name in NAMES if name in given and name != "budget_usd"},
     )
     return open_session(given["settings"], asked)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from records.address import shown_address
 from records.computed_once import computed_once
 from records.errors import KnowledgeError
 
@@ -41,7 +42,7 @@ class EndpointEmbedder:
 
     def __init__(self, base_url: str, model: str, api_key: str, retries: int = 2) -> None:
         """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
-        self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
+        self.id = f"{model} at {re.sub('^https?://', '', shown_address(base_url))}"
         self.model = model
         self.tokens = 0  # of all answers so far
         self._base_url, self._api_key, self._retries = base_url, api_key, retries

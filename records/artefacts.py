@@ -13,7 +13,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
-from records.errors import LedgerError
+from records.errors import DamagedRecord, LedgerError
 from records.files import write_whole
 from records.ledger import Ledger
 
@@ -83,7 +83,10 @@ class ArtefactStore:
                 "restore the run folder from a copy"
             ) from None
         if hashlib.sha256(data).hexdigest() != digest:
-            raise LedgerError(f"the artefact {digest[:12]} in {self._place} is damaged; restore it from a copy")
+            raise DamagedRecord(
+                f"the artefact {digest[:12]} in {self._place} is damaged; restore it from a copy, or go on from before "
+                "it with `kernel-scientist resume RUN --before GENERATION`"
+            )
         return data
 
     @property

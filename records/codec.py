@@ -48,10 +48,12 @@ def loads(kind: type[Record], text: str) -> Record:
     return from_plain(kind, json.loads(text))
 
 
-def is_older(stored: str, made: str) -> bool:
-    """True where two texts are one record, and the stored one lacks fields that its program did not know yet."""
-    old, new = json.loads(stored), json.loads(made)
-    return old.keys() < new.keys() and all(new[name] == value for name, value in old.items())
+def as_stored(record: Record) -> Record:
+    """The record as whoever reads it from the ledger gets it: equal, with its mappings in the order of the text.
+
+    What is built from a record, a prompt above all, is then the same whether the record was just made or was read.
+    """
+    return loads(type(record), dumps(record))
 
 
 @cache

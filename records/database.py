@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 from records.codec import loads
 from records.engine import Engine, Statements
+from records.errors import DamagedRecord
 from records.sqlite_file import SqliteFile
 
 Record = TypeVar("Record")
@@ -58,6 +59,20 @@ class Database:
         """The first row that this query finds, as a tuple, or None."""
         rows = self._rows(query, named)
         return rows[0] if rows else None
+
+    def _sound(self, table: str, name: str, columns: str, rest: str = "", named: Sequence[Any] = ()) -> list[Any]:
+        """Columns of the rows that the rest of a query finds; LedgerError where one is not as it was written.
+
+        `name` is the column by which a message names a row.
+        """
+        rows = self._rows(f"SELECT {columns}, {name}, {self.engine.soundness(table)} FROM {table} {rest}", named)
+        for row in rows:
+            if not row[-1]:
+                raise DamagedRecord(
+                    f"the row {row[-2]} of {table} in {self.engine.place} is damaged: the disk or another program "
+                    "changed it; `kernel-scientist resume RUN` recomputes what it can and says what it cannot"
+                )
+        return [tuple(row[:-2]) for row in rows]
 
     def _rows(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
         """All rows that this query finds."""

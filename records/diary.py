@@ -32,10 +32,15 @@ class Diary(Database):
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
         """The run's diary from after a number on."""
-        rows = self._rows(
-            "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number", (run_id, after)
-        )
+        rest = "WHERE run_id = ? AND number > ? ORDER BY number"
+        rows = self._sound("events", "number", "number, kind, body, at", rest, (run_id, after))
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
+
+    def event_of(self, run_id: str, key: str) -> Event | None:
+        """The event that was written under this key, or None."""
+        rest = "WHERE run_id = ? AND key = ?"
+        rows = self._sound("events", "number", "number, kind, body, at", rest, (run_id, key))
+        return Event(rows[0][0], rows[0][1], json.loads(rows[0][2]), rows[0][3]) if rows else None
 
     def last_event(self, run_id: str = "") -> int:
         """Number of the last event of a run, or of all runs; 0 before the first one."""
@@ -45,9 +50,9 @@ class Diary(Database):
 
     def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
         """Copy the events of the generations up to this one from one run's diary into another's, once."""
-        query = "SELECT key, kind, body, at FROM events WHERE run_id = ? ORDER BY number"
+        query = "WHERE run_id = ? ORDER BY number"
         with self._writing() as db:
-            for key, kind, body, at in self._rows(query, (origin_id,)):
+            for key, kind, body, at in self._sound("events", "number", "key, kind, body, at", query, (origin_id,)):
                 generation = json.loads(body).get("generation")
                 if isinstance(generation, int) and generation <= upto:
                     self._insert(db, "events", {"run_id": run_id, "key": key, "kind": kind, "body": body, "at": at})
@@ -60,5 +65,6 @@ class Diary(Database):
 
     def proposals(self, run_id: str, generation: int) -> tuple[Proposed, ...]:
         """All that was proposed for a generation, in the planner's order."""
-        rows = self._rows("SELECT body FROM proposals WHERE run_id = ? AND generation = ?", (run_id, generation))
+        rest = "WHERE run_id = ? AND generation = ?"
+        rows = self._sound("proposals", "generation", "body", rest, (run_id, generation))
         return tuple(from_plain(Proposed, p) for row in rows for p in json.loads(row[0]))

@@ -55,6 +55,15 @@ class Engine(Protocol):
     def clock(self) -> str:
         """The expression for the seconds since 1970 by the database's clock."""
 
+    def soundness(self, table: str) -> str:
+        """The expression that is 1 for a row of this table that is as it was written, as far as the engine can say."""
+
+    def unsound(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table that are not as they were written, each with its `rowid`."""
+
+    def put_aside(self, table: str, rowids: Sequence[int]) -> None:
+        """Take rows that are not sound out of a table, whatever its indexes say of them."""
+
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
         """All rows that a query finds."""
 

@@ -16,13 +16,17 @@ ScientistError
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
     ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
+    │   └── DamagedRecord   a record or a text is not as it was written
     ├── KnowledgeError      the knowledge store is damaged, locked or not writable
+    ├── LimitReached        a limit of the run does not allow what it would do next: it ends with its best kernel
     └── ModelError          the model's endpoint did not give a usable answer
-        ├── ModelUnreachable    no answer after the retries
+        ├── ModelUnreachable    no answer for as long as it is waited for
         ├── ModelRefused        the endpoint refused the request (key, model name, payload): never retried
         ├── MalformedReply      no answer of the asked shape after the repair turn
-        │   └── TruncatedReply  the answer was cut off at the token limit, twice
-        └── BudgetExhausted     the next call could cost more than what is left
+        │   ├── TruncatedReply  the answer was cut off at the token limit, twice
+        │   ├── ModelDeclined   a filter of the endpoint refuses this prompt or its answer
+        │   └── Unanswered      a role that can be done without had no answer; the run remembers that it had none
+        └── BudgetExhausted     the next call could take more dollars, tokens or calls than are left (a LimitReached)
 """
 
 from __future__ import annotations
@@ -115,16 +119,25 @@ class LedgerError(MachineError):
     """The ledger or the artefact store is damaged, locked or not writable."""
 
 
+class DamagedRecord(LedgerError):
+    """A record or a text is not as it was written."""
+
+
 class KnowledgeError(MachineError):
     """The knowledge store is damaged, locked or not writable."""
 
 
 class ModelError(MachineError):
-    """The model's endpoint did not give a usable answer."""
+    """The model's endpoint did not give a usable answer. `lost`: requests that were sent and may be billed."""
+
+    def __init__(self, message: str, lost: int = 0, is_account: bool = False) -> None:
+        super().__init__(message)
+        self.lost = lost
+        self.is_account = is_account  # key, credit or address: no other model of the endpoint would do
 
 
 class ModelUnreachable(ModelError):
-    """No answer after the retries."""
+    """No answer for as long as it is waited for."""
 
 
 class ModelRefused(ModelError):
@@ -139,5 +152,25 @@ class TruncatedReply(MalformedReply):
     """The answer was cut off at the token limit, also with the limit doubled; never used, however whole it looks."""
 
 
-class BudgetExhausted(ModelError):
-    """The next call could cost more than what is left; the run stops and can be resumed with more."""
+class ModelDeclined(MalformedReply):
+    """A filter of the endpoint refuses this prompt or its answer; other prompts are not concerned."""
+
+
+class Unanswered(MalformedReply):
+    """A role that can be done without had no answer, and its rule decides, also when the run is resumed."""
+
+
+class LimitReached(MachineError):
+    """A limit of the run does not allow its next step; the run ends with its best kernel and can be given more."""
+
+    def __init__(self, message: str, limit: str = "") -> None:
+        super().__init__(message)
+        self.limit = limit  # a field of records.allowance.Allowance
+
+
+class BudgetExhausted(LimitReached, ModelError):
+    """The next call to the model could take more dollars, tokens or calls than are left."""
+
+    def __init__(self, message: str, limit: str = "budget_usd") -> None:
+        LimitReached.__init__(self, message, limit)
+        self.lost, self.is_account = 0, False

@@ -8,7 +8,9 @@ from typing import Literal
 
 RunStatus = Literal["running", "paused", "done", "failed"]
 RunState = Literal["running", "stopped", "paused", "done", "failed"]  # stopped: written down as running, driven by none
-Pause = Literal["", "waiting", "approval", "budget", "machine", "interrupted", "unread"]
+Pause = Literal[
+    "", "waiting", "approval", "budget", "machine", "interrupted", "unread", "limit"
+]  # budget: of older programs
 Standing = Literal["", "believed", "shown", "refuted"]  # of a lesson, by an ablation
 AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed", "tried"]  # tried: right, one of several tries
 
@@ -35,7 +37,7 @@ class Run:
     status: RunStatus = "running"
     created_at: str = ""  # ISO 8601, UTC
     stop_reason: str = ""  # for people
-    pause: Pause = ""  # set while the status is "paused"
+    pause: Pause = ""  # set while the status is "paused"; `limit` where it is "done" because a limit was met
     extensions: tuple[Extension, ...] = ()  # oldest first
 
     def generations_at(self, generation: int, asked: int) -> int:
@@ -61,6 +63,12 @@ class Experiment:
     innovation: float = 0.0  # 0 to 100
     picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
     cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
+    move: str = ""  # the author's own handle for the idea
+
+    @property
+    def explores(self) -> bool:
+        """True where changes and tunables of the parent are searched, and nobody writes."""
+        return self.picked_as == "explore"
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,10 @@ class Usage:
     """Tokens and money of one call."""
 
     prompt_tokens: int = 0
-    completion_tokens: int = 0
+    completion_tokens: int = 0  # reasoning included
     usd: float = 0.0
+    cached_tokens: int = 0  # of the prompt's, which the server had from an earlier request
+    reasoning_tokens: int = 0  # of the completion's
 
 
 @dataclass(frozen=True)
@@ -153,10 +163,10 @@ class ModelCall:
     role: str
     model: str
     prompt: str  # artefact digest of the messages
-    state: Literal["reserved", "done"]
+    state: Literal["reserved", "done", "lost"]  # lost: sent, and no answer came that says what it cost
     reserved_usd: float
     reply: str | None = None  # artefact digest of the raw reply
-    usage: Usage = Usage()
+    usage: Usage = Usage()  # of a reserved or a lost one the most that it can be
     generation: int | None = None  # its place in the run; None where an older program wrote it
     experiment_id: str = ""  # empty for a question on the whole generation
     number: int = 0  # of the repair, or of the turn
@@ -165,9 +175,9 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Spend:
-    """Cost of a run so far, and the highest cost of the calls in flight."""
+    """Cost of a run so far, with the highest cost of calls whose answer was lost, and of the calls in flight."""
 
-    calls: int = 0
+    calls: int = 0  # answered or lost
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float = 0.0

@@ -1,10 +1,31 @@
-"""Files that are there whole or not at all, whoever else reads or writes them."""
+"""Files that are there whole or not at all, whoever else reads or writes them, and files of strangers."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
+
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+def read_strange(path: Path, most_bytes: int) -> bytes:
+    """The bytes of a file of a stranger: of a regular file itself, never of what a link points to. OSError otherwise.
+
+    What is looked at and what is read is one open file, whatever is put in its place meanwhile. Its text says what
+    stands there instead: a link, a pipe, a device, or more than so many bytes.
+    """
+    handle = os.open(path, _FLAGS)
+    with os.fdopen(handle, "rb") as file:
+        known = os.fstat(handle)
+        if not stat.S_ISREG(known.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        data = file.read(most_bytes + 1) if known.st_size <= most_bytes else None
+    if data is None or len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes:,} bytes", str(path))
+    return data
 
 
 def write_whole(path: Path, data: bytes, *, is_public: bool = False, is_durable: bool = False) -> None:

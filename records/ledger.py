@@ -16,31 +16,33 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from records.claims import Claims
-from records.codec import dumps, is_older
+from records.codec import dumps
 from records.concealment import told
 from records.durability import must_wait
-from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Experiment, Run
 from records.literature import PassageReading
 from records.memories import Memories
 from records.payments import Payments
 from records.removal import Removal
+from records.soundness import Soundness
+from records.worked import Worked
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
+Planned = TypeVar("Planned", Experiment, Attempt)
 _LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candidate_id", "evaluation_key", "status")}
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Claims, Payments, Memories, Removal):
+class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts
 
-    def add_experiment(self, experiment: Experiment) -> None:
-        """Write an experiment; the same one again changes nothing, another one of its id is refused."""
-        self._add("experiments", experiment)
+    def add_experiment(self, experiment: Experiment) -> Experiment:
+        """Write an experiment unless there is one of its id; return the stored one, which is the first."""
+        return self._add("experiments", experiment)
 
     def experiment(self, run_id: str, experiment_id: str) -> Experiment | None:
         """One experiment of a run, or None."""
@@ -50,9 +52,9 @@ class Ledger(Claims, Payments, Memories, Removal):
         """The experiments of a run, or of one generation of it, by generation and id."""
         return tuple(self._all("experiments", Experiment, run_id, generation))
 
-    def add_attempt(self, attempt: Attempt) -> None:
-        """Append an attempt; the same one again changes nothing, another one of its id is refused."""
-        self._add("attempts", attempt)
+    def add_attempt(self, attempt: Attempt) -> Attempt:
+        """Append an attempt unless there is one of its id; return the stored one, which is the first."""
+        return self._add("attempts", attempt)
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
         """One attempt of a run, or None."""
@@ -99,12 +101,13 @@ class Ledger(Claims, Payments, Memories, Removal):
                 shared = self.proposals(origin_id, generation)
                 if shared:
                     self.add_proposals(run.id, generation, [replace(p, run_id=run.id) for p in shared])
-            for experiment in self.experiments(origin_id):
-                if experiment.generation <= upto or experiment.id in experiments:
-                    self.add_experiment(replace(experiment, run_id=run.id))
-            for attempt in self.attempts(origin_id):
-                if attempt.generation <= upto or attempt.experiment_id in experiments:
-                    self.add_attempt(replace(attempt, run_id=run.id))
+            for generation in range(upto + 1 + bool(experiments)):
+                for experiment in self.experiments(origin_id, generation):
+                    if generation <= upto or experiment.id in experiments:
+                        self.add_experiment(replace(experiment, run_id=run.id))
+                for attempt in self.attempts(origin_id, generation):
+                    if generation <= upto or attempt.experiment_id in experiments:
+                        self.add_attempt(replace(attempt, run_id=run.id))
             self.copy_events(origin_id, run.id, upto)
 
     # Evaluations
@@ -116,8 +119,9 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     def estimates(self, candidate_id: str) -> tuple[Evaluation, ...]:
         """Every estimate of a source; for which task, target and tunables each is, its key says."""
-        query = "SELECT body FROM evaluations WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
-        return tuple(self._decoded(Evaluation, row[0]) for row in self._rows(query, (candidate_id,)))
+        rest = "WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
+        rows = self._sound("evaluations", "key", "body", rest, (candidate_id,))
+        return tuple(self._decoded(Evaluation, row[0]) for row in rows)
 
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
         """Store a result unless there is one for its key and purpose; return the stored one, which is the first.
@@ -128,8 +132,9 @@ class Ledger(Claims, Payments, Memories, Removal):
             place = {"key": evaluation.key, "purpose": purpose, "run_id": run_id}
             paid = {"who": self.who, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
             looked_up = {"code_object": evaluation.code_object, "candidate_id": evaluation.candidate_id}
-            if self._insert(db, "evaluations", {**place, "body": dumps(evaluation), **paid}, looked_up):
-                return self._remember(("evaluation", evaluation.key, purpose), evaluation)
+            body = dumps(evaluation)
+            if self._insert(db, "evaluations", {**place, "body": body, **paid}, looked_up):
+                return self._remember(("evaluation", evaluation.key, purpose), self._decoded(Evaluation, body))
         stored = self._evaluation(evaluation.key, purpose)
         assert stored is not None
         return stored
@@ -138,7 +143,9 @@ class Ledger(Claims, Payments, Memories, Removal):
         return self._read(
             ("evaluation", key, purpose),
             Evaluation,
-            "SELECT body FROM evaluations WHERE key = ? AND purpose = ?",
+            "evaluations",
+            "key",
+            "WHERE key = ? AND purpose = ?",
             (key, purpose),
         )
 
@@ -146,11 +153,11 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     def comparison(self, key: str) -> Comparison | None:
         """The stored comparison of a key, or None."""
-        return self._read(("comparison", key), Comparison, "SELECT body FROM comparisons WHERE key = ?", (key,))
+        return self._read(("comparison", key), Comparison, "comparisons", "key", "WHERE key = ?", (key,))
 
     def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
         """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
-        rows = self._rows("SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid", (challenger,))
+        rows = self._sound("comparisons", "key", "body", "WHERE challenger = ? ORDER BY rowid", (challenger,))
         return tuple(self._decoded(Comparison, row[0]) for row in rows)
 
     def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
@@ -172,15 +179,16 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     def reading(self, run_id: str, place: str) -> PassageReading | None:
         """The reading at a place, or None."""
-        row = self._row("SELECT body FROM readings WHERE run_id = ? AND place = ?", (run_id, place))
-        return None if row is None else self._decoded(PassageReading, row[0])
+        rows = self._sound("readings", "place", "body", "WHERE run_id = ? AND place = ?", (run_id, place))
+        return self._decoded(PassageReading, rows[0][0]) if rows else None
 
     def readings(self, run_id: str, experiment_id: str | None = None) -> tuple[PassageReading, ...]:
         """The readings of a run, or of one of its experiments (of its planner for an empty id), oldest first."""
-        query, named = "SELECT body FROM readings WHERE run_id = ?", [run_id]
+        rest, named = "WHERE run_id = ?", [run_id]
         if experiment_id is not None:
-            query, named = f"{query} AND experiment_id = ?", [run_id, experiment_id]
-        return tuple(self._decoded(PassageReading, row[0]) for row in self._rows(f"{query} ORDER BY rowid", named))
+            rest, named = f"{rest} AND experiment_id = ?", [run_id, experiment_id]
+        rows = self._sound("readings", "place", "body", f"{rest} ORDER BY rowid", named)
+        return tuple(self._decoded(PassageReading, row[0]) for row in rows)
 
     # Artefacts, for the artefact store
 
@@ -203,42 +211,38 @@ class Ledger(Claims, Payments, Memories, Removal):
 
     # Records
 
-    def _add(self, table: str, record: Experiment | Attempt) -> None:
-        place, body = (record.run_id, record.id), dumps(record)
-        row = {"run_id": record.run_id, "id": record.id, "body": body}
+    def _add(self, table: str, record: Planned) -> Planned:
+        row = {"run_id": record.run_id, "id": record.id, "body": dumps(record)}
         looked_up = {name: getattr(record, name) for name in _LOOKED_UP[table]}
         with self._writing() as db:
-            if self._insert(db, table, row, looked_up):
-                self._remember((table, *place), record)
-                return
-            (known,) = self._row(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place)
-            if known != body and not is_older(known, body):
-                raise LedgerError(
-                    f"{record.id} of run {record.run_id} is already in the ledger's {table} with other content; "
-                    "records are never changed, start a new run"
-                )
+            self._insert(db, table, row, looked_up)
+            stored = self._one(table, type(record), record.run_id, record.id)
+        assert stored is not None
+        return stored
 
     def _one(self, table: str, kind: type[Record], run_id: str, record_id: str) -> Record | None:
-        query = f"SELECT body FROM {table} WHERE run_id = ? AND id = ?"
-        return self._read((table, run_id, record_id), kind, query, (run_id, record_id))
+        place = (run_id, record_id)
+        return self._read((table, *place), kind, table, "id", "WHERE run_id = ? AND id = ?", place)
 
     def _all(self, table: str, kind: type[Record], run_id: str, generation: int | None) -> list[Record]:
-        query, named = f"SELECT id, body FROM {table} WHERE run_id = ?", list[str | int]([run_id])
+        rest, named = "WHERE run_id = ?", list[str | int]([run_id])
         if generation is not None:
-            query, named = f"{query} AND generation = ?", [*named, generation]
+            rest, named = f"{rest} AND generation = ?", [*named, generation]
         with self._lock:
-            rows = self._rows(f"{query} ORDER BY generation, id", named)
+            rows = self._sound(table, "id", "id, body", f"{rest} ORDER BY generation, id", named)
             # Those not in memory are not kept either: a whole run would drive out what was read lately.
             found = (self._recent.get((table, run_id, row[0])) for row in rows)
             return [known or self._decoded(kind, row[1]) for known, row in zip(found, rows, strict=True)]
 
-    def _read(self, name: tuple[str, ...], kind: type[Record], query: str, named: tuple[str, ...]) -> Record | None:
+    def _read(
+        self, name: tuple[str, ...], kind: type[Record], table: str, key: str, rest: str, named: tuple[str, ...]
+    ) -> Record | None:
         """One record by its key, from memory where it was read lately."""
         known: Record | None = self._known(name)
         if known is not None:
             return known
-        row = self._row(query, named)
-        return None if row is None else self._remember(name, self._decoded(kind, row[0]))
+        rows = self._sound(table, key, "body", rest, named)
+        return self._remember(name, self._decoded(kind, rows[0][0])) if rows else None
 
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:

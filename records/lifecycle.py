@@ -34,8 +34,8 @@ class Lifecycle(Diary):
 
     def run(self, run_id: str) -> Run:
         """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
-        rows = self._rows(f"SELECT {_COLUMNS} FROM runs WHERE id = ?", (run_id,)) or self._rows(
-            f"SELECT {_COLUMNS} FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
+        rows = self._sound("runs", "id", _COLUMNS, "WHERE id = ?", (run_id,)) or self._sound(
+            "runs", "id", _COLUMNS, "WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
         )
         if not rows:
             raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
@@ -45,7 +45,7 @@ class Lifecycle(Diary):
 
     def runs(self) -> tuple[Run, ...]:
         """All runs, oldest first."""
-        return tuple(_run(row) for row in self._rows(f"SELECT {_COLUMNS} FROM runs ORDER BY rowid"))
+        return tuple(_run(row) for row in self._sound("runs", "id", _COLUMNS, "ORDER BY rowid"))
 
     def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
         """Set a run's status, the reason in words and, of a paused run, its kind; a resumed run is `running` again."""

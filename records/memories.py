@@ -52,9 +52,10 @@ class Memories(Database):
             )
 
     def recollections(self) -> tuple[Recollection, ...]:
-        """All of them, oldest first, the withdrawn ones too."""
-        rows = self._rows("SELECT body, withdrawn FROM memories ORDER BY rowid")
-        return tuple(replace(loads(Recollection, body), withdrawn=withdrawn) for body, withdrawn in rows)
+        """All of them, oldest first, the withdrawn ones too; one that is not as it was written is told to nobody."""
+        sound = self.engine.soundness("memories")
+        rows = self._rows(f"SELECT body, withdrawn, {sound} FROM memories ORDER BY rowid")
+        return tuple(replace(loads(Recollection, body), withdrawn=said) for body, said, is_sound in rows if is_sound)
 
     def recollection(self, key: str) -> Recollection:
         """One by its key or by a prefix that only one has; UsageError when there is none or several."""

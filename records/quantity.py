@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+def given(value: Value | None, instead: Value) -> Value:
+    """The value where there is one, also where it is 0."""
+    return instead if value is None else value
+
+
+def known(amount: float) -> float | None:
+    """The amount; None for the 0 that stands for one that is not known."""
+    return amount if amount > 0 else None
 
 
 def counted(many: int, noun: str, plural: str = "") -> str:

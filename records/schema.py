@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 from records.errors import LedgerError
+from records.seals import install
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
 SCHEMA_VERSION = 12
@@ -149,6 +152,8 @@ STEPS = {
     11: PAYERS,
 }  # from each version to the next one; no record is changed
 
+UNSEALED = frozenset({"claims", "artefacts"})  # claims end by themselves, and an artefact is checked by its name
+
 
 def open_database(path: Path) -> sqlite3.Connection:
     """Open or create the ledger file; LedgerError when it is damaged, foreign, newer or not writable."""
@@ -165,8 +170,11 @@ def open_database(path: Path) -> sqlite3.Connection:
         write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        _keep_backup(connection, path)
         connection.execute("BEGIN IMMEDIATE")
         _check(connection, path)
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        install(connection, [name for name in names if name not in UNSEALED and not name.startswith("sqlite_")])
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         connection.close()
@@ -175,6 +183,18 @@ def open_database(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _keep_backup(connection: sqlite3.Connection, path: Path) -> None:
+    """Copy a file of an older schema beside itself before it is taken along; one that is there already stays."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    copy = path.with_name(f"{path.name}.schema-{version}")
+    if version not in STEPS or copy.exists():
+        return
+    draft = copy.with_name(f"{copy.name}.{os.getpid()}")
+    with closing(sqlite3.connect(draft)) as target:
+        connection.backup(target)
+    draft.replace(copy)
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:

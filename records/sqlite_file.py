@@ -13,7 +13,8 @@ from typing import IO, Any
 
 from records.errors import LedgerError
 from records.holder import process_of, signature
-from records.schema import explain, open_database
+from records.schema import UNSEALED, explain, open_database
+from records.seals import COLUMN, soundness, unsound
 
 PATIENCE_S = 0.2  # with a lock that `driver` looks at
 
@@ -30,6 +31,7 @@ class SqliteFile:
         self.lock = threading.RLock()
         self.connection = open_database(path)
         self.is_writing = False
+        self._soundness: dict[str, str] = {}  # by table
         self._is_synced = True  # whether a commit waits for the disk
 
     @property
@@ -51,6 +53,36 @@ class SqliteFile:
         """Give the space of what was removed back to the disk."""
         with self.lock:
             self.connection.execute("VACUUM")
+
+    def soundness(self, table: str) -> str:
+        """The comparison of a row with its seal; always true for a table without seals."""
+        if table not in self._soundness:
+            with self.lock:
+                self._soundness[table] = soundness(self.connection, table) if table not in UNSEALED else "1"
+        return self._soundness[table]
+
+    def unsound(self, table: str) -> list[dict[str, Any]]:
+        """The rows of a table whose seal does not fit, each with its `rowid`."""
+        if table in UNSEALED:
+            return []
+        with self.lock:
+            try:
+                return unsound(self.connection, table)
+            except sqlite3.Error as error:
+                raise LedgerError(explain(error, self.path)) from None
+
+    def put_aside(self, table: str, rowids: Sequence[int]) -> None:
+        """Take rows that are not sound out of a table; its indexes, which may differ from them, are rebuilt."""
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL"
+        with self.writing(is_synced=True, is_single=False) as db:
+            indexes = db.execute(query, (table,)).fetchall()
+            for name, _ in indexes:  # of columns that are computed from a body, which may be no JSON now
+                db.execute(f"DROP INDEX {name}")
+            db.execute(f"REINDEX {table}")
+            for rowid in rowids:
+                db.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+            for _, sql in indexes:
+                db.execute(sql)
 
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
         """All rows that a query finds."""
@@ -93,10 +125,11 @@ class SqliteFile:
                 raise LedgerError(explain(error, self.path)) from None
 
     def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """The ledger's tables, each with its columns; those that are computed are left out."""
+        """The ledger's tables, each with its columns; those that are computed and the seals are left out."""
         names = [row[0] for row in self.read("SELECT name FROM sqlite_master WHERE type = 'table'")]
         kept = [name for name in names if not name.startswith("sqlite_")]
-        return {name: tuple(row[1] for row in self.read(f"PRAGMA table_info({name})")) for name in kept}
+        columns = {name: [row[1] for row in self.read(f"PRAGMA table_info({name})")] for name in kept}
+        return {name: tuple(column for column in found if column != COLUMN) for name, found in columns.items()}
 
     @contextlib.contextmanager
     def driving(self, run_id: str) -> Iterator[None]:

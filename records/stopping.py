@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from records.scratch_folder import leave
 
 INTERRUPTED = 130
+_ASKED = threading.Event()  # by a signal, which comes to the process and not to a thread
 
 
 @contextmanager
@@ -21,12 +23,24 @@ def stoppable(tell: Callable[[], None] = lambda: None) -> Iterator[None]:
         if asked:
             leave(INTERRUPTED)
         asked = True
+        _ASKED.set()
         tell()
         raise KeyboardInterrupt
 
+    _ASKED.clear()
     before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class WaitStopped(KeyboardInterrupt):
+    """The process was asked to stop while a thread waited."""
+
+
+def pause(seconds: float) -> None:
+    """Sleep, unless the process is asked to stop: WaitStopped then, so that no wait of hours holds an exit up."""
+    if _ASKED.wait(seconds):
+        raise WaitStopped("asked to stop while waiting")

@@ -25,6 +25,7 @@ import numpy as np
 
 from records import scratch_folder
 from records.errors import ScientistError, TaskError
+from records.outside_text import decoded
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
@@ -106,7 +107,7 @@ class _Process:
                 return None
             if len(said) > MOST_ANSWER_BYTES:
                 raise ValueError("its answer is too long")
-        answer = json.loads(said)
+        answer = decoded(said)
         if not isinstance(answer, dict):
             raise ValueError("its answer is of no known form")
         self.spent_s += time.monotonic() - started

@@ -19,6 +19,7 @@ import numpy as np
 
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
+from records.outside_text import visible
 from records.quantity import counted
 from records.stopping import INTERRUPTED, stoppable
 from sandbox.amdgcn.toolchain import find_toolchain
@@ -161,7 +162,7 @@ def _await(work: Sequence[Future[None]], stop: threading.Event) -> None:
 
 def note(text: str) -> None:
     """One line for whoever watches."""
-    sys.stderr.write("".join(c if c.isprintable() else " " for c in text) + "\n")
+    sys.stderr.write(visible(" ".join(text.split())) + "\n")
     sys.stderr.flush()
 
 

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from records.errors import TaskError
+from records.files import read_strange
 from tasks.in_order import in_order
 from tasks.manifest import read_manifest
-from tasks.recorded import FILE
+from tasks.recorded import FILE, MOST_BYTES
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent
+MOST_TEXT_BYTES = 1 << 20  # of a manifest, a reference or a seed
 REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
 OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2, "within": 3}
 Host = Callable[[Path, str], Mapping[str, Any]]  # from a reference.py's path and text to its functions
@@ -53,7 +55,7 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     process may do. TaskError says in one sentence what is wrong.
     """
     folder = _find(name_or_path)
-    _keep_within(folder)
+    _refuse_links(folder)
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
     manifest_bytes, code = _read(manifest_path), _read(code_path)
     manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
@@ -62,7 +64,7 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     if chosen not in known.targets:
         raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
     statement, mark = manifest.adapted(chosen)
-    if known.golden is not None and hashlib.sha256(_read(folder / FILE)).hexdigest() != known.golden.digest:
+    if known.golden is not None and hashlib.sha256(_read(folder / FILE, MOST_BYTES)).hexdigest() != known.golden.digest:
         raise TaskError(f"{folder / FILE} holds other answers than task.toml names: import the task again")
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
     text = _text(code_path, code)
@@ -82,6 +84,11 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     )
 
 
+def seed_text(path: Path) -> str:
+    """The text of a task's own kernel; TaskError where there is none that can be read."""
+    return _text(path, _read(path))
+
+
 def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if str(name_or_path) in task_names():
@@ -95,16 +102,16 @@ def _find(name_or_path: str | Path) -> Path:
     raise TaskError(f"there is no task {str(name_or_path)!r}; {known}")
 
 
-def _keep_within(folder: Path) -> None:
-    """TaskError where a file of the task is a link out of its folder: a stranger's task could show what is there."""
+def _refuse_links(folder: Path) -> None:
+    """TaskError where a file of the task is a link; no link is followed when it is read, whatever is there by then."""
     for path in (*folder.glob("*.toml"), *folder.glob("*.py"), *folder.glob("*.npz"), *folder.glob("*.hip")):
-        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            raise TaskError(f"{path} is a link out of the task's folder: put the file itself there")
+        if path.is_symlink():
+            raise TaskError(f"{path} is a link: put the file itself there")
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> bytes:
     try:
-        return path.read_bytes()
+        return read_strange(path, most_bytes)
     except FileNotFoundError:
         raise TaskError(f"{path.parent} is not a task folder: it has no {path.name}") from None
     except OSError as error:

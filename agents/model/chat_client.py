@@ -1,48 +1,81 @@
-"""LangChain's client for chat completions, with the tool calls of an answer kept as the model wrote them.
+"""LangChain's chat model around our own request, so that a traced run shows each request as it shows any other.
 
-LangChain reads the arguments of a call itself. Arguments that are JSON but no object make it raise, and the answer,
-which is paid for, is lost; here they are kept for whoever offered the tool to complain about.
+LangChain's and OpenAI's own clients parse what they receive: a tool call whose arguments are no object, a count that is
+no number, an escape that is half a character make them raise, and the answer, which is paid for, is lost. Here they see
+an answer that was read already (agents/model/transport.py).
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
-import openai
-from langchain_core.outputs import ChatResult
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_openai import ChatOpenAI
 
-NO_CLIENT = object()  # for the way of asking that is not used: its client would be made with the other one
-ASKED = "asked_tools"  # in a message's additional_kwargs: id, name and arguments of each call
+from agents.model.conversation import RawReply
+
+NO_CLIENT: Any = object()  # none of LangChain's is used, and each would read the certificates again
+SENDING: ContextVar[Callable[[], RawReply]] = ContextVar("SENDING")
 
 
 class ToolChat(ChatOpenAI):
-    """ChatOpenAI for one model of one endpoint."""
+    """ChatOpenAI for one model of one endpoint, whose requests are ours."""
 
-    def _create_chat_result(
-        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
     ) -> ChatResult:
-        document = response if isinstance(response, dict) else response.model_dump(warnings=False)
-        taken = [_take_out(choice) for choice in document.get("choices") or ()]
-        made = super()._create_chat_result(document, generation_info)
-        for generation, (calls, refusal) in zip(made.generations, taken, strict=True):
-            generation.message.additional_kwargs |= {ASKED: calls, "refusal": refusal}
-        return made
+        raw = SENDING.get()()
+        used = raw.usage
+        counted: Any = {
+            "input_tokens": used.prompt_tokens,
+            "output_tokens": used.completion_tokens,
+            "total_tokens": used.prompt_tokens + used.completion_tokens,
+        }
+        calls = [{"name": c.name, "arguments": c.arguments, "id": c.id} for c in raw.calls]
+        kept: dict[str, Any] = {"calls": calls} if calls else {}
+        message = AIMessage(raw.text, additional_kwargs=kept, usage_metadata=counted)
+        told = {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
+        generation = ChatGeneration(message=message, generation_info={"finish_reason": raw.finish_reason})
+        return ChatResult(generations=[generation], llm_output={"token_usage": told, "model_name": self.model_name})
 
 
-def _take_out(choice: Any) -> tuple[list[tuple[str, str, str]], str]:
-    """Remove the calls of one choice and return them with the refusal, whatever shape a server gave them."""
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
-        return [], ""
-    found = []
-    listed = message.pop("tool_calls", None)
-    for number, call in enumerate(listed if isinstance(listed, list) else ()):
-        function = call.get("function") if isinstance(call, dict) else None
-        said = function if isinstance(function, dict) else {}
-        arguments = said.get("arguments")
-        text = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
-        named = call.get("id") if isinstance(call, dict) else None
-        found.append((str(named or f"call_{number}"), str(said.get("name") or ""), text))
-    return found, str(message.get("refusal") or "")
+def client(model: str, base_url: str, api_key: Any) -> ToolChat:
+    """A client without a connection of its own."""
+    return ToolChat(
+        model=model,
+        base_url=base_url,
+        api_key=api_key,
+        max_retries=0,
+        use_responses_api=False,
+        disable_streaming=True,  # a graph that streams would switch it on, and lose the token counts
+        client=NO_CLIENT,
+        root_client=NO_CLIENT,
+        async_client=NO_CLIENT,
+        root_async_client=NO_CLIENT,
+    )
+
+
+def sent(
+    chat: ToolChat, turns: Any, config: Mapping[str, Any], told: Mapping[str, Any], send: Callable[[], RawReply]
+) -> RawReply:
+    """Have `send` called within a run of LangChain's; its answer, or its exception."""
+    made: list[RawReply] = []
+
+    def once() -> RawReply:
+        made.append(send())
+        return made[-1]
+
+    token = SENDING.set(once)
+    try:
+        chat.invoke(turns, config=dict(config), **told)  # type: ignore[arg-type]
+    finally:
+        SENDING.reset(token)
+    return made[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +11,9 @@ from typing import Any, Literal
 from records.codec import dumps, loads
 from records.experiment import Usage
 
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
+# How servers name an end that is none. A reason that no table knows counts as one where it has such a word in it.
+_SHORT = re.compile(r"length|max|limit|incomplete|truncat")
+_STOPPED = re.compile(r"filter|abort|cancel|error|interrupt|safety|recitation|time.?out")
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,14 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class Spare:
+    """A part of a turn's text that may be left out where a model's window is too small."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Message:
     """One turn of a conversation. An assistant's turn may call tools; a tool's turn answers one call."""
 
@@ -30,6 +41,7 @@ class Message:
     content: str
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    spare: tuple[Spare, ...] = ()  # what may be left out, least important first; no part of what is stored and keyed
 
     def row(self) -> list[Any]:
         """The turn as it is stored and keyed: role and text, and what it calls or answers."""
@@ -37,17 +49,6 @@ class Message:
         if self.calls:
             row.append([[c.id, c.name, c.arguments] for c in self.calls])
         return [*row, self.call_id] if self.call_id else row
-
-    def document(self) -> dict[str, Any]:
-        """The turn in the words of the chat-completions interface."""
-        if self.role == "tool":
-            return {"role": "tool", "tool_call_id": self.call_id, "content": self.content}
-        if not self.calls:
-            return {"role": self.role, "content": self.content}
-        calls = [
-            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in self.calls
-        ]
-        return {"role": self.role, "content": self.content, "tool_calls": calls}
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,20 @@ class RawReply:
     usage: Usage
     counted: bool = True  # whether the server counted the tokens, or we estimated them
     calls: tuple[ToolCall, ...] = ()
+    thinking: str = ""  # what the model thought aloud, where the server tells it apart
+    limit: int = 0  # tokens that the answer was allowed; 0 where an older program stored it
+    left_out: tuple[str, ...] = ()  # parts of the prompt that the window had no room for
 
     @property
     def is_cut(self) -> bool:
-        """True where the token limit ended the answer."""
-        return self.finish_reason.lower() in _CUT
+        """True where the token limit, a filter or a fault of the server ended the answer."""
+        reason = self.finish_reason.lower()
+        is_something = bool(self.text.strip() or self.calls)
+        return bool(_SHORT.search(reason) or (is_something and _STOPPED.search(reason)))
+
+    def allowed(self, otherwise: int) -> int:
+        """Tokens that the answer was allowed; what was asked for where that is not stored."""
+        return self.limit if self.limit > 0 else otherwise
 
     def to_text(self) -> str:
         """The stored form."""

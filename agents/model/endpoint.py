@@ -9,32 +9,13 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from agents.model.price import Price as Price
+from records.address import secrets_of
 from records.errors import SettingsError
 from records.experiment import Usage
 
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
-# Four bytes a token is the average of English prose. Source code and numbers come nearer to two, and a reservation
-# that is too small breaks the budget, while one that is too large is given back a minute later.
-BYTES_PER_TOKEN_AT_WORST = 2
-TOKENS_PER_MESSAGE = 8
 SHORTEST_SECRET = 12  # local servers take any word as key, and that word may stand in an honest answer
-
-
-@dataclass(frozen=True)
-class Price:
-    """USD per million tokens, as the user states them; zero for a local or an unpriced model."""
-
-    prompt_usd: float = 0.0
-    completion_usd: float = 0.0
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Cost of this many tokens."""
-        return (prompt_tokens * self.prompt_usd + completion_tokens * self.completion_usd) / 1e6
-
-    def worst_usd(self, prompt_bytes: int, messages: int, max_tokens: int) -> float:
-        """The most one request can cost: no prompt has more tokens than half its bytes, no answer more than asked."""
-        prompt_tokens = prompt_bytes // BYTES_PER_TOKEN_AT_WORST + TOKENS_PER_MESSAGE * messages + 1
-        return self.cost_usd(prompt_tokens, max_tokens)
 
 
 @dataclass(frozen=True)
@@ -45,15 +26,20 @@ class Endpoint:
     model: str
     api_key: SecretStr = field(default_factory=lambda: SecretStr(""))
     models: Mapping[str, str] = field(default_factory=dict)
-    price: Price = Price()
+    price: Price = field(default_factory=Price)
     prices: Mapping[str, Price] = field(default_factory=dict)
-    timeout_s: float = 600.0
+    fallbacks: tuple[str, ...] = ()  # models that are asked, in this order, where the role's own cannot be had
+    timeout_s: float = 600.0  # for a whole call, from its first byte to its last
     max_tokens: int = 16384
     tools: Literal["auto", "calls", "text"] = "auto"  # how the coder asks for its tools; auto asks the model once a run
     temperature: float | None = None  # some models refuse any value, so none is sent unless asked
-    retries: int = 4  # further tries after the first, for faults that pass
+    effort: str = ""  # of reasoning; none is sent unless asked
+    retries: int = 4  # further tries while the endpoint never answered; 0: none, whenever
+    patience_s: float = 6 * 3600.0  # for faults that pass, once it has answered
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     backoff_s: float = 1.0  # first wait; it doubles, with jitter
-    max_wait_s: float = 60.0  # longest single wait, also for a server's Retry-After
+    max_wait_s: float = 60.0  # longest single wait where the server names none
 
     def __post_init__(self) -> None:
         """Refuse values that could only fail later."""
@@ -64,8 +50,10 @@ class Endpoint:
             raise SettingsError("no model name is set; set OPENAI_MODEL or --model")
         if unknown := sorted(set(self.models) - set(ROLES)):
             raise SettingsError(f"there is no role {', '.join(unknown)}; roles are {', '.join(ROLES)}")
-        if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0:
-            raise SettingsError("the model's time-out and token limit must be positive, its retries zero or more")
+        if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0 or self.patience_s < 0:
+            raise SettingsError(
+                "the model's time-out and token limit must be positive, retries and patience zero or more"
+            )
         if self.is_openai and not self.api_key.get_secret_value():
             raise SettingsError(
                 "no key is set for api.openai.com; set OPENAI_API_KEY, or OPENAI_BASE_URL for another "
@@ -105,13 +93,19 @@ class Endpoint:
         return self.prices.get(model, self.price)
 
     def hide(self, text: str) -> str:
-        """The text without the key, which a server may have echoed; a placeholder such as "none" stays."""
+        """The text without key and password, which a server may have echoed; a placeholder such as "none" stays."""
         secret = self.api_key.get_secret_value()
-        return text.replace(secret, "[key]") if len(secret) >= SHORTEST_SECRET else text
+        for each in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
+            text = text.replace(each, "[key]")
+        return text
 
 
 def add(left: Usage, right: Usage) -> Usage:
     """Sum of two usages."""
     return Usage(
-        left.prompt_tokens + right.prompt_tokens, left.completion_tokens + right.completion_tokens, left.usd + right.usd
+        left.prompt_tokens + right.prompt_tokens,
+        left.completion_tokens + right.completion_tokens,
+        left.usd + right.usd,
+        left.cached_tokens + right.cached_tokens,
+        left.reasoning_tokens + right.reasoning_tokens,
     )

@@ -7,10 +7,9 @@ stored before it is used, so that a resumed run finds it and never pays twice.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import math
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -20,17 +19,40 @@ from pydantic import BaseModel
 from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
+from agents.model.endpoint_memory import EndpointMemory
+from agents.model.fare import Fare, with_answer
+from agents.model.forms import weaker_json
+from agents.model.inquiry import ModelQuestion, call_key, trace_config
 from agents.model.model_choice import model_of
-from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
+from agents.model.model_errors import NoRoom, cut_off
+from agents.model.price import most_prompt_tokens
+from agents.model.provider import Provider
+from agents.model.structured_output import Form, ReplyError, clean, instruction, objects
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
-from agents.model.transport import Options, Rejected, Transport
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
-from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
+from records.errors import (
+    BudgetExhausted,
+    MalformedReply,
+    ModelDeclined,
+    ModelError,
+    ModelRefused,
+    ModelUnreachable,
+    TruncatedReply,
+    Unanswered,
+)
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from records.run_meter import RunMeter
+from records.stopping import pause
 
 Value = TypeVar("Value")
+LEAST_ANSWER = 1024  # tokens: no shorter answer is worth a request
 QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer again
+OPTIONAL = frozenset({"selector", "retriever", "critic"})  # roles with a rule that decides where no answer comes
+OPTIONAL_S = 600.0  # that such a role is waited for
+NEXT_S = 120.0  # that a model is waited for where there is a next one
+UNANSWERED = "unanswered"  # in place of the reason of an answer's end
 
 
 @dataclass(frozen=True)
@@ -68,37 +90,39 @@ class Gateway:
         ledger: Ledger,
         artefacts: ArtefactStore,
         budget_usd: float | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = pause,
+        meter: RunMeter | None = None,
+        memory: EndpointMemory | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Nothing is sent yet. `budget_usd` is for a whole run and counts what earlier sessions of it spent."""
+        """Nothing is sent yet. `meter` knows the limits of a whole run; without one there is the budget alone."""
         self.endpoint = endpoint
         self.ledger = ledger
         self.artefacts = artefacts
-        self.budget_usd = budget_usd
-        self._transport = Transport(endpoint, sleep)
+        self._budget = Allowance(budget_usd)
+        self._meter = meter
+        self._longest: dict[str, int] = {}  # tokens of a role's answers
+        self._excess: dict[str, float] = {}  # of a model's prompt tokens over what they were reserved as
+        self.provider = Provider(endpoint, sleep, memory, tell)
         self._lock = threading.Lock()
         self._question = threading.Lock()  # parallel experiments ask whether tools are called, and one pays
-        self._options: dict[str, Options] = {}
 
     def ask(
         self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
     ) -> Reply[Value]:
         """One question in the asked form; at most three requests are paid for."""
-        talk = [Message(m.role, clean(m.content)) for m in messages]
+        talk = [Message(m.role, clean(m.content), spare=m.spare) for m in messages]
         if form.schema is not None:
             talk[-1] = replace(talk[-1], content=f"{talk[-1].content}\n\n{instruction(form.schema)}")
-        asked, used, max_tokens = tuple(talk), Usage(), self.endpoint.max_tokens
-        grown = mended = False
+        asked, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
+        mended = False
         while True:
-            raw = self._paid(role, step, talk, max_tokens, candidate, form.schema)
+            raw = self._asked(role, step, talk, max_tokens, candidate, form.schema, least=least)
             used = add(used, raw.usage)
             if raw.is_cut:
-                if grown:
-                    raise TruncatedReply(
-                        f"the {role}'s answer was cut off at {max_tokens} tokens; allow more tokens "
-                        "an answer in the settings or use another model, then resume the run"
-                    )
-                grown, max_tokens = True, 2 * max_tokens
+                if least:
+                    raise cut_off(role, raw)
+                max_tokens, least = 2 * max_tokens, raw.allowed(max_tokens) + 1
                 continue
             try:
                 return Reply(raw.text, form.read(raw.text), used)
@@ -127,7 +151,7 @@ class Gateway:
         place = Step(step.run_id, 0)
         with self._question:
             try:
-                return calls_a_tool(self._paid(role, place, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
+                return calls_a_tool(self._asked(role, place, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
             except ModelRefused:  # where the endpoint is at fault, the next request says so
                 return False
 
@@ -137,10 +161,16 @@ class Gateway:
         """At most two requests: the second with twice the tokens, after an answer that was cut off."""
         talk = [replace(m, content=clean(m.content)) for m in messages]
         max_tokens = self.endpoint.max_tokens
-        first = self._paid(role, step, talk, max_tokens, candidate, tools=tools)
-        return self._paid(role, step, talk, 2 * max_tokens, candidate, tools=tools) if first.is_cut else first
+        first = self._asked(role, step, talk, max_tokens, candidate, tools=tools)
+        if not first.is_cut:
+            return first
+        try:
+            least = first.allowed(max_tokens) + 1
+            return self._asked(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
+        except NoRoom:
+            return first
 
-    def _paid(
+    def _asked(
         self,
         role: str,
         step: Step,
@@ -149,104 +179,104 @@ class Gateway:
         candidate: str,
         schema: type[BaseModel] | None = None,
         tools: Sequence[Tool] = (),
+        least: int = 0,
     ) -> RawReply:
+        """The answer of the role's model, or of the next one of the list where that cannot be had."""
+        own, first = model_of(self.ledger, role, step, self.endpoint.models_for(role)), None
+        models = self.provider.models.in_order((own, *self.endpoint.fallbacks))
+        for model in models:
+            longest = min([*[OPTIONAL_S] * (role in OPTIONAL), *[NEXT_S] * (model != models[-1])], default=None)
+            question = ModelQuestion(
+                model, tuple(talk), max_tokens, schema, tuple(tool.document() for tool in tools), least, longest
+            )
+            try:
+                raw = self._paid(role, step, question, candidate)
+            except (ToolsRefused, BudgetExhausted):
+                raise
+            except (ModelRefused, ModelUnreachable, ModelDeclined) as error:
+                first = first or error
+                if error.is_account:
+                    break
+                continue
+            if raw.finish_reason == UNANSWERED:
+                raise Unanswered(raw.text)
+            return raw
+        assert first is not None
+        if isinstance(first, NoRoom) and least:
+            raise TruncatedReply(f"the {role}'s answer was cut off, and {first}")
+        if role in OPTIONAL:
+            raise self._gave_up(role, step, question, first)
+        raise first
+
+    def _gave_up(self, role: str, step: Step, question: ModelQuestion, why: ModelError) -> Unanswered:
+        """Store that a role had no answer: a resumed run goes by its rule again, and meets its own records."""
+        text = f"the {role} gave no answer, and its rule decides: {why}"
+        call = self._call(role, step, question)
+        if self.ledger.reserve(call).state != "done":
+            reply = RawReply(text, UNANSWERED, question.model, Usage())
+            self.ledger.settle(call.key, self.artefacts.put(reply.to_text()), Usage())
+        return Unanswered(text)
+
+    def _call(self, role: str, step: Step, question: ModelQuestion) -> ModelCall:
+        """The question as the ledger keeps it. What of it is sent in the end does not change its key."""
+        prompt = transcribed(question.talk)
+        offered = json.dumps(question.tools) if question.tools else ""
+        key = call_key(role, step, prompt + offered, question.max_tokens)
+        asked = ModelCall(key, step.run_id, role, question.model, self.artefacts.put(prompt), "reserved", 0.0)
+        return replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
+
+    def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
         """The stored answer of this very request, or a new one, stored before it is returned."""
-        model = model_of(self.ledger, role, step, self.endpoint.models_for(role))
-        prompt, offered = transcribed(talk), [tool.document() for tool in tools]
-        key = call_key(role, step, prompt + (json.dumps(offered) if offered else ""), max_tokens)
-        stored = self.ledger.call(key)
+        call = self._call(role, step, question)
+        stored = self.ledger.call(call.key)
         if stored is None or stored.state != "done":
-            price = self.endpoint.price_of(model)
-            worst = price.worst_usd(len(prompt.encode()) + len(json.dumps(offered)), len(talk), max_tokens)
-            asked = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
-            call = replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
-            stored = self.ledger.reserve(call, self.budget_usd)
+            prompt, offered = transcribed(question.talk), json.dumps(question.tools) if question.tools else ""
+            tokens = most_prompt_tokens(len(prompt.encode()) + len(offered), len(question.talk))
+            fare = self._fare(call, tokens, question.max_tokens)
+            stored = fare.set_aside()
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))
         try:
-            raw = self._adapted(model, talk, schema, max_tokens, _config(role, step, candidate), offered)
+            raw = self.provider.ask(question, trace_config(role, step, candidate), fare)
         except ModelError:
-            self.ledger.release(key)
+            fare.give_back()  # what may have been billed was lost before
             raise
-        self.ledger.settle(key, self.artefacts.put(raw.to_text()), raw.usage)
+        except BaseException:
+            fare.lose()
+            raise
+        self.ledger.settle(call.key, self.artefacts.put(raw.to_text()), raw.usage)
+        self._learn(role, question.model, raw.usage, stored.usage.prompt_tokens)
         return raw
 
-    def _adapted(
-        self,
-        model: str,
-        talk: Sequence[Message],
-        schema: type[BaseModel] | None,
-        max_tokens: int,
-        config: dict[str, Any],
-        offered: Sequence[dict[str, Any]],
-    ) -> RawReply:
-        """Send, with a weaker JSON mode as long as the server refuses a field by name; what works is remembered."""
-        options = self.options(model)
-        while True:
-            wanted = response_format(options.json_mode, schema)
-            try:
-                raw = self._transport.send(model, talk, options, wanted, max_tokens, config, offered)
-            except Rejected as refusal:
-                lower = refusal.adapt(options, wanted is not None)
-                if lower is None:
-                    kind = ToolsRefused if offered and refusal.names_tools else ModelRefused
-                    raise kind(
-                        f"the model's endpoint {self.endpoint.address} refused the request with HTTP {refusal.status}: "
-                        f"{refusal.text}; check the model name and the token limit"
-                    ) from None
-                options = lower
-                continue
-            self._remember(model, options)
-            return raw
+    def _fare(self, call: ModelCall, prompt_tokens: int, max_tokens: int) -> Fare:
+        """The money of a request: of its longest answer, or of a shorter one where no more is left.
 
-    def allow(self, budget_usd: float) -> None:
-        """Raise the budget of the whole run."""
-        self.budget_usd = budget_usd
+        The shortest that is asked for is half as long again as the longest answer that the role gave so far.
+        """
+        price, excess = self.endpoint.price_of(call.model), self._excess.get(call.model, 1.0)
+        prompt = math.ceil(excess * prompt_tokens)
+        longest = self._longest.get(call.role)
+        least = max(LEAST_ANSWER, max_tokens // 8) if longest is None else longest + longest // 2
+        if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
+            least = self.endpoint.max_tokens + 1
+        short = with_answer(call, price, prompt, min(least, max_tokens))
+        return Fare(self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check)
 
-    def options(self, model: str) -> Options:
-        """Options that the server accepts for one model, as far as known."""
-        newer = Options(token_field="max_completion_tokens")
+    def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
         with self._lock:
-            return self._options.get(model, newer if self.endpoint.is_openai else Options())
+            self._longest[role] = max(usage.completion_tokens, self._longest.get(role, LEAST_ANSWER))
+            if reserved_prompt and usage.prompt_tokens > reserved_prompt:  # a server that adds to what is asked
+                more = usage.prompt_tokens / reserved_prompt
+                self._excess[model] = more * self._excess.get(model, 1.0)
 
-    def _remember(self, model: str, options: Options) -> None:
-        with self._lock:
-            known = self._options.get(model)
-            json_mode = max(options.json_mode, known.json_mode) if known else options.json_mode
-            self._options[model] = replace(options, json_mode=json_mode)
+    def _most(self) -> Allowance:
+        return self._budget if self._meter is None else self._meter.allowance
+
+    def _check(self) -> None:
+        if self._meter is not None:
+            self._meter.check()
 
     def _distrust(self, model: str, text: str, form: Form[Any]) -> None:
         """A server that was given a schema and returned no JSON does not support this JSON mode: take a weaker one."""
-        options = self.options(model)
-        if form.schema is not None and options.json_mode < 3 and len(text) < QUOTED_CHARS and not any(objects(text)):
-            self._remember(model, replace(options, json_mode=max(2, options.json_mode + 1)))
-
-
-def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
-    """SHA-256 of a request's place in its run and of its text."""
-    place = [
-        step.run_id,
-        role,
-        step.generation,
-        step.experiment_id,
-        step.number,
-        max_tokens,
-        hashlib.sha256(prompt.encode()).hexdigest(),
-    ]
-    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
-
-
-def _config(role: str, step: Step, candidate: str) -> dict[str, Any]:
-    """Names, tags and metadata that make a traced run readable."""
-    return {
-        "run_name": role,
-        "tags": [role, f"run:{step.run_id}", f"generation:{step.generation}"],
-        "metadata": {
-            "run": step.run_id,
-            "generation": step.generation,
-            "experiment": step.experiment_id,
-            "node": role,
-            "number": step.number,
-            "candidate": candidate,
-        },
-    }
+        if form.schema is not None and len(text) < QUOTED_CHARS and not any(objects(text)):
+            self.provider.models.simplify(model, weaker_json(self.provider.models.of(model).forms))

@@ -16,6 +16,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from records.outside_text import cleaned, cleaned_value
+
 Value = TypeVar("Value")
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -103,7 +105,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
             end = at + 1
         else:
             if isinstance(value, dict):
-                yield value
+                yield cleaned_value(value)
         at = text.find("{", end)
 
 
@@ -117,9 +119,26 @@ def spoken(text: str) -> str:
     return "" if _THINK_OPEN.match(text) else text
 
 
+def thought_and_said(text: str, thinking: str) -> tuple[str, str]:
+    """Thinking aloud and the answer, apart. Where nothing else was said, the thought is the answer."""
+    try:
+        rest = spoken(text)
+    except ReplyError:  # too long to be looked at
+        return thinking, text
+    inside = text[: len(text) - len(rest)]
+    if rest.strip():
+        return "\n".join(filter(None, [thinking, _bare(inside).strip()])), rest
+    return thinking, _bare(text).strip() or thinking
+
+
+def _bare(text: str) -> str:
+    """The text without the tags around a thought."""
+    return _THINK_OPEN.sub("", _THINK_END.sub("", text))
+
+
 def clean(text: str) -> str:
     """Text that every store and every connection accepts: no lone surrogates, no NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+    return cleaned(text)
 
 
 def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:

@@ -1,266 +1,157 @@
-"""One chat request over HTTP: the only place that retries, and the only one that knows the client library."""
+"""One request over HTTP and the answer out of it. What a fault of it means is the provider's matter."""
 
 from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import tenacity
-
-from agents.model.conversation import Message, RawReply, ToolCall, transcribed
+from agents.model.chat_wire import ChatCompletions, ToolsInText, assembled
+from agents.model.conversation import RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
-from agents.model.structured_output import clean
-from records.errors import ModelRefused, ModelUnreachable
-from records.experiment import Usage
-from records.quantity import counted
+from agents.model.exchange import Exchange, HttpAnswer
+from agents.model.faults import Fault, hidden, of_status, said, said_in, would_pass
+from agents.model.forms import named_part
+from agents.model.prompt_fit import size_of
+from agents.model.responses_wire import Responses
+from agents.model.server_waits import asked_wait_s
+from agents.model.structured_output import clean, thought_and_said
+from agents.model.usage import CountedUsage, RequestSizes, usage_of
+from agents.model.window import size_in
+from agents.model.wire import ModelRequest, NotAnAnswer, Wire, WireReply, mapping
 
 if TYPE_CHECKING:
-    from langchain_openai import ChatOpenAI
+    from agents.model.chat_client import ToolChat
 
-PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
-
-
-@dataclass(frozen=True)
-class Options:
-    """Differences between servers: found by their refusals, kept for the rest of the run."""
-
-    json_mode: int = 0  # into structured_output.JSON_MODES
-    token_field: str = "max_tokens"  # or max_completion_tokens
-    send_temperature: bool = True
-
-
-class Rejected(Exception):
-    """HTTP 400 or 422: the payload is at fault, perhaps only one field that this server does not know."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
-
-    @property
-    def names_tools(self) -> bool:
-        """True where the refusal is of tools, by any of the names that servers give them."""
-        return any(word in self.text.lower() for word in ("tool", "function call", "functions"))
-
-    def adapt(self, options: Options, asked_schema: bool) -> Options | None:
-        """Options without the field that the server names, or None when it is something else."""
-        text = self.text.lower()
-        other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[options.token_field]
-        if options.send_temperature and "temperature" in text:
-            return replace(options, send_temperature=False)
-        if options.token_field in text and ("unsupported" in text or "not permitted" in text or other in text):
-            return replace(options, token_field=other)
-        named = ("response_format", "json_schema", "json_object", "strict", "schema", "grammar", "guided")
-        if asked_schema and options.json_mode < 3 and any(word in text for word in named):
-            return replace(options, json_mode=options.json_mode + 1)
-        return None
-
-
-class _Passing(Exception):
-    """A fault that may pass: try again after `after_s`, or after the back-off when the server names no time."""
-
-    def __init__(self, text: str, after_s: float | None = None) -> None:
-        super().__init__(text)
-        self.after_s = after_s
+SIZED = frozenset({400, 413, 422, 429, 500})  # with these a request that is too large is refused
 
 
 class Transport:
-    """Sends one request at a time a thread. Time is used in `sleep` only, so that tests need not wait."""
+    """Sends one request at a time a thread, and never twice."""
 
-    def __init__(self, endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Nothing is imported and nothing is sent yet."""
+    def __init__(self, endpoint: Endpoint, learn: Callable[[Mapping[str, str]], None] = lambda _: None) -> None:
+        """Nothing is imported and nothing is sent yet. `learn` gets the headers of every response."""
         self.endpoint = endpoint
-        self._sleep = sleep
+        self.exchange = Exchange(endpoint)
+        self._learn = learn
         self._lock = threading.Lock()
-        self._clients: dict[str, ChatOpenAI] = {}
+        self._clients: dict[str, ToolChat] = {}
 
-    def send(
-        self,
-        model: str,
-        messages: Sequence[Message],
-        options: Options,
-        response_format: Mapping[str, Any] | None,
-        max_tokens: int,
-        config: Mapping[str, Any],
-        tools: Sequence[Mapping[str, Any]] = (),
-    ) -> RawReply:
-        """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload."""
-        end = self.endpoint
-        body: dict[str, Any] = {options.token_field: max_tokens}
-        if tools:
-            body |= {"tools": [dict(tool) for tool in tools], "tool_choice": "auto"}
-        if response_format is not None:
-            # By extra_body, because a plain response_format makes the client parse the answer itself and throw text
-            # and token counts away when that fails.
-            body["response_format"] = dict(response_format)
-        if end.temperature is not None and options.send_temperature:
-            body["temperature"] = end.temperature
-        talk = [replace(m, content=clean(m.content)) for m in messages]
-        tries = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(end.retries + 1),
-            retry=tenacity.retry_if_exception_type(_Passing),
-            wait=self._wait,
-            sleep=self._sleep,
-            reraise=True,
-        )
+    def send(self, request: ModelRequest, config: Mapping[str, Any]) -> RawReply:
+        """The answer to one request; Fault where there is none."""
+        from agents.model.chat_client import sent
+        from agents.model.chat_wire import turn
+
+        turns = [turn(m) for m in request.talk]
+        told = {request.forms.token_name: request.max_tokens}
+        return sent(self._client(request.model), turns, config, told, lambda: self._once(request))
+
+    def wire(self, request: ModelRequest) -> Wire:
+        """The format in which a request is sent."""
+        if request.forms.wire:
+            return Responses()
+        has_calls = any(m.role == "tool" or len(m.calls) > 0 for m in request.talk)
+        return ToolsInText() if has_calls and not request.tools else ChatCompletions()
+
+    def _once(self, request: ModelRequest) -> RawReply:
+        wire = self.wire(request)
+        body = json.dumps(wire.body(request)).encode()
         try:
-            return tries(self._once, model, talk, body, config)
-        except _Passing as fault:
-            raise ModelUnreachable(
-                f"no answer from the model's endpoint {end.address} after {counted(end.retries + 1, 'try', 'tries')} "
-                f"({fault}); check that it is up and reachable, then resume the run"
-            ) from None
+            answer = self.exchange.post(wire.path, body, self.endpoint.timeout_s)
+            self._learn(answer.headers)
+            if answer.status >= 300:
+                raise _refusal(request, answer.status, answer.headers, answer.body)
+            return self._raw(request, _read(wire, request, answer))
+        except Fault as fault:
+            raise hidden(fault, self.endpoint.hide) from None
 
-    def _once(self, model: str, talk: Sequence[Message], body: dict[str, Any], config: Mapping[str, Any]) -> RawReply:
-        import openai
-
-        turns = [m.document() for m in talk]
-        try:
-            answer = self._client(model).invoke(turns, config=dict(config), extra_body=body)  # type: ignore[arg-type]
-        except openai.APIConnectionError as error:  # time-outs too
-            raise _Passing(cause_of(error)) from None
-        except openai.APIStatusError as error:
-            raise self._status(error) from None
-        except openai.OpenAIError as error:
-            raise self._not_a_completion(error) from None
-        except NOT_A_COMPLETION as error:
-            raise self._not_a_completion(error) from None
-        prompt_bytes = len(transcribed(talk).encode()) + len(json.dumps(body.get("tools", "")))
-        return _raw(answer, model, self.endpoint, prompt_bytes, "tools" in body)
-
-    def _client(self, model: str) -> ChatOpenAI:
+    def _client(self, model: str) -> ToolChat:
         with self._lock:
             if model not in self._clients:
-                from agents.model.chat_client import NO_CLIENT, ToolChat
+                from agents.model.chat_client import client
 
-                end = self.endpoint
-                self._clients[model] = ToolChat(
-                    model=model,
-                    base_url=end.base_url,
-                    api_key=end.key_to_send,
-                    max_retries=0,
-                    timeout=end.timeout_s,
-                    use_responses_api=False,  # chosen by model name otherwise, and few servers have it
-                    disable_streaming=True,  # a graph that streams would switch it on, and lose the token counts
-                    async_client=NO_CLIENT,  # or one is made for each model, with the certificates read again
-                )
+                self._clients[model] = client(model, self.endpoint.base_url, self.endpoint.key_to_send)
             return self._clients[model]
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        end = self.endpoint
-        fault = state.outcome.exception() if state.outcome else None
-        jittered = tenacity.wait_random_exponential(multiplier=end.backoff_s, max=end.max_wait_s)(state)
-        usual = jittered + end.backoff_s / 2
-        asked = fault.after_s if isinstance(fault, _Passing) else None
-        return min(max(usual, asked or 0.0), max(end.max_wait_s, asked or 0.0))
-
-    def _status(self, error: Any) -> Exception:
-        """The exception for an HTTP status; `error` is an openai.APIStatusError."""
-        status, text = int(error.status_code), self.endpoint.hide(str(error.body or error.message))[:400]
-        if status in PASSING or status >= 500:
-            if "insufficient_quota" in text:
-                return self.refused(status, "the account has no credit left")
-            after_s = retry_after_s(error.response.headers)
-            if after_s is not None and after_s > 10 * self.endpoint.max_wait_s:
-                return ModelUnreachable(
-                    f"the endpoint {self.endpoint.address} asks to wait {after_s:.0f} s; resume the run then"
-                )
-            return _Passing(f"HTTP {status}", after_s)
-        return Rejected(status, text) if status in (400, 422) else self.refused(status, text)
-
-    def refused(self, status: int, text: str) -> ModelRefused:
-        """The exception for a refusal that no retry changes."""
-        advice = {
-            401: "check the key",
-            403: "check what the key may use",
-            404: "check the base URL and the model name",
-            429: "add credit or use another key",
-        }
-        # The server's own words about a key may quote it.
-        said = f": {text}" if text and status not in (401, 403) else ""
-        remedy = advice.get(status, "check the base URL, the key and the model name")
-        return ModelRefused(
-            f"the model's endpoint {self.endpoint.address} refused the request with HTTP {status}{said}; {remedy}"
+    def _raw(self, request: ModelRequest, answer: WireReply) -> RawReply:
+        """The answer as it is kept: cleaned, without the key, counted and priced."""
+        hide = self.endpoint.hide
+        calls = [ToolCall(clean(c.id)[:200], hide(clean(c.name)), hide(clean(c.arguments))) for c in answer.calls]
+        text, thinking = answer.text, answer.thinking
+        if not text.strip() and calls and not request.tools:  # asked for text, answered with a call: that is the answer
+            text = calls[0].arguments
+        if not text.strip():
+            text = answer.refusal
+        if not calls or not request.tools:
+            thinking, text = thought_and_said(text, thinking)
+        counted = self._counted(request, answer, f"{text}{thinking}")
+        return RawReply(
+            hide(clean(text)),
+            clean(answer.finish_reason)[:80],
+            request.model,
+            counted.usage,
+            counted.is_counted,
+            tuple(calls) if request.tools else (),
+            hide(clean(thinking)),
+            request.max_tokens,
         )
 
-    def _not_a_completion(self, error: Exception) -> Exception:
-        told = error.args[0] if error.args else None
-        if isinstance(told, dict):  # some routers answer 200 with the fault of the server behind them in the body
-            code = told.get("code")
-            if isinstance(code, int) and (code in PASSING or code >= 500):
-                return _Passing(f"error {code} in the answer")
-            text = self.endpoint.hide(str(told.get("message", told)))[:400]
-            return ModelRefused(
-                f"the model's endpoint {self.endpoint.address} answered with an error: {text}; "
-                "check the model name and the account"
-            )
-        return ModelRefused(
-            f"the answer of {self.endpoint.address} is not a chat completion; check that the base URL "
-            "is that of an OpenAI-compatible API (most end in /v1)"
-        )
+    def _counted(self, request: ModelRequest, answer: WireReply, text: str) -> CountedUsage:
+        """Tokens and dollars, as the server counts where that is believable, else as we do."""
+        said_bytes = len((text + "".join(c.arguments for c in answer.calls)).encode("utf-8", "replace"))
+        tools = len(json.dumps(request.tools)) if request.tools else 0
+        sizes = RequestSizes(len(transcribed(request.talk).encode()) + tools, said_bytes)
+        return usage_of(answer.usage, sizes, self.endpoint.price_of(request.model), answer.tier)
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait, from `retry-after-ms` or `Retry-After` as seconds or as a date."""
-    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if not value:
-            continue
-        try:
-            return max(0.0, float(value) * scale)
-        except ValueError:
-            pass
-        try:
-            return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-        except (ValueError, TypeError):
-            pass
-    return None
+def _read(wire: Wire, request: ModelRequest, answer: HttpAnswer) -> WireReply:
+    """The answer in a body with a status of success; Fault where it is none."""
+    text = answer.body.decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
+    try:
+        if text.startswith(("data:", "event:", ":")):
+            document: Any = assembled(text)
+            if document is None:
+                raise Fault("odd", "an answer whose stream ended before its end", answer.status, is_sent=True)
+        else:
+            document = json.loads(text)
+        failed = _failed(document)
+        if failed is not None:
+            raise _in_body(request, answer, failed)
+        return wire.read(document)
+    except NotAnAnswer as error:
+        raise Fault("odd", str(error), answer.status, is_sent=True) from None
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
+        raise Fault("odd", "an answer that is no JSON of this interface", answer.status, is_sent=True) from None
 
 
-def cause_of(error: BaseException) -> str:
-    """The reason of a failed connection in a few words."""
-    cause = error.__cause__
-    kind = type(cause or error).__name__
-    return "timed out" if "Timeout" in kind or "Timeout" in type(error).__name__ else f"no connection, {kind}"
+def _failed(document: Any) -> Any:
+    """The error that a document with a status of success holds, as some routers answer; None for none."""
+    whole = mapping(document)
+    told = whole.get("error")
+    if told:  # also beside half of an answer
+        return whole
+    return whole if whole.get("object") == "error" or whole.get("status") == "failed" else None
 
 
-def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int, has_tools: bool) -> RawReply:
-    """The parts we keep of a LangChain AIMessage."""
-    hide = endpoint.hide
-    calls = [
-        ToolCall(i, hide(clean(name)), hide(clean(said))) for i, name, said in answer.additional_kwargs["asked_tools"]
-    ]
-    text = (
-        answer.content
-        if isinstance(answer.content, str)
-        else "".join(str(part.get("text", "")) for part in answer.content if isinstance(part, dict))
-    )
-    if not text.strip() and calls and not has_tools:  # asked for text, answered with a call: that is the answer
-        text = calls[0].arguments
-    if not text.strip():
-        text = str(answer.additional_kwargs.get("refusal") or "")
-    metadata = answer.response_metadata
-    counted = answer.usage_metadata or {}
-    prompt = int(counted.get("input_tokens") or -(-prompt_bytes // 4))  # a server that counts nothing still costs
-    said_bytes = len("".join([text, *(c.arguments for c in calls if has_tools)]).encode("utf-8", "replace"))
-    completion = int(counted.get("output_tokens") or -(-said_bytes // 4))
-    price = endpoint.price_of(model)
-    stated = (metadata.get("token_usage") or {}).get("cost")
-    usd = price.cost_usd(prompt, completion)
-    if not usd and isinstance(stated, (int, float)):
-        usd = float(stated)
-    return RawReply(
-        hide(clean(text)),
-        str(metadata.get("finish_reason") or ""),
-        model,
-        Usage(prompt, completion, usd),
-        bool(counted.get("output_tokens")),
-        tuple(calls) if has_tools else (),
-    )
+def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
+    inner = mapping(mapping(document).get("error")) or mapping(document)
+    code = inner.get("code")
+    status = code if isinstance(code, int) and 400 <= code <= 599 else 0
+    fault = _refusal(request, status or 500, answer.headers, json.dumps(document).encode())
+    if not status and fault.kind == "passing" and not would_pass(said(document).text):
+        fault = Fault("odd", said(document).text[:200], answer.status)
+    return fault  # with an error of its own, so that nothing is billed
+
+
+def _refusal(request: ModelRequest, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error, by its status and by what its words say of the request's size and parts."""
+    told = said_in(body)
+    prompt = size_of(request.talk) / 3.5
+    about_size = status in SIZED and size_in(told.text, request.max_tokens, prompt, status not in (429, 500))
+    part = named_part(told.text, told.param, request.parts(), request.forms)
+    if body.lstrip()[:1] == b"<":  # a page for people
+        told = replace(told, text="a page instead of an answer", param="", code="")
+        about_size, part = None, None
+    return of_status(status, told, asked_wait_s(headers, told.text), bool(about_size), part is not None)

@@ -19,6 +19,7 @@ from agents.bench import Bench
 from agents.model.conversation import Message, RawReply, ToolCall
 from agents.model.gateway import LanguageModel
 from agents.model.tools import ToolsRefused
+from agents.model.wire import in_text
 from agents.scientist.bench_tools import Answered, BenchTools
 from agents.scientist.toolbox import NAMES, TOOLS, ToolRequest, requests_of
 from records.errors import MalformedReply
@@ -68,7 +69,7 @@ class Writer:
                 return self.model.turn(ROLE, place, messages, TOOLS, self.candidate)
             except ToolsRefused:
                 self.in_text = True
-        told = (*self.openings[True], *_in_text(messages[len(self.openings[False]) :]))
+        told = (*self.openings[True], *in_text(messages[len(self.openings[False]) :]))
         return self.model.turn(ROLE, place, told, (), self.candidate)
 
 
@@ -184,17 +185,3 @@ def _results(reply: RawReply, answered: Sequence[tuple[ToolRequest, Answered]], 
 def _unanswered(reply: RawReply) -> list[Message]:
     """A result for each call of an answer of which nothing was done: an interface with tools asks for one."""
     return [Message("tool", "not done", call_id=call.id) for call in reply.calls]
-
-
-def _in_text(messages: Sequence[Message]) -> list[Message]:
-    """A conversation with tool calls as one of plain turns."""
-    told = []
-    for message in messages:
-        if message.role == "tool":
-            told.append(Message("user", f"Result:\n\n{message.content}"))
-        else:
-            asked = [
-                f'```tool\n{{"tool": "{call.name}", "arguments": {call.arguments}}}\n```' for call in message.calls
-            ]
-            told.append(Message(message.role, "\n\n".join(filter(None, [message.content, *asked]))))
-    return told

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from agents.model.conversation import Message
+from agents.model.conversation import Message, Spare
 from records.quantity import counted, plain
 
 FOLDER = Path(__file__).parent / "prompts"
+# Sections that a small window has no room for, by the beginnings of their headings, least important first.
+SPARE = (
+    "From earlier runs",
+    "Passages from the literature",
+    "The fastest kernels so far",
+    "What the model of the GPU charges",
+    "A kernel to learn from",
+    "What this run has learnt",
+    "What bites on",
+)
 
 
 @cache
@@ -34,7 +46,35 @@ def _environment() -> jinja2.Environment:
 
 def conversation(name: str, **values: Any) -> tuple[Message, ...]:
     """The system and the user message of one agent; jinja2.UndefinedError when a value is missing."""
-    return tuple(Message(role, rendered(f"{name}.{role}.md.j2", **values)) for role in ("system", "user"))
+    texts = [(role, rendered(f"{name}.{role}.md.j2", **values)) for role in ("system", "user")]
+    return tuple(Message(role, text, spare=spare_in(text)) for role, text in texts)  # type: ignore[arg-type]
+
+
+def spare_in(text: str) -> tuple[Spare, ...]:
+    """The sections of a prompt that may be left out, least important first."""
+    found = list(sections(text))
+    return tuple(
+        Spare(beginning.lower(), section)
+        for beginning in SPARE
+        for heading, section in found
+        if heading.startswith(beginning)
+    )
+
+
+def sections(text: str) -> Iterator[tuple[str, str]]:
+    """Heading and text of each section; a line in a fenced block is no heading."""
+    heading, lines, fence = "", list[str](), ""
+    for line in text.splitlines(keepends=True):
+        mark = re.match(r"`{3,}|~{3,}", line)
+        if mark and (not fence or mark[0].startswith(fence)):
+            fence = "" if fence else mark[0]
+        if line.startswith("# ") and not fence:
+            if heading:
+                yield heading, "".join(lines).rstrip()
+            heading, lines = line[2:].strip(), []
+        lines.append(line)
+    if heading:
+        yield heading, "".join(lines).rstrip()
 
 
 def rendered(template: str, /, **values: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agents.model.conversation import RawReply
 from agents.model.structured_output import ReplyError, blocks, read_block
 from agents.model.tools import Tool
+from records.outside_text import cleaned, cleaned_value
 
 LABELS = ("hip", "cpp", "c++", "cuda", "c", "cc")  # of a fenced block that holds the kernel file
 CALL = "tool"  # label of a fenced block that holds a request
@@ -158,7 +159,16 @@ def _called(call_id: str, name: str, text: str) -> ToolRequest:
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} are no JSON: {str(error)[:120]}")
     if not isinstance(said, dict):
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} must be a JSON object")
-    return ToolRequest(name, said, call_id)
+    return _whole(ToolRequest(name, said, call_id))
+
+
+def _whole(request: ToolRequest) -> ToolRequest:
+    """The request, refused where its texts hold half a character or a NUL: no file could hold the kernel."""
+    told = cleaned_value(dict(request.arguments))
+    if told == request.arguments:
+        return request
+    why = "its texts hold a NUL or half a character, such as \\ud800, which no file can; write the character itself"
+    return replace(request, tool=cleaned(request.tool), arguments=told, fault=why)
 
 
 def _written(text: str) -> list[ToolRequest]:
@@ -176,7 +186,7 @@ def _written(text: str) -> list[ToolRequest]:
             continue
         if isinstance(said, dict) and isinstance(said.get(CALL), str):
             named, inner = said.pop(CALL), said.get("arguments")
-            found.append(ToolRequest(named, inner if isinstance(inner, dict) else said))
+            found.append(_whole(ToolRequest(named, inner if isinstance(inner, dict) else said)))
     return found
 
 

@@ -13,6 +13,7 @@ from records.code_meanings import CODES
 from records.concealment import is_open, name_told, told
 from records.evaluation import Evaluation
 from records.experiment import Experiment, Proposed
+from records.quantity import known
 from records.ranking import is_within
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 
@@ -121,8 +122,8 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
                 "change_pct": f"{100 * (before / m.time_us - 1):+.1f}" if before and m.time_us else None,
                 "is_tie": m.kind == "predicted" and is_within(before, m.time_us, m.error),
                 "shares": shares[:6],
-                "warm_us": m.warm_us or None,
-                "bound_us": m.bound_us or None,
+                "warm_us": known(m.warm_us),
+                "bound_us": known(m.bound_us),
                 "stalls": stalls[:4],
             }
         )

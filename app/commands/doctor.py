@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from app.commands.options import Json
-from app.screen import console, emit, is_terminal, note, printable, say
+from app.screen import console, emit, is_terminal, note, say
+from records.outside_text import visible
 
 STYLES = {"ok": "green", "warn": "yellow", "missing": "red"}
 
@@ -59,6 +60,6 @@ def _print(state: str, text: str) -> None:
     if is_terminal():
         from rich.text import Text
 
-        console().print(Text.assemble((f"{state:8}", STYLES[state]), "  ", printable(text)), soft_wrap=True)
+        console().print(Text.assemble((f"{state:8}", STYLES[state]), "  ", visible(text)), soft_wrap=True)
     else:
         say(f"{state:8}  {text}")

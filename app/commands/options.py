@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -46,6 +47,14 @@ def named_values(pairs: Sequence[str], kind: Callable[[str], Value], form: str) 
 def limit_values(pairs: Sequence[str]) -> dict[str, float]:
     """Limits of `--limit NAME=VALUE`. Names and ranges are checked with the others."""
     return named_values(pairs, float, "--limit takes NAME=VALUE with a number")
+
+
+def seconds_of(text: str | float) -> float:
+    """Seconds of a time such as 90, 90s, 15m, 8h or 2d; BadParameter for another text."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(text).strip())
+    if found is None:
+        raise typer.BadParameter(f"a time is a number with s, m, h or d behind it, such as 8h, not {text!r}")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
@@ -133,6 +142,38 @@ Budget = Annotated[
         min=0,
         show_default=False,
         help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.",
+    ),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens", min=0, show_default=False, help="End before prompts and answers have more tokens."),
+]
+MaxCalls = Annotated[
+    int | None, typer.Option("--max-calls", min=0, show_default=False, help="End before more requests to the model.")
+]
+MaxEvaluations = Annotated[
+    int | None,
+    typer.Option(
+        "--max-evaluations",
+        min=0,
+        show_default=False,
+        help="End after so many compilations, estimates, verifications and benchmarks; a tenth is kept to verify.",
+    ),
+]
+MaxGpuSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-gpu-seconds", min=0, show_default=False, help="End after so long on a GPU; a tenth is kept to verify."
+    ),
+]
+MaxWallSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-wall-seconds",
+        metavar="TIME",
+        parser=seconds_of,
+        show_default=False,
+        help="End after so long, as 3600, 90m or 8h; a tenth, 10 minutes at most, is kept to verify.",
     ),
 ]
 NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]

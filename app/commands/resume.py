@@ -6,8 +6,21 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Detach, Isolation, Json, Quiet, RunId, Trace
+from app.commands.options import (
+    Detach,
+    Isolation,
+    Json,
+    MaxCalls,
+    MaxEvaluations,
+    MaxGpuSeconds,
+    MaxTokens,
+    MaxWallSeconds,
+    Quiet,
+    RunId,
+    Trace,
+)
 from app.commands.run import drive, finish, send_off
+from records.allowance import Allowance
 
 
 def command(
@@ -18,12 +31,26 @@ def command(
             "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.", show_default=False
         ),
     ] = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    max_evaluations: MaxEvaluations = None,
+    max_gpu_seconds: MaxGpuSeconds = None,
+    max_wall_seconds: MaxWallSeconds = None,
     generations: Annotated[
         int | None,
         typer.Option(
             "--generations",
             min=1,
             help="A new total of generations, with which a run that ended goes on.",
+            show_default=False,
+        ),
+    ] = None,
+    before: Annotated[
+        int | None,
+        typer.Option(
+            "--before",
+            min=1,
+            help="Go on from before this generation as a run of its own; for records that were damaged since.",
             show_default=False,
         ),
     ] = None,
@@ -44,8 +71,8 @@ def command(
     with tracing(settings, trace and not detach):
         from app.session import resume_session
 
-        with resume_session(settings, run, budget_usd, generations) as session:
+        most = Allowance(budget_usd, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds)
+        with resume_session(settings, run, generations, most.given(), before) as session:
             if detach:
-                more = [*([] if budget_usd is None else ["--budget-usd", str(budget_usd)]), *(["--yes"] if yes else [])]
-                return send_off(session, isolation, trace, json, more)
+                return send_off(session, isolation, trace, json, ["--yes"] if yes else [])
             finish(drive(session, settings, json, says_yes=yes, quiet=quiet), session, json)

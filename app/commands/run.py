@@ -20,6 +20,11 @@ from app.commands.options import (
     Isolation,
     Json,
     LimitValues,
+    MaxCalls,
+    MaxEvaluations,
+    MaxGpuSeconds,
+    MaxTokens,
+    MaxWallSeconds,
     MemoryTokens,
     NoDispatch,
     NoSeeds,
@@ -36,10 +41,12 @@ from app.commands.options import (
     limit_values,
 )
 from app.screen import emit, format_times, format_us, note, parts_text, say
+from records.allowance import Allowance
 from records.errors import MachineError
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from app.run_request import RunRequest
     from app.session import Best, RunResult, Session
     from app.settings import Settings
 
@@ -51,6 +58,11 @@ def command(
     author: AuthorName = None,
     generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
     budget_usd: Budget = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    max_evaluations: MaxEvaluations = None,
+    max_gpu_seconds: MaxGpuSeconds = None,
+    max_wall_seconds: MaxWallSeconds = None,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Tunings = None,
@@ -76,23 +88,44 @@ def command(
     from app.run_request import RunRequest
     from app.schemes import limits_of_scheme
     from app.settings import load_settings, with_isolation
-    from app.tracing import tracing
 
-    limits: dict[str, float | None]
-    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
-    limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
-    given = {name: value for name, value in limits.items() if value is not None}
-    limits = {**limits_of_scheme(search), **given, **limit_values(limit or [])}
+    chosen = _given(
+        generations=generations, picks=picks, tunings=tunings, tries=tries, ablations=ablations,
+        explorations=explorations, memory_tokens=memory, dispatch=0 if no_dispatch else None,
+    )  # fmt: skip
+    limits = {**limits_of_scheme(search), **chosen, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
-    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)
+    most = Allowance(None, max_tokens, max_calls, max_evaluations, max_gpu_seconds, max_wall_seconds).given()
+    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked, most=most)
+    _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
+
+
+def _given(**options: float | None) -> dict[str, float | None]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _begin(
+    settings: Settings,
+    request: RunRequest,
+    isolation: str | None,
+    *,
+    trace: bool,
+    detach: bool,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Drive the run here and print what came of it, or send it off."""
+    from app.tracing import tracing
+
     with tracing(settings, trace and not detach):
         from app.session import open_session
 
         with open_session(settings, request) as session:
             if detach:
                 return send_off(session, isolation, trace, json)
-            finish(drive(session, settings, json, chosen=author is None, quiet=quiet), session, json)
+            finish(drive(session, settings, json, chosen=request.author is None, quiet=quiet), session, json)
 
 
 def send_off(session: Session, isolation: str | None, trace: bool, json: bool, more: Sequence[str] = ()) -> None:
@@ -116,6 +149,7 @@ def drive(
     session: Session, settings: Settings, json: bool, chosen: bool = False, says_yes: bool = False, quiet: bool = False
 ) -> RunResult:
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
+    from app.allowing import limit_lines
     from app.approval import asking
     from app.progress import Watcher
     from records.stopping import INTERRUPTED, stoppable
@@ -131,6 +165,8 @@ def drive(
     session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
     if not quiet:
         tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
+        for line in limit_lines(settings, session.context):
+            tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
         with stoppable(_told), nullcontext() if quiet else watcher.watching():
@@ -192,8 +228,6 @@ def _print(result: RunResult, session: Session) -> None:
         say(f"resume with  kernel-scientist resume {run.id}")
     elif run.pause == "approval":
         say(f"approve with kernel-scientist resume {run.id}   (it asks; with --yes it starts what waits)")
-    elif run.pause == "budget":
-        say(f"resume with  kernel-scientist resume {run.id} --budget-usd X")
 
 
 def _time(session: Session, best: Best) -> list[str]:

@@ -105,7 +105,7 @@ class HostRuntime(HostLoops):
         given = [self.value(each, frame) for each in arguments]
         if isinstance(whole, HostArray):
             if callee.name in ("size", "length"):
-                return whole.count or NOTHING
+                return NOTHING if whole.count is None else whole.count
             if callee.name in ("data", "get", "begin"):
                 return whole
             if callee.name == "resize" and given and isinstance(given[0], Amount):
@@ -124,7 +124,7 @@ class HostRuntime(HostLoops):
             target = self._target(arguments[0], frame)
             if target is not None:
                 kind = target.frame.kinds.get(target.name, Type("char", 1))
-                size = number(Type(kind.base).bytes or 1)
+                size = number(max(1, Type(kind.base).bytes))
                 held = divided(count, size) if isinstance(count, Amount) else None
                 target.frame.variables[target.name] = HostArray(target.name, Type(kind.base), held)
         elif name in ("Memcpy", "MemcpyAsync", "MemcpyDtoH", "MemcpyHtoD", "MemcpyDtoD"):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from app.imports.names import NAIVE, WAVES
 from records import scratch_folder
 from records.errors import MachineError, UsageError
+from records.outside_text import decoded
 from sandbox.cage.output import UnusableOutput, read_output
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import ProcessLimits, clean, run
@@ -135,7 +136,7 @@ def libraries_beside(origin: str | None) -> tuple[Path, ...]:
 def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
     """The files that the process has left, taken as a stranger's word."""
     try:
-        answer = json.loads(read_output(folder / f"result-{number}.json", MOST_BYTES))
+        answer = decoded(read_output(folder / f"result-{number}.json", MOST_BYTES))
         if not isinstance(answer, dict):
             raise ValueError("no answer")
     except (OSError, ValueError, RecursionError):

@@ -15,6 +15,7 @@ import anyio
 from anyio.abc import Process
 
 from records.errors import MachineError, UsageError
+from records.outside_text import decoded
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.mcp.kernel_calls import main; main()"
@@ -44,7 +45,7 @@ async def called(asked: dict[str, Any]) -> dict[str, Any]:
             await _ended(process)
     if not said.endswith(b"\n"):
         raise MachineError("the process of a tool ended without an answer; the server's log says more, try again")
-    answer: dict[str, Any] = json.loads(said)
+    answer: dict[str, Any] = decoded(said)
     if "refused" in answer:
         raise UsageError(answer["refused"])
     return dict(answer["answer"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.redaction import redacted
+from records.outside_text import visible
 
 MOST_CHARS = 6_000  # of one text
 MOST_ITEMS = 40  # of one list
@@ -31,7 +32,7 @@ def without_shapes(text: str, listed: Collection[str]) -> str:
 def cleaned(value: Any, secrets: Sequence[str], most: int = MOST_CHARS) -> Any:
     """An answer of plain data with each text bounded and without keys, each list bounded."""
     if isinstance(value, str):
-        return clipped(redacted(value, secrets, str(Path.home())), most)
+        return clipped(visible(redacted(value, secrets, str(Path.home()))), most)
     if isinstance(value, dict):
         return {name: cleaned(inner, secrets, most) for name, inner in value.items()}
     if isinstance(value, list | tuple):

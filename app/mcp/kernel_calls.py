@@ -46,11 +46,12 @@ def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
     from agents.scientist.views import reference_text, task_view
     from app.task_folders import open_task
     from sandbox.target import load_target
+    from tasks.loader import seed_text
 
     loaded, known = open_task(settings, task, load_target(target).name), load_target(target)
     view = task_view(loaded)
     names = ("name", "title", "description", "inputs", "outputs", "scalars", "multiples", "tests", "benchmarks")
-    seed = loaded.seeds[0].read_text(encoding="utf-8") if loaded.seeds else ""
+    seed = seed_text(loaded.seeds[0]) if loaded.seeds else ""
     return {
         **{name: view[name] for name in (*names, "flops", "bytes")},
         "tolerance_ratio": loaded.tolerance.ratio,

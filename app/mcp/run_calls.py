@@ -15,6 +15,7 @@ from records.errors import UsageError
 if TYPE_CHECKING:
     from app.condition import Condition
     from app.mcp.workspace import ClientFolder
+    from app.session import Session
     from app.settings import Settings
     from records.artefacts import ArtefactStore
     from records.experiment import Attempt, Run
@@ -36,27 +37,45 @@ class RunCalls:
 
     def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start a run in a process of its own."""
-        from app.detached import detach
         from app.run_request import RunRequest
         from app.session import open_session
 
-        author, budget = asked.get("author") or "playbook", float(asked.get("budget_usd") or self._budget_usd)
+        author, most = asked.get("author") or "playbook", dict(asked["most"])
+        wanted = most.pop("budget_usd", asked.get("budget_usd"))
+        budget = self._budget_usd if wanted is None else float(wanted)
         if author == "llm" and not 0 < budget <= self._budget_usd:
             raise UsageError(
                 f"a run with a model may spend at most ${self._budget_usd:g} here; the person who set up this server "
                 "decides that with `kernel-scientist mcp --budget-usd`"
             )
-        request = RunRequest(
-            asked["task"], asked["target"], asked["on"], author, asked["seed"], budget, asked["limits"]
-        )
+        place = asked["task"], asked["target"], asked["on"], author, asked["seed"]
+        request = RunRequest(*place, budget, asked["limits"], most=most)
         with self._turn, open_session(self._settings, request) as session:
-            ledger = session.context.ledger
-            at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
-            if len(at_work) >= self._most_at_once:
-                verb = "is" if len(at_work) == 1 else "are"
-                raise UsageError(f"{', '.join(at_work)} {verb} at work, and no more may be: wait for one, or stop it")
-            run = session.context.run
-            pid = detach(self._settings, ledger, run)
+            return self._sent_off(session)
+
+    def resume(self, run_id: str, generations: int | None, most: dict[str, Any]) -> dict[str, Any]:
+        """Go on with a run in a process of its own, with more generations and other limits where they are given."""
+        from app.session import resume_session
+
+        with self._turn, resume_session(self._settings, run_id, generations, most) as session:
+            budget = session.context.meter.allowance.budget_usd
+            if session.run.author == "llm" and (budget is None or budget > self._budget_usd):
+                raise UsageError(
+                    f"a run with a model may spend at most ${self._budget_usd:g} here, and this one has a larger "
+                    "budget: give a smaller one, or resume it where it was begun"
+                )
+            return self._sent_off(session)
+
+    def _sent_off(self, session: Session) -> dict[str, Any]:
+        from app.detached import detach
+
+        ledger = session.context.ledger
+        at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
+        if len(at_work) >= self._most_at_once:
+            verb = "is" if len(at_work) == 1 else "are"
+            raise UsageError(f"{', '.join(at_work)} {verb} at work, and no more may be: wait for one, or stop it")
+        run = session.context.run
+        pid = detach(self._settings, ledger, run)
         return {"run_id": run.id, "pid": pid, "next": "ask for its status; best gives the kernel that leads"}
 
     def status(self, run_id: str) -> list[Condition]:

@@ -22,6 +22,7 @@ from app.mcp.call_process import called
 from app.mcp.concealing import cleaned, clipped, without_shapes
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
+from app.mcp.tool_arguments import File, Most, Place, RunName, Shapes, Source, Target, TaskName, Tunables
 from app.mcp.tool_results import (
     BestKernel,
     Explanation,
@@ -34,16 +35,17 @@ from app.mcp.tool_results import (
     TaskRow,
     TaskSheet,
 )
-from app.mcp.workspace import MOST_FILE_BYTES, ClientFolder
+from app.mcp.workspace import ClientFolder
 from app.redaction import redacted
 from records.errors import ScientistError, UsageError
+from records.quantity import given
 
 if TYPE_CHECKING:
     from app.settings import Settings
 
 Answer = TypeVar("Answer")
 READING = ("list_tasks", "show_task", "check", "compare", "isa", "explain", "search_notes", "status", "best")
-ACTING = ("run", "stop", "export")
+ACTING = ("run", "resume", "stop", "export")
 TICK_S = 0.02
 MOST_SOURCE = 130_000  # characters of a kernel that is shown
 INSTRUCTIONS = """\
@@ -53,22 +55,6 @@ check each version; isa and compare show where the time goes, explain what a fin
 A verdict rests on held-out cases, too, which are never shown: write for every shape that the task promises.
 run searches by itself in the background; follow it with status and take its kernel with best or export."""
 
-TaskName = Annotated[str, Field(max_length=200, description="a name of list_tasks, or a task folder in the workspace")]
-Target = Annotated[str, Field(max_length=40, description="the GPU: mi300x; h200 where this machine has one")]
-Place = Annotated[
-    Literal["lab", "device", "auto"], Field(description="the lab, a GPU of this machine, or what there is")
-]
-Source = Annotated[
-    str, Field(max_length=MOST_FILE_BYTES, description="the kernel file's text: HIP source with its launch plan")
-]
-File = Annotated[str, Field(max_length=400, description="instead of source: a file in the workspace")]
-Tunables = Annotated[dict[str, int] | None, Field(description="other values than the file's defaults")]
-Shapes = Annotated[
-    list[Annotated[str, Field(max_length=200)]] | None,
-    Field(max_length=8, description="further shapes to verify, each as DIM=N,DIM=N"),
-]
-RunName = Annotated[str, Field(max_length=200, description="a run's id, the beginning of one, or last")]
-
 
 class AgentTools:
     """The tools for one client."""
@@ -77,7 +63,7 @@ class AgentTools:
         """`seed` draws the held-out cases; it is the server's secret."""
         self._settings, self._workspace, self._runs, self._seed = settings, workspace, runs, seed
         self._under_way: set[anyio.CancelScope] = set()
-        self._turns = anyio.CapacityLimiter(max(1, (settings.cores or os.cpu_count() or 2) // 2))
+        self._turns = anyio.CapacityLimiter(max(1, given(settings.cores, given(os.cpu_count(), 2)) // 2))
 
     async def list_tasks(self) -> list[TaskRow]:
         """List the shipped tasks."""
@@ -175,11 +161,23 @@ class AgentTools:
         budget_usd: Annotated[
             float | None, Field(gt=0, description="for the model; at most the server's limit")
         ] = None,
+        limits: Most = None,
     ) -> RunBegun:
         """Start a search in the background; it goes on when this client leaves."""
-        limits = {"generations": generations, "picks": picks, "tunings": tunings}
-        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": limits}
-        return RunBegun(**await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd}))
+        chosen = {"generations": generations, "picks": picks, "tunings": tunings}
+        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
+        return RunBegun(
+            **await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": dict(limits or {})})
+        )
+
+    async def resume(
+        self,
+        run: RunName,
+        generations: Annotated[int | None, Field(ge=1, le=100, description="a new total")] = None,
+        limits: Most = None,
+    ) -> RunBegun:
+        """Go on with a run that was paused, or that met a limit, in the background; limits not given stay."""
+        return RunBegun(**await self._in_thread(self._runs.resume, run, generations, dict(limits or {})))
 
     async def status(self, run: Annotated[str, Field(max_length=200)] = "") -> list[Condition]:
         """Show a run, or the newest ones: state, generation, best kernel, spend."""

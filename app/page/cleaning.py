@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
 from app.page.sheets import Extras
 from app.redaction import redacted
 from records.codec import to_plain
-
-# Control characters, and those that are invisible or reorder text; tabs and newlines stay.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
+from records.outside_text import visible
 
 
 def as_json(record: Any, extras: Extras) -> str:
@@ -32,11 +27,6 @@ def json_of(value: Any, extras: Extras) -> str:
 def cleaned(value: Any, extras: Extras) -> Any:
     """Plain values with every text blotted and made visible; numbers that JSON has no words for become null."""
     return _cleaned(value, lambda text: visible(redacted(text, extras.secrets, extras.home)))
-
-
-def visible(text: str) -> str:
-    """Replace characters that hide or reorder text by their code points, so that a reader sees what a compiler sees."""
-    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
 
 
 def _cleaned(value: Any, blot: Callable[[str], str]) -> Any:

@@ -11,6 +11,7 @@ from app.page.sheets import CallLine, CandidateLine, CaseTime, ReadPassage, RunH
 from records.code_meanings import CODES
 from records.evaluation import Evaluation, Measurement, geomean_us
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
+from records.quantity import given
 from records.ranking import is_slight, tie_text
 
 
@@ -68,7 +69,7 @@ def head_of(
         created_at=run.created_at,
         seen_at=events[-1].at if events else "",
         generations=generations,
-        of_generations=run.generations_at(generations + 1, int(run.config.get("generations") or 0)),
+        of_generations=run.generations_at(generations + 1, int(str(given(run.config.get("generations"), 0)))),
         candidates=len(attempts),
         accepted=sum(a.status == "accepted" for a in attempts),
         kind=time_kind(attempts),

@@ -16,6 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from records.quantity import given
 from records.ranking import LEAST_GAIN
 from sandbox.candidate.surrogate import JITTER, NOISE, Floats, Places, Surrogate
 
@@ -101,7 +102,7 @@ class Search:
 
     def _is_stale(self) -> bool:
         """True where patience is over."""
-        times = [reading.time_us or math.inf for reading in self.readings.values()]
+        times = [given(reading.time_us, math.inf) for reading in self.readings.values()]
         if not self._patience or len(times) <= self._patience:
             return False
         return min(times[: -self._patience]) < CLEAR * min(times)
@@ -117,7 +118,7 @@ class Search:
         return sorted(timed, key=lambda i: (i not in ties, i in ties and i > 0, changes.get(i, 0), self._time(i), i))
 
     def _time(self, place: int) -> float:
-        return self.readings[place].time_us or math.inf
+        return given(self.readings[place].time_us, math.inf)
 
     def _visit(self, place: int) -> None:
         if place not in self.readings and len(self.readings) < self._limit:
@@ -148,7 +149,7 @@ class Search:
         if len(timed) == 1:
             likely = self._chances(Surrogate(self._all), where) * np.ones(len(where))
             return self._left[int(np.argmax(np.round(likely, DIGITS)))]
-        logs = np.log([self.readings[i].time_us or 1.0 for i in timed])
+        logs = np.log([given(self.readings[i].time_us, 1.0) for i in timed])
         is_measured = any(self.readings[i].high_us > self.readings[i].low_us for i in timed)
         model = Surrogate(self._all, NOISE if is_measured else JITTER)
         warped = by_rank(logs)

@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from records.codec import from_plain, to_plain
+from records.outside_text import decoded
 
 _HEADER = 8
 MAX_BYTES = 64 << 20
@@ -133,7 +134,7 @@ def encode(message: object) -> bytes:
 def decode(data: bytes, kinds: Sequence[type[Message]]) -> Message:
     """The record that `encode` wrote. Malformed unless it is one of these kinds and complete in every field."""
     try:
-        found = json.loads(data)
+        found = decoded(data)
         if not isinstance(found, dict) or found.keys() != {"kind", "fields"}:
             raise Malformed("not a message")
         kind = next((k for k in kinds if k.__name__ == found["kind"]), None)

@@ -22,6 +22,7 @@ from records.codec import dumps, loads
 from records.errors import NoAnswer, ToolchainError
 from records.evaluation import Finding
 from records.files import write_whole
+from records.outside_text import decoded
 from sandbox.amdgcn.compiler import MAX_LISTING, Compilation
 from sandbox.amdgcn.listing import kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
@@ -94,7 +95,7 @@ class TritonCompiler:
         done = self._run(candidate, job, folder)
         if done.returncode != 0 or done.timed_out:
             return TritonKernel(_ended(done))
-        reply = json.loads(read_output(folder / REPLY, _MOST_REPLY))
+        reply = decoded(read_output(folder / REPLY, _MOST_REPLY))
         if error := reply.get("error"):
             return TritonKernel(_refused(str(error), reply.get("line"), done))
         return self._read(job, reply, folder, done)

@@ -7,7 +7,6 @@ How much was executed is what was asked for; an executor that says anything else
 
 from __future__ import annotations
 
-import json
 import mmap
 import stat
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from records.outside_text import decoded
 from sandbox.cage.output import read_output
 from sandbox.lab.cost.clock import STALLS, WORK
 from sandbox.lab.executor_request import NONE, WRITTEN, Region
@@ -85,7 +85,7 @@ class Asked:
 def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
     """The result, checked; NoResult when there is none that could be true."""
     try:
-        said = json.loads(read_output(folder / "result.json", MOST_BYTES))
+        said = decoded(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
     _fields(said, ("timed_out", "findings", "outcomes", "atomics", "accesses", "launches"))

@@ -214,7 +214,7 @@ class Lab(ABC):
             try:
                 self._write(place.folder, program, plan, layout, work)
                 done = place.run(executor_limits(work, layout, request.count), stored)
-                self._note_cpu(done.cpu_s or done.seconds)
+                self._note_cpu(done.cpu_s if done.cpu_s > 0 else done.seconds)
                 if work.timeline and work.timeline.keep:
                     keep_streams(place.folder / STREAMS, work.timeline.keep)
                 return self._answer(request, work, layout, place.folder, done)
@@ -296,5 +296,5 @@ class Lab(ABC):
 
 def _checks(request: ExecutionRequest, partial: bool) -> int:
     """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
-    is_unchecked = request.count or request.checks == "bounds" or not request.program.is_checked
+    is_unchecked = request.count > 0 or request.checks == "bounds" or not request.program.is_checked
     return 0 if is_unchecked else 1 if partial else 2

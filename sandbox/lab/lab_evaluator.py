@@ -31,7 +31,7 @@ from sandbox.lab.searched_case import searched
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.recent import Recent
 from sandbox.target import Target
-from tasks.loader import load_task
+from tasks.loader import load_task, seed_text
 from tasks.task import Task
 
 REMEMBERED = 16  # compiled candidates with their listings
@@ -116,7 +116,7 @@ class LabEvaluator(SandboxBase):
     def _control(self, task: Task) -> None:
         """The task's own seed, or that of a shipped one, as if it were new; LabError when it is not accepted either."""
         task = task if task.seeds else load_task("row_softmax", self.target.name)
-        made = self._judge(self.prepare(unknown_to_caches(task.seeds[0].read_text(encoding="utf-8")), task))
+        made = self._judge(self.prepare(unknown_to_caches(seed_text(task.seeds[0])), task))
         if not made.verdict.accepted:
             raise LabError("the lab does not accept the task's own seed; run kernel-scientist doctor")
 

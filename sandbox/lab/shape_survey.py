@@ -6,7 +6,6 @@ output is looked at: a shape that meets something new has still to be executed a
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from records.errors import NoAnswer
+from records.outside_text import decoded
 from sandbox.cage.output import read_output
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
@@ -180,11 +180,11 @@ def _answer(
     with lab.place(Path(program.path), layout.memory) as place:
         lab._write(place.folder, program, plan, layout, work)
         done = place.run(executor_limits(work, layout, True), executor_request.inputs_file(buffers))
-        lab._note_cpu(done.cpu_s or done.seconds)
+        lab._note_cpu(done.cpu_s if done.cpu_s > 0 else done.seconds)
         try:
             if done.returncode:
                 raise NoResult(done.stderr.strip()[:300] or f"{done.end}, {done.returncode}")
-            return dict(json.loads(read_output(place.folder / "result.json", _MOST_BYTES)))
+            return dict(decoded(read_output(place.folder / "result.json", _MOST_BYTES)))
         except (OSError, ValueError, RecursionError) as error:
             raise NoAnswer(f"the lab's executor ended a survey without a result ({error})") from None
 

@@ -17,6 +17,7 @@ from records.codec import dumps, from_plain
 from records.computed_once import computed_once
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, Rival
+from records.outside_text import cleaned_value
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
@@ -107,7 +108,7 @@ def unpack(kind: type[Sent], data: bytes) -> Sent:
             raise SpoolError("is of another format: use one version of the program on both sides")
         if hashlib.sha256(dumps(message["body"]).encode()).hexdigest() != message["digest"]:
             raise SpoolError("is damaged")
-        made = from_plain(kind, message["body"])
+        made = from_plain(kind, cleaned_value(message["body"]))
         if not is_typed(made, kind):
             raise SpoolError("has fields of other types")
         return made

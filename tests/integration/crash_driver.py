@@ -27,6 +27,7 @@ from agents.author import Draft, Proposal, Selection, Step
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.codec import dumps, loads
 from records.evaluation import Evaluation
@@ -136,7 +137,7 @@ class PaidAuthor(ScriptedAuthor):
     def _pay(self, role: str, step: Step, answer: Any) -> Any:
         key = f"{step.run_id}/{step.generation}/{step.experiment_id}/{step.number}/{role}"
         call = ModelCall(key, step.run_id, role, "script", self._store.put(key), "reserved", 0.01)
-        call = self._ledger.reserve(call, 100.0)
+        call = self._ledger.reserve(call, Allowance(100.0))
         if call.state == "reserved":
             self._diary.log(f"asked model {key}")
             self._diary.point(f"in the call to {role}")
@@ -191,19 +192,27 @@ def run(folder: Path, at: int | None, make: Make) -> Diary:
     return diary
 
 
+OF_A_PROCESS = ("driving", "driven", "lost_answer")  # kinds of events that tell of processes and what died with them
+LOST = "(SELECT coalesce(sum({}), 0) FROM calls AS c WHERE c.run_id = s.run_id AND c.state = 'lost')"
+SPENT = (  # without what stays spent for requests that were in flight at a kill
+    f"SELECT run_id, calls - {LOST.format(1)}, prompt_tokens - {LOST.format('c.prompt_tokens')}, "
+    f"completion_tokens - {LOST.format('c.completion_tokens')}, round(usd - {LOST.format('c.usd')}, 9) FROM spends AS s"
+)
+
+
 def contents(folder: Path) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
         rows: Mapping[str, str] = {
-            "runs": "SELECT * FROM runs",
+            "runs": "SELECT id, body, status, stop_reason, pause, extensions FROM runs",
             "experiments": "SELECT run_id, id, body FROM experiments",
             "attempts": "SELECT run_id, id, body FROM attempts",
             "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
-            "calls": f"SELECT {CALL} FROM calls",
-            "comparisons": "SELECT * FROM comparisons",
-            "spends": "SELECT * FROM spends",
+            "calls": f"SELECT {CALL} FROM calls WHERE state <> 'lost'",
+            "comparisons": "SELECT key, challenger, run_id, body FROM comparisons",
+            "spends": SPENT,
             "artefacts": "SELECT digest FROM artefacts",
-            "events": "SELECT run_id, key, kind, body FROM events",
+            "events": f"SELECT run_id, key, kind, body FROM events WHERE kind NOT IN {OF_A_PROCESS}",
         }
         return {table: sorted(map(list, db.execute(query)), key=str) for table, query in rows.items()}
 

@@ -31,7 +31,17 @@ from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
 from records.artefacts import ArtefactStore
-from tests.integration.crash_driver import CALL, Diary, FragileLedger, FragileSandbox, PaidAuthor, every_kind, repeated
+from tests.integration.crash_driver import (
+    CALL,
+    OF_A_PROCESS,
+    SPENT,
+    Diary,
+    FragileLedger,
+    FragileSandbox,
+    PaidAuthor,
+    every_kind,
+    repeated,
+)
 from tests.support.stations import ideas, writer
 
 ROWS = {
@@ -110,7 +120,12 @@ def contents(url: str) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with psycopg.connect(url) as db:
         found = {table: db.execute(f"SELECT {columns} FROM {table}".encode()) for table, columns in ROWS.items()}
-        return {table: sorted(map(list, rows), key=str) for table, rows in found.items()}
+        found["calls"] = db.execute(f"SELECT {CALL} FROM calls WHERE state <> 'lost'".encode())
+        found["spends"] = db.execute(
+            SPENT.replace("round(usd", "round((usd").replace(", 9)", ")::numeric, 9)").encode()
+        )
+        found["events"] = db.execute(f"SELECT {ROWS['events']} FROM events WHERE kind NOT IN {OF_A_PROCESS}".encode())
+        return {table: [*map(list, sorted(rows, key=str))] for table, rows in found.items()}
 
 
 def in_child(work: Callable[[], object]) -> tuple[int, Any]:

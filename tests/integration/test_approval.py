@@ -101,12 +101,12 @@ def test_a_used_up_budget_asks_for_more_and_the_amount_is_kept(tmp_path: Path) -
     assert kept == [1.0, 3.0]
 
 
-def test_a_run_that_asks_nobody_pauses_on_its_budget_as_ever(tmp_path: Path) -> None:
+def test_a_run_that_asks_nobody_ends_at_its_budget(tmp_path: Path) -> None:
     def poor(step: Step, base: Specimen) -> str:
         raise BudgetExhausted("nothing is left")
 
     left = Bench(tmp_path, poor, picks=1).drive()
-    assert (left.status, left.pause) == ("paused", "budget")
+    assert (left.status, left.pause) == ("done", "limit")
 
 
 def test_a_command_without_a_terminal_pauses_and_a_yes_to_resume_goes_on(

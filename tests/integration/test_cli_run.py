@@ -27,6 +27,7 @@ from records.evaluation import CaseResult, Evaluation, Finding, Measurement, One
 from sandbox.remote.spool import Spool
 from tests.support.compiler_cache import share_toolchain
 from tests.support.endpoint import Answer, ScriptedEndpoint
+from tests.support.failing_sandbox import FailingSandbox
 from tests.support.stations import through, work
 
 SEED = "// time_us = 100\n// roofline_us = 5\n"
@@ -162,6 +163,8 @@ def session_again(session: Session, author: Author) -> Session:
 def test_a_machine_at_fault_is_raised_and_the_run_can_go_on(tmp_path: Path) -> None:
     broken = ScriptedAuthor(ideas, lambda step, base: "// machine verify the lab is on fire\n// time_us = 1\n")
     session = session_of(tmp_path, broken)
+    seed = session.context.assignment.task.seeds[0].read_text()
+    session = Session(session.settings, replace(session.context, sandbox=FailingSandbox(seed)), session.folder)
     with pytest.raises(LabError, match="on fire"):
         ended(session)
     assert session_again(session, broken).run.status == "paused"
@@ -192,7 +195,7 @@ def test_a_key_is_in_no_file_and_no_line_of_a_run(
         context = session.context
         context.ledger.add_run(context.run)
         run = replace(context.run, author="llm")
-        author, _ = make_author(session.settings, run, context.ledger, context.artefacts, 5.0)
+        author = make_author(session.settings, run, context.ledger, context.artefacts, context.meter)
         session.context = replace(context, author=author)
         ended(session)
         assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"

@@ -164,10 +164,7 @@ def test_a_fault_while_the_table_is_made_costs_nothing_twice(tmp_path: Path) -> 
     whole = ran(tmp_path / "whole", SMALL, LARGE)
     bench = Bench(tmp_path / "faulty", writes(SMALL, LARGE), SEED, planner=some)
     bench.context = replace(bench.context, sandbox=Flaky())
-    with pytest.raises(LabError, match="on fire"):
-        bench.drive()
-    assert bench.context.ledger.run("table-run").status == "paused"
-    assert bench.drive().status == "done"
+    assert bench.drive().status == "done", "what fails once is tried once more"
     assert table_of(bench).arms == table_of(whole).arms
     assert [what for what, count in Counter(bench.sandbox.calls).items() if count > 1] == [], "work was done twice"
     assert len(bench.sandbox.calls) == len(whole.sandbox.calls)

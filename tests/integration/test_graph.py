@@ -19,11 +19,13 @@ from graph.drive import drive
 from records.codec import dumps
 from records.errors import BudgetExhausted, KnowledgeError, LabError, LedgerError, MalformedReply, TaskError, UsageError
 from records.literature import Quotation
+from tests.support.failing_sandbox import FailingSandbox
 from tests.support.scripted_run import SEED, Bench, Writer, faster, ideas, only_first
 
 
 def test_a_broken_machine_stops_the_run_and_keeps_the_siblings_work(tmp_path: Path) -> None:
     bench = Bench(tmp_path, only_first("// machine verify the lab cannot start its child", 99), picks=3)
+    bench.context = replace(bench.context, sandbox=FailingSandbox(SEED))
     with pytest.raises(LabError, match="the lab cannot start its child"):
         bench.drive()
     run = bench.context.ledger.run(bench.context.run.id)
@@ -35,10 +37,10 @@ def test_a_broken_machine_stops_the_run_and_keeps_the_siblings_work(tmp_path: Pa
         bench.drive()
     again = {role for role, _ in bench.author.asked[asked:]}
     assert again <= {"write"}, "only the broken experiment is walked through again"
-    assert [purpose for purpose, _ in bench.sandbox.calls[done:]] == ["verify"]
+    assert {purpose for purpose, _ in bench.sandbox.calls[done:]} == {"verify"}
 
 
-def test_an_empty_purse_pauses_the_run_and_a_fuller_one_resumes_it(tmp_path: Path) -> None:
+def test_an_empty_purse_ends_the_run_and_a_fuller_one_takes_it_up_where_it_was(tmp_path: Path) -> None:
     purse = {"is_empty": True}
 
     def writer(step: Step, base: Specimen) -> str:
@@ -48,9 +50,10 @@ def test_an_empty_purse_pauses_the_run_and_a_fuller_one_resumes_it(tmp_path: Pat
 
     bench = Bench(tmp_path, writer)
     run = bench.drive()
-    assert (run.status, run.pause) == ("paused", "budget")
+    assert (run.status, run.pause) == ("done", "limit")
     assert bench.statuses() == {"g001-e1-a0": "accepted"}
     purse["is_empty"] = False
+    bench.context.ledger.finish(run.id, "running")
     done = len(bench.sandbox.calls)
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "accepted", "g001-e2-a0": "accepted"}
@@ -184,7 +187,9 @@ def test_a_run_finishes_without_its_knowledge_store_and_says_so(tmp_path: Path) 
 def test_what_is_told_is_what_the_ledger_keeps_but_for_the_money(tmp_path: Path) -> None:
     bench = Bench(tmp_path, only_first("// fail compile no"), generations=2)
     bench.drive()
-    kept = [{"event": e.kind, **e.payload} for e in bench.context.ledger.events("table-run")]
+    events = bench.context.ledger.events("table-run")
+    assert [e.kind for e in (events[0], events[-1])] == ["driving", "driven"]
+    kept = [{"event": e.kind, **e.payload} for e in events[1:-1]]
     told = [{name: value for name, value in e.items() if name != "usd"} for e in bench.told]
     assert sorted(map(dumps, kept)) == sorted(map(dumps, told))
     assert all(e["usd"] == 0.0 for e in bench.told)

@@ -111,6 +111,12 @@ async def check_run(call: Caller, folder: Path) -> None:
         assert why in await refusal(call.client, "export", run=run, path=path, replace=True)
     written = await call("export", run=run, path="best.hip")
     assert (folder / written["path"]).read_text() == best["source"]
+    assert "--max-calls" in await refusal(call.client, "resume", run=run, limits={"max_calls": 0.5})
+    assert (await call("resume", run=run, limits={"max_evaluations": 0}))["run_id"] == run
+    while (found := (await call("status", run=run))["result"][0])["state"] == "running":
+        await anyio.sleep(0.2)
+    assert (found["state"], found["best"]["id"]) == ("done", best["attempt"])
+    assert "--max-evaluations" in found["reason"]
 
 
 def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Path) -> None:

@@ -52,5 +52,6 @@ def check_messages(plain: list[str], reworded: list[str], where: tuple[str, str]
 def check_whole(decisions: str) -> None:
     """Every code, every pause and every kind of finding that needs no measurement is among the decisions."""
     assert [code for code in CODES if f'"{code}"' not in decisions] == []
-    assert [pause for pause in get_args(Pause) if f'"{pause}"' not in decisions] == []
+    older = {"budget"}  # of programs before runs ended at their limits
+    assert {pause for pause in get_args(Pause) if f'"{pause}"' not in decisions} == older
     assert {kind for kind in FINDING_KINDS if f'"{kind}"' not in decisions} <= MEASURED

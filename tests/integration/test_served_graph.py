@@ -17,6 +17,7 @@ from app.served_runs import graph, request_of
 from graph import build_graph
 from graph.serving import ServedFault
 from graph.subgraph import build_experiment
+from records.allowance import NAMES
 from records.errors import BudgetExhausted, UsageError
 from tests.support.scripted_run import faster
 from tests.support.served import ASKED, Server
@@ -37,7 +38,7 @@ def test_schemas_of_input_output_and_context_are_json() -> None:
     assert preset is not None
     assert asked["required"] == ["task"]
     assert set(asked["properties"]) - set(preset["properties"]) == {"task"}
-    assert {"target", "on", "author", "limits", "seed", "budget_usd", "approve"} == set(preset["properties"])
+    assert {"target", "on", "author", "limits", "seed", "approve", *NAMES} == set(preset["properties"])
     assert {"run_id", "result", "stop"} <= set(made["properties"])
 
 
@@ -115,6 +116,19 @@ def test_a_used_up_budget_waits_in_the_experiment_for_a_larger_one(tmp_path: Pat
     server.restart()
     assert server.invoke(Command(resume=3.5))["best_id"] == "g001-e1-a0"
     assert set(server.allowed) == {3.5}
+
+
+@pytest.mark.parametrize("most", [0, 1, 6, 9, 12, 14])
+def test_a_limit_ends_a_served_run_with_its_best_kernel(tmp_path: Path, most: int) -> None:
+    server = Server(tmp_path)
+    asked = {**ASKED, "limits": {"generations": 2, "picks": 2}}
+    met = server.invoke({**asked, "max_evaluations": most})
+    run = server.ledger().run(met["run_id"])
+    assert (run.status, run.pause) == ("done", "limit")
+    assert "--max-evaluations" in met["stop"]
+    sandbox = server.sandboxes[run.id]
+    assert len(sandbox.calls) <= most
+    assert (met["result"]["best"] is not None) == (most > 3)
 
 
 def test_a_served_run_has_every_node_and_stage_of_another_run() -> None:
@@ -214,9 +228,9 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
         ({**ASKED, "limits": [1]}, "limits of a request is of type dict"),
         ({**ASKED, "seed": "one"}, "seed of a request is of type int"),
         ({**ASKED, "seed": 10**30}, "at most 63 bits"),
-        ({**ASKED, "budget_usd": -2}, "cannot be negative"),
-        ({**ASKED, "budget_usd": float("nan")}, "is a number of dollars, not nan"),
-        ({**ASKED, "budget_usd": float("inf")}, "is a number of dollars, not inf"),
+        ({**ASKED, "budget_usd": -2}, "from 0 on, not -2"),
+        ({**ASKED, "budget_usd": float("nan")}, "from 0 on, not nan"),
+        ({**ASKED, "budget_usd": float("inf")}, "from 0 on, not inf"),
         ({**ASKED, "task": "x" * 5000}, "there is no task 'xxx"),
         ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
         ({**ASKED, "run_id": "../../x"}, "there is no field 'run_id'"),

@@ -147,12 +147,11 @@ def critics(folder: Path) -> Iterator[Row]:
 
 def faults(folder: Path) -> Iterator[Row]:
     """The kinds of error and exit codes that commands end with."""
-    from agents.model.transport import Options, Rejected
+    from agents.model.forms import Forms, named_part
     from app.cli import run_command
 
     for text in ("temperature is unsupported", "max_tokens is unsupported, use max_completion_tokens", "no such model"):
-        adapted = Rejected(400, text).adapt(Options(), True)
-        yield f"endpoint {text}", adapted and [adapted.token_field, adapted.send_temperature, adapted.json_mode], []
+        yield f"endpoint {text}", named_part(text, "", frozenset({"temperature", "token_field"}), Forms()), []
     kernel = folder / "kernel.hip"
     kernel.write_text("int main() {}", encoding="utf-8")
     commands = {

@@ -99,6 +99,10 @@ class ScriptedEndpoint:
                 return next(self._left, Fault(410, "the script has ended"))
         return self._function(request.body)
 
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any] | None:
+        """What another POST is answered with; None for an empty object."""
+        return None
+
     def listing(self) -> dict[str, Any]:
         """What GET /models says."""
         rows = [{"id": m, "object": "model", "created": 0, "owned_by": "tests"} for m in self._models]
@@ -125,7 +129,7 @@ def _handler(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
             request = Recorded(self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(raw or b"{}"))
             if not self.path.endswith("/chat/completions"):
                 endpoint.others.append(request)
-                return self._send(200, {})
+                return self._send(200, endpoint.post(self.path, request.body) or {})
             step = endpoint.answer(request)
             step = Answer(step) if isinstance(step, str) else step
             if isinstance(step, Page):

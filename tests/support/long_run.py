@@ -236,9 +236,7 @@ class LongRun:
         talk = json.dumps([{"role": "system", "content": "GPU kernels"}, {"role": "user", "content": words}])
         model = t("model", "gpt-5.1")
         asked = ModelCall(key, self.run.id, t("role", role), model, self.artefacts.put(talk), "reserved", usd)
-        self.ledger.reserve(
-            ModelCall(**{**asked.__dict__, "generation": generation, "experiment_id": experiment}), None
-        )
+        self.ledger.reserve(ModelCall(**{**asked.__dict__, "generation": generation, "experiment_id": experiment}))
         reply = json.dumps({"text": t("reply", f"1. {IDEAS[generation % 6][0]}: expect 5 to 12 %.")})
         self.ledger.settle(key, self.artefacts.put(reply), Usage(4200, 900, usd))
         self._times.append((key, self._tick(9).isoformat(timespec="milliseconds")))

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.author import Assignment
+from app.allowing import meter_of
 from app.event_log import EventLog
 from app.served_runs import ServedRuns
 from app.settings import Settings
@@ -43,9 +44,7 @@ class Server:
         self.graph = serve(self.service)
         self.graph.checkpointer = self.saver
 
-    def open(
-        self, settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
-    ) -> Context:
+    def open(self, settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore) -> Context:
         task = table_task(self.folder / f"task-{run.id}", SEED)
         with self._lock:
             sandbox = self.sandboxes.setdefault(run.id, TableSandbox())
@@ -60,6 +59,7 @@ class Server:
             limits=limits_of(run.config),
             approves=run.config.get("approves") is True,
             allow_usd=self.allowed.append,
+            given_meter=meter_of(settings, run, ledger),
             listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
         )
 

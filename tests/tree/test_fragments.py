@@ -17,7 +17,7 @@ COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
-    "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
+    "app.continuing": FULL,
     "app.exports.safetensors_file": "a file format that others define",
     "app.exports.original_definition": FULL,
     "app.hosts.local_headers": FULL,
@@ -29,8 +29,10 @@ APART = {
     "app.imports.in_place": FULL,
     "app.imports.source_kinds": "a table that grows with each form",
     "app.mcp.strict_server": FULL,
+    "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",
+    "graph.planned": FULL,
     "graph.recollections": FULL,
     "graph.renewals": "a thread, where its importer is what does not change",
     "sandbox.lab.cost.bound": FULL,
@@ -43,6 +45,7 @@ APART = {
     "sandbox.machine.instrumented.release_fences": REWRITING,
     "sandbox.machine.instrumented.whole_copies": REWRITING,
     "sandbox.remote.folder_key": FULL,
+    "records.worked": FULL,
     "tasks.paired_remainders": "a construction with a source of its own",
 }
 

@@ -25,6 +25,7 @@ SKIPPED = {
 }
 LINES_A_FILE, LINES_A_FUNCTION = 300, 50
 EDGE = "app/cli.py"  # the one place that may catch everything
+WALL = "graph/firewall.py"  # keeps a fault over one answer within its experiment
 
 
 def files() -> Iterator[Path]:
@@ -141,7 +142,7 @@ def forbidden(path: Path, root: Path = ROOT) -> Iterator[str]:
             case ast.ExceptHandler(type=None):
                 yield where + "a bare except"
             case ast.ExceptHandler(type=caught) if (
-                path.as_posix() != EDGE
+                path.as_posix() not in (EDGE, WALL)
                 and caught is not None
                 and {n.id for n in ast.walk(caught) if isinstance(n, ast.Name)} & {"Exception", "BaseException"}
             ):

@@ -82,18 +82,13 @@ Recorder* new_recorder() {
 struct StreamPlace {
     GroupStream* stream;  // or null
     const Wave* wave;
-    uint64_t region, first;    // the buffer's index, and the number of its first line
-    uint64_t bytes, segments;  // that a store writes
+    uint64_t region, first;  // the buffer's index, and the number of its first line
+    uint64_t bytes;          // that a store writes
 
     uint64_t of(uint64_t line) const { return region << kLineRegion | (line - first); }
     // Lines that follow one another are written whole, but for the first and the last one.
-    // Segments are halves of lines; `count`: lines.
-    Written written(uint32_t i, uint32_t count) const {
-        return {bytes_of(i, count, (uint32_t)g_request->head.line_bytes), segments == count};
-    }
-
-  private:
-    uint32_t bytes_of(uint32_t i, uint32_t count, uint32_t line_bytes) const {
+    uint32_t written(uint32_t i, uint32_t count) const {
+        const uint32_t line_bytes = (uint32_t)g_request->head.line_bytes;
         const uint32_t all = count * line_bytes, missing = bytes < all ? all - (uint32_t)bytes : 0;
         if (missing >= 2 * line_bytes || count < 2) return (uint32_t)bytes / count;
         return i && i < count - 1 ? line_bytes : line_bytes - missing / 2;
@@ -120,7 +115,7 @@ void count_lines(Recorder& recorder, const Example& example, const Lines& lines,
         (is_load ? recorder.read_footprint : recorder.write_footprint) += is_fresh;
         moved.lines += is_fresh;
         if (kept.stream)
-            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load, is_load ? Written{} : kept.written(i, count));
+            note_line(*kept.stream, *kept.wave, kept.of(line), !is_load, is_load ? 0 : kept.written(i, count));
         site.misses +=
             is_load ? recorder.pad->l1.touch(line, lines.parts[i]) : (uint32_t)__builtin_popcount(lines.parts[i]);
     }
@@ -238,11 +233,11 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     Moved& moved = place.region->number == kNoRegion ? other : recorder.moved[!is_load][place.region->number];
     moved.asked += (uint64_t)bytes * (uint64_t)__builtin_popcountll(place.lanes);
     const uint64_t line_bytes = g_request->head.line_bytes;
-    StreamPlace kept = {stream, &wave, index, ((index + 1) << 48) / line_bytes, 0, 0};
+    StreamPlace kept = {stream, &wave, index, ((index + 1) << 48) / line_bytes, 0};
     if (is_like) {
         add_counts(site, example.counts);
         if (stream) note_touch(*stream, wave, touch_kind(access), example.counts, lanes);
-        kept.bytes = example.counts.bytes, kept.segments = example.counts.segments;
+        kept.bytes = example.counts.bytes;
         return count_lines(recorder, example, example.lines, example.count, behind, is_load, site, moved, kept);
     }
     Lines lines;
@@ -250,7 +245,7 @@ void count_access(Recorder& recorder, const Wave& wave, Segment segment, const P
     const uint32_t count = count_global(instance, g_request->head, counts, lines);
     add_counts(site, counts);
     if (stream) note_touch(*stream, wave, touch_kind(access), counts, lanes);
-    kept.bytes = counts.bytes, kept.segments = counts.segments;
+    kept.bytes = counts.bytes;
     count_lines(recorder, example, lines, count, 0, is_load, site, moved, kept);
     example.mask = instance.mask, example.size = instance.size, example.count = count;
     example.block = recorder.block, example.counts = counts;

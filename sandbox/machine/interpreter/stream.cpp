@@ -114,13 +114,13 @@ void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const Sit
     touch->alike += (uint32_t)((lanes + dwords - 1) / dwords);
 }
 
-void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, Written written) {
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written) {
     const uint64_t region = line >> kLineRegion;
-    const uint32_t age = stream.ages.touch(line, written.bytes);
+    const uint32_t age = stream.ages.touch(line, written);
     if (!age && region < kMaxRegions) stream.fresh[stores][region]++;
     Touch* touch = touch_of(stream, wave);
     if (!touch || stream.lines == kMostLines) return;
-    stream.line[stream.lines++] = line | (uint64_t)age << kLineAge | (written.is_half ? kHalfLine : 0);
+    stream.line[stream.lines++] = line | (uint64_t)age << kLineAge;
     touch->lines++;
 }
 
@@ -128,7 +128,7 @@ void note_scalar_load(GroupStream& stream, const Wave& wave, uint32_t region, ui
     const uint64_t line_bytes = g_request->head.line_bytes;
     note_touch(stream, wave, TouchKind::load, SiteCounts{}, 1);
     for (uint64_t line = offset / line_bytes; line <= (offset + bytes - 1) / line_bytes; line++)
-        note_line(stream, wave, (uint64_t)region << kLineRegion | line, false, {});
+        note_line(stream, wave, (uint64_t)region << kLineRegion | line, false, 0);
 }
 
 void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Access access, uint32_t bytes) {
@@ -142,8 +142,7 @@ void note_scratch(GroupStream& stream, const Wave& wave, const Place& place, Acc
     const uint64_t first = place.offset[__builtin_ctzll(place.lanes)] / 4;
     const uint64_t line_bytes = g_request->head.line_bytes, of_dword = 4 * kLanes / line_bytes;
     for (uint64_t i = first * of_dword; i < (first + dwords) * of_dword; i++)
-        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load,
-                  {});
+        note_line(stream, wave, (uint64_t)kScratchRegion << kLineRegion | (uint64_t)wave.number << 32 | i, !is_load, 0);
 }
 
 // The stream's memory is the next workgroup's: of a launch all have as many waves.

@@ -14,7 +14,6 @@ constexpr uint32_t kMostStreams = 4;  // workgroups of a launch whose instructio
 // than the binary logarithm of the lines that the workgroup has touched for the first time since.
 constexpr uint64_t kPartialLine = 1ull << 62;  // of a store: the workgroup writes some of it only
 constexpr uint64_t kCommonLine = 1ull << 63;   // most workgroups load it, so those of a unit share it in the L1
-constexpr uint64_t kHalfLine = 1ull << 61;     // of a store: it writes to one half of the line only
 constexpr uint64_t kLineRegion = 48, kLineAge = 40, kAgeMask = 63, kPlainLine = ~(7ull << 61 | 255ull << kLineAge);
 
 inline uint32_t age_of(uint64_t line) { return line >> kLineAge & kAgeMask; }
@@ -103,13 +102,8 @@ const Streams* kept_streams();  // null: none are kept
 GroupStream* open_stream(uint32_t launch, const Workgroup& group);
 void note_step(GroupStream& stream, const Wave& wave);
 void note_touch(GroupStream& stream, const Wave& wave, TouchKind kind, const SiteCounts& counts, uint32_t lanes);
-// What a store writes of a line.
-struct Written {
-    uint32_t bytes;
-    bool is_half;  // all in one half of the line
-};
-
-void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, Written written);
+// `written`: bytes of the line that a store writes.
+void note_line(GroupStream& stream, const Wave& wave, uint64_t line, bool stores, uint32_t written);
 // A load by the scalar unit, of one address for the whole wave.
 void note_scalar_load(GroupStream& stream, const Wave& wave, uint32_t region, uint64_t offset, uint32_t bytes);
 // The workgroup has ended: tells of each line that it wrote whether all of the line was. One that has done nothing stands

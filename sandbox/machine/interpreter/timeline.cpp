@@ -46,7 +46,7 @@ class Walk {
     Walk(const TimelineSetting& setting, const Levels& levels, Timeline& line)
         : stream_(setting.streams.launch[setting.launch]), residency_(stream_.residency), rows_(setting.rows),
           c_(setting.clock), memory_(setting.clock, residency_.units, levels, setting.streams.line_bytes),
-          code_(setting.rows[setting.program.head.instructions - 1].code + 1), line_(line) {
+          code_(setting.rows[setting.program.head.instructions - 1].code + 1, setting.clock.l2_latency), line_(line) {
         runner_ = (Runner*)calloc(kMostWavesAtOnce, sizeof(Runner));
         if (!runner_) die("no memory for the timeline");
         for (double& due : due_) due = kNever;
@@ -195,7 +195,7 @@ class Walk {
         const Touch* touch = step.touch == kNowhere ? nullptr : &wave.stream->touch[step.touch];
         if (row.code != wave.code) {
             wave.code = row.code;
-            if (code_.misses(row.code) && must_wait(wave, wave.now + c_.l2_latency, Stall::issue)) return;
+            if (must_wait(wave, code_.arrival(row.code, wave.now), Stall::issue)) return;
         }
         if (is_kept(wave, row, simd_[wave.simd])) return;
         advance(wave);

@@ -118,8 +118,7 @@ UnitMemory::Line UnitMemory::fetch(uint64_t line, bool stores, bool is_scratch, 
     }
     double at = now;
     for (int i = 0; i <= deepest; i++) {
-        const bool is_half = !i && line & kHalfLine;  // the L2 is written by halves of lines
-        const double moved = is_half ? bytes / 2 : i == 2 && line & kPartialLine ? bytes * clock_.partial_write : bytes;
+        const double moved = i == 2 && line & kPartialLine ? bytes * clock_.partial_write : bytes;
         unit_free_[i] = most(unit_free_[i], at) + moved / unit_rate_[i];
         share_free_[i] = most(share_free_[i], at - clock_.burst) + moved / share_[i];
         bytes_[i] += moved;

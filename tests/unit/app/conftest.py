@@ -113,7 +113,7 @@ class Notebook:
 
     def call(self, key: str, usd: float) -> None:
         role, model = self.texts("role"), self.texts("model")
-        self.ledger.reserve(ModelCall(key, self.run.id, role, model, "p", "reserved", usd), None)
+        self.ledger.reserve(ModelCall(key, self.run.id, role, model, "p", "reserved", usd))
         self.ledger.settle(key, "r", Usage(1000, 200, usd))
 
 

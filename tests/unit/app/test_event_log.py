@@ -24,7 +24,12 @@ def test_each_event_is_a_line_with_its_moment_and_its_run(tmp_path: Path) -> Non
     log({"event": "attempt", "status": "accepted", "geomean_us": 2.5, "reason": "a\nb \ud800"})
     [line] = lines(tmp_path / "run-1")
     assert list(line)[:3] == ["at", "run", "event"] and str(line["at"]).endswith("+00:00")
-    assert (line["run"], line["event"], line["geomean_us"], line["reason"]) == ("run-1", "attempt", 2.5, "a\nb ?")
+    assert (line["run"], line["event"], line["geomean_us"], line["reason"]) == (
+        "run-1",
+        "attempt",
+        2.5,
+        "a\nb ⟨U+D800⟩",
+    )
 
 
 def test_no_key_is_in_it(tmp_path: Path) -> None:

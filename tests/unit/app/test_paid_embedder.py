@@ -9,6 +9,7 @@ import pytest
 
 from app.paid_embedder import ROLE, PaidEmbedder
 from knowledge.embedder import EmbedderError, EndpointEmbedder
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.experiment import Run
 from records.ledger import Ledger
@@ -20,7 +21,9 @@ USD_PER_TOKEN = 0.01
 def paid(server: EmbeddingEndpoint, ledger: Ledger, folder: Path, budget_usd: float = 1.0) -> PaidEmbedder:
     ledger.add_run(Run("run-1", "task", "mi300x", "lab", "llm", 7))
     embedder = EndpointEmbedder(server.address, "tiny", "key", retries=0)
-    return PaidEmbedder(embedder, "run-1", ledger, ArtefactStore(folder, ledger), USD_PER_TOKEN, lambda: budget_usd)
+    return PaidEmbedder(
+        embedder, "run-1", ledger, ArtefactStore(folder, ledger), USD_PER_TOKEN, lambda: Allowance(budget_usd)
+    )
 
 
 @pytest.mark.parametrize(("counts", "tokens"), [(True, 8), (False, 8 + 2 * 2)])
@@ -37,7 +40,7 @@ def test_a_request_is_paid_once_and_found_again(tmp_path: Path, counts: bool, to
 
 def test_without_money_nothing_is_asked(tmp_path: Path) -> None:
     with Ledger(tmp_path / "ledger.db") as ledger, EmbeddingEndpoint() as server:
-        with pytest.raises(EmbedderError, match="larger budget"):
+        with pytest.raises(EmbedderError, match="--budget-usd"):
             paid(server, ledger, tmp_path / "a", budget_usd=0.02).embed(["what"])
         assert server.asked == [] and ledger.spend("run-1").usd == 0.0
 

@@ -74,7 +74,7 @@ def test_without_a_terminal_each_event_is_a_line(notebook: Any, capsys: pytest.C
         "  planned g001-e0 title; g001-e1",
         "  g001-e0 compile (repair 1)",
         "  g001-e0-a1 accepted: 8 us predicted; idea +3.1 %, at equal tunables +0.0 %, tuner +33.0 %",
-        "  g001-e1-a0 failed: C.1 sum is wrong �[2J",
+        "  g001-e1-a0 failed: C.1 sum is wrong ⟨U+001B⟩[2J",
         "  best so far 8 us predicted, 1.25x the best seed, 2.50x the naive one",
         "stopped: all 4 generations are used",
     ]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.screen import emit, format_seconds, format_us, heading, printable, say, table
+from app.screen import emit, format_seconds, format_us, heading, say, table
 
 
 def test_nothing_said_can_drive_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -15,8 +15,18 @@ def test_nothing_said_can_drive_a_terminal(capsys: pytest.CaptureFixture[str]) -
     assert "after" in out
 
 
-def test_ordinary_text_is_left_alone() -> None:
-    assert printable("ä × 2\n\tfloat x;") == "ä × 2\n\tfloat x;"
+def test_ordinary_text_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    say("ä × 2\n\tfloat x;")
+    assert capsys.readouterr().out == "ä × 2\n\tfloat x;\n"
+
+
+def test_hidden_characters_of_an_answer_in_json_are_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    emit({"why": "a\u202eb\U000e0041\x9b\ud800", "Ä": 1})
+    out = capsys.readouterr().out
+    assert "\\u202e" in out
+    assert "Ä" in out
+    assert not set(out) & {"\u202e", "\U000e0041", "\x9b"}
+    assert json.loads(out) == {"why": "a\u202eb\U000e0041\x9b\ud800", "Ä": 1}
 
 
 def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:

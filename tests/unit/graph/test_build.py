@@ -104,6 +104,8 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "outcomes": {"g002-e1": "accepted"},
         "stagnant": 0,
         "stop": "",
+        "limit": "",
+        "limited_at": "",
     }
     assert set(state) == set(State.__annotations__)
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)

@@ -13,7 +13,8 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from agents.author import Critique, Draft, Idea, Proposal
 from graph.doubles import ScriptedAuthor
 from records.literature import Quotation
-from tests.support.scripted_run import Bench, faster, ideas, only_first
+from tests.support.failing_sandbox import FailingSandbox
+from tests.support.scripted_run import SEED, Bench, faster, ideas, only_first
 
 WRONG = "// fail verify wrong at 7"
 
@@ -126,6 +127,7 @@ def test_the_ledger_holds_query_rank_passage_and_experiment(tmp_path: Path) -> N
 def test_a_resumed_run_quotes_what_it_quoted_before(tmp_path: Path) -> None:
     broken = only_first("// machine verify the lab is gone", 99)
     bench, reader, _ = bench_of(tmp_path, broken)
+    bench.context = replace(bench.context, sandbox=FailingSandbox(SEED))
     for _ in range(2):
         try:
             bench.drive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -232,4 +233,26 @@ def test_a_kernel_that_is_too_large_is_neither_stored_nor_a_try(tmp_path: Path) 
         run.drive()
     assert [status for _, status, _ in run.outcomes()] == ["failed"]
     assert f"at most {MOST_SOURCE_BYTES} are taken" in results(script.coder[1])[0]
+    run.close()
+
+
+HALF = "/*+++ a right launch plan +++*/ const int /* \ud800 */ i = 0;"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_text", [False, True])
+def test_a_kernel_with_half_a_character_is_refused_and_the_writer_is_told(tmp_path: Path, in_text: bool) -> None:
+    fenced = f"```tool\n{json.dumps({'tool': 'check', 'source': HALF})}\n```"
+    first = fenced if in_text else calling("check", source=HALF)
+
+    def writer(title: str, turn: int, body: dict[str, Any]) -> Step:
+        told.append(str(body["messages"][-1]["content"]))
+        return (first, calling("check", source=kernel(60)), calling("submit", of="a0"))[turn]
+
+    told: list[str] = []
+    with ScriptedEndpoint(Script(writer)) as server:
+        run = BenchRun(tmp_path, server)
+        assert run.drive().status == "done"
+    assert "half a character" in told[1]
+    assert run.outcomes() == [("g001-e1-a0", "tried", "check"), ("g001-e1-a1", "accepted", "")]
     run.close()

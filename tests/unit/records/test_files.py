@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from records.files import write_whole
+from records.files import read_strange, write_whole
 
 
 @pytest.mark.parametrize("is_durable", [False, True])
@@ -30,3 +31,15 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None
     with pytest.raises(OSError, match="taken"):
         write_whole(tmp_path / "taken", b"data")
     assert [p.name for p in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_strangers_file_is_read_itself_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_strange(tmp_path / "file", 5) == b"12345"
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    for name, most in (("link", 5), ("pipe", 5), (".", 5), ("file", 4), ("nothing", 5)):
+        with pytest.raises(OSError):
+            read_strange(tmp_path / name, most)
+    with pytest.raises(OSError, match="no regular file"):
+        read_strange(Path("/dev/zero"), 5)

@@ -22,9 +22,7 @@ def fill(ledger: Ledger, store: ArtefactStore, run_id: str, own: str) -> None:
         attempt = Attempt(f"g000-e0-a{number}", run_id, "g000-e0", 0, number, "c", store.put(text), "accepted", key)
         ledger.add_attempt(attempt)
     ledger.event(run_id, "generation", {"generation": 0})
-    ledger.reserve(
-        ModelCall(f"call-{run_id}", run_id, "coder", "m", store.put(f"prompt {run_id}"), "reserved", 0.1), None
-    )
+    ledger.reserve(ModelCall(f"call-{run_id}", run_id, "coder", "m", store.put(f"prompt {run_id}"), "reserved", 0.1))
     ledger.settle(f"call-{run_id}", store.put(f"reply {run_id}"), Usage(1, 1, 0.1))
 
 

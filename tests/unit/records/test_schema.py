@@ -75,7 +75,7 @@ def test_calls_of_an_older_ledger_have_no_place_and_new_ones_have(tmp_path: Path
             (old,) = ledger.calls("old")[:1]
             assert (old.usage, old.generation, old.experiment_id, old.at) == (Usage(3, 4, 0.25), None, "", "")
             asked = ModelCall("n", "old", "coder", "m", "p", "reserved", 1.0, None, Usage(), 2, "g002-e1", 3)
-            ledger.reserve(asked, None)
+            ledger.reserve(asked)
             ledger.settle("n", "r", Usage(1, 2, 0.5))
             new = ledger.call("n")
             assert new is not None

@@ -35,7 +35,7 @@ def played(tmp_path: Path) -> tuple[Ledger, ArtefactStore, str]:
     drive(context, tmp_path / "checkpoint.db")
     ledger, store, run_id = context.ledger, context.artefacts, context.run.id
     call = ModelCall("call", run_id, "coder", "m", store.put("prompt"), "reserved", 0.1)
-    ledger.reserve(call, None)
+    ledger.reserve(call)
     ledger.settle("call", store.put(LARGE), Usage(3, 4, 0.1))
     return ledger, store, run_id
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from records.errors import TaskError
-from tasks.loader import load_task, task_names
+from tasks.loader import load_task, seed_text, task_names
 from tasks.tolerance import Tolerance
 
 Folder = Callable[..., Path]
@@ -84,15 +84,19 @@ def test_a_link_out_of_the_folder_is_refused_and_what_it_leads_to_is_not_shown(f
     (path.parent / "canary.txt").write_text("CANARY", encoding="utf-8")
     (path / name).unlink(missing_ok=True)
     (path / name).symlink_to("../canary.txt")
-    with pytest.raises(TaskError, match=f"{name} is a link out of the task's folder") as caught:
+    with pytest.raises(TaskError, match=f"{name} is a link: put the file itself there") as caught:
         load_task(path)
     assert "CANARY" not in str(caught.value)
 
 
-def test_a_link_within_the_folder_will_do(folder: Folder) -> None:
-    path = folder()
-    (path / "seed_more.hip").symlink_to("seed.hip")
-    assert "seed_more.hip" in [seed.name for seed in load_task(path).seeds]
+def test_a_link_that_comes_after_the_look_is_not_followed(folder: Folder) -> None:
+    task = load_task(folder())
+    (task.folder.parent / "canary.txt").write_text("CANARY", encoding="utf-8")
+    task.seeds[0].unlink()
+    task.seeds[0].symlink_to("../canary.txt")
+    with pytest.raises(TaskError, match="cannot be read") as caught:
+        seed_text(task.seeds[0])
+    assert "CANARY" not in str(caught.value)
 
 
 @pytest.mark.parametrize("extra", [".".join(["a"] * 22_000) + " = 1", "x = " + "[" * 20_000])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,8 +16,8 @@ from agents.model.conversation import Message
 from agents.model.endpoint import Price
 from agents.model.gateway import Gateway
 from agents.model.structured_output import Form, ReplyError, read_block
-from records.errors import BudgetExhausted, MalformedReply, TruncatedReply
-from tests.support.endpoint import Answer, ScriptedEndpoint
+from records.errors import BudgetExhausted, MalformedReply, ModelError, TruncatedReply
+from tests.support.endpoint import Answer, Fault, Page, ScriptedEndpoint
 from tests.support.gateway import ASK, FORM, GOOD, STEP, Count, ask, gateway
 
 
@@ -92,16 +93,19 @@ def test_another_step_role_or_prompt_is_another_question(tmp_path: Path) -> None
     assert len(server.requests) == 5
 
 
-def test_what_is_left_reserved_by_a_kill_is_asked_again_and_counted_once(tmp_path: Path) -> None:
-    gate = gateway(tmp_path, "http://127.0.0.1:9/v1", budget_usd=1.0, price=Price(1.0, 1.0), sleep=_killed)
-    with pytest.raises(KeyboardInterrupt):
-        ask(gate)
-    assert gate.ledger.spend("run-1").reserved_usd > 0
+def test_what_was_in_flight_at_a_kill_stays_spent_and_is_asked_again(tmp_path: Path) -> None:
+    with ScriptedEndpoint([Fault(0)]) as server:  # the connection breaks behind the request
+        gate = gateway(tmp_path, server.url, budget_usd=1.0, price=Price(1.0, 1.0), sleep=_killed)
+        with pytest.raises(KeyboardInterrupt):
+            ask(gate)
+    lost, usd = gate.ledger.lost("run-1")
+    assert lost == 1
     with ScriptedEndpoint([GOOD]) as server:
         again = gateway(tmp_path, server.url, budget_usd=1.0, price=Price(1.0, 1.0))
-        ask(again)
+        used = ask(again).usage
     spend = again.ledger.spend("run-1")
-    assert (spend.calls, spend.reserved_usd) == (1, 0.0)
+    assert (spend.calls, spend.reserved_usd) == (2, 0.0)
+    assert spend.usd == pytest.approx(usd + used.usd)
 
 
 def _killed(seconds: float) -> None:
@@ -125,16 +129,80 @@ def test_a_cost_stated_by_the_server_counts_where_no_price_is_known(tmp_path: Pa
 def test_tokens_are_estimated_where_the_server_counts_none(tmp_path: Path) -> None:
     with ScriptedEndpoint([Answer(GOOD, usage=None)]) as server:
         usage = ask(gateway(tmp_path, server.url)).usage
-    assert usage.completion_tokens == -(-len(GOOD) // 4)
+    assert usage.completion_tokens == -(-len(GOOD) // 2)
     assert usage.prompt_tokens > 0
 
 
-def test_a_call_that_could_break_the_budget_is_not_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("budget_usd", [0.0, 0.001])
+def test_a_call_that_could_break_the_budget_is_not_made(tmp_path: Path, budget_usd: float) -> None:
     with ScriptedEndpoint([GOOD]) as server:
-        gate = gateway(tmp_path, server.url, budget_usd=0.01, price=Price(0.0, 1.0), max_tokens=10_001)
+        gate = gateway(tmp_path, server.url, budget_usd=budget_usd, price=Price(0.0, 1.0), max_tokens=10_001)
         with pytest.raises(BudgetExhausted):
             ask(gate)
     assert server.requests == []
+
+
+def test_the_last_of_a_budget_is_asked_for_a_shorter_answer_and_never_for_one_that_was_cut(tmp_path: Path) -> None:
+    with ScriptedEndpoint([GOOD, Answer("{", "length")]) as server:
+        gate = gateway(tmp_path, server.url, budget_usd=0.005, price=Price(0.0, 1.0), max_tokens=10_000)
+        ask(gate)
+        with pytest.raises(BudgetExhausted):
+            ask(gate, Step("run-1", 2))
+    assert [r.body["max_tokens"] for r in server.requests] == [5000, 4993]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": -5, "completion_tokens": -7, "total_tokens": -12},
+        {"prompt_tokens": "many", "completion_tokens": [3], "total_tokens": None},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 1e400, "completion_tokens": True},
+    ],
+)
+def test_a_count_that_cannot_be_is_replaced_by_ours(tmp_path: Path, usage: dict[str, Any]) -> None:
+    with ScriptedEndpoint([Answer(GOOD, usage=usage)]) as server:
+        gate = gateway(tmp_path, server.url, price=Price(1.0, 1.0))
+        used = ask(gate).usage
+    assert used.completion_tokens == -(-len(GOOD) // 2)
+    assert used.prompt_tokens > len(ASK[0].content + ASK[1].content) // 2
+    assert gate.ledger.spend("run-1").usd == pytest.approx(used.usd)
+    assert used.usd > 0
+
+
+def test_cached_and_reasoning_tokens_and_tiers_have_their_prices(tmp_path: Path) -> None:
+    counted = {
+        "prompt_tokens": 1000,
+        "completion_tokens": 100,
+        "total_tokens": 1300,  # 200 of reasoning that the server left out of the completion
+        "prompt_tokens_details": {"cached_tokens": 800},
+        "completion_tokens_details": {"reasoning_tokens": 200},
+    }
+    with ScriptedEndpoint([Answer(GOOD, usage=counted)]) as server:
+        used = ask(gateway(tmp_path, server.url, price=Price(2.0, 10.0, cached_usd=0.2))).usage
+    assert (used.prompt_tokens, used.completion_tokens) == (1000, 300)
+    assert (used.cached_tokens, used.reasoning_tokens) == (800, 200)
+    assert used.usd == pytest.approx((200 * 2.0 + 800 * 0.2 + 300 * 10.0) / 1e6)
+
+
+def test_an_answer_that_may_have_been_billed_and_did_not_come_stays_spent(tmp_path: Path) -> None:
+    with ScriptedEndpoint([Fault(0), Fault(500), GOOD]) as server:
+        gate = gateway(tmp_path, server.url, price=Price(1.0, 1.0), max_tokens=1000)
+        used = ask(gate).usage
+    count, usd = gate.ledger.lost("run-1")
+    assert count == 1
+    assert usd > 1000 / 1e6
+    assert gate.ledger.spend("run-1").usd == pytest.approx(usd + used.usd)
+
+
+def test_a_page_in_place_of_an_answer_stays_spent_and_a_refusal_does_not(tmp_path: Path) -> None:
+    with ScriptedEndpoint([Page("<html>"), Fault(401), Fault(503)]) as server:
+        gate = gateway(tmp_path, server.url, price=Price(1.0, 1.0), retries=0)
+        for generation in range(3):
+            with pytest.raises(ModelError):
+                ask(gate, Step("run-1", generation))
+    assert gate.ledger.lost("run-1")[0] == 1
+    assert gate.ledger.spend("run-1").reserved_usd == 0.0
 
 
 def test_parallel_callers_never_pass_the_budget(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def told(
     experiment = Experiment(name, "r", generation, slot, "p", None, name, "", picked_as="most_certain")
     ledger.add_experiment(experiment)
     call = ModelCall(name, "r", "coder", model, "prompt", "reserved", usd, generation=generation, experiment_id=name)
-    ledger.reserve(call, None)
+    ledger.reserve(call)
     ledger.settle(name, "reply", Usage(tokens, 0, usd))
     if gain is not None:
         attempt = Attempt(

@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from agents.author import Step
+from agents.model.chat_client import NO_CLIENT
 from agents.model.endpoint import Endpoint, Price
 from agents.model.probe import probe
 from records.errors import ModelRefused, ModelUnreachable, SettingsError, TruncatedReply
@@ -18,9 +19,30 @@ from tests.support.gateway import GOOD, KEY, Waits, ask, gateway
 
 
 def test_an_html_page_is_refused_with_advice(tmp_path: Path) -> None:
-    with ScriptedEndpoint([Page("<html>login</html>")]) as server, pytest.raises(ModelRefused, match="not a chat comp"):
+    page = Page("<html>login</html>")
+    with ScriptedEndpoint([page] * 9) as server, pytest.raises(ModelRefused, match="not a chat comp"):
         ask(gateway(tmp_path, server.url))
-    assert len(server.requests) == 1
+    assert len(server.requests) == 3  # it may be of a proxy, and pass
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<html>502</html>",
+        '{"choices": [], "usage": null}',
+        '{"choices": [',
+        "",
+        "null",
+        "[]",
+        '{"error": {"message": "upstream failed"}}',
+        '{"error": {"code": 503, "message": "busy"}}',
+        'data: {"choices": [{"delta": {"content": "{"}}]}\n\n',
+    ],
+)
+def test_what_is_no_answer_is_asked_again(tmp_path: Path, body: str) -> None:
+    with ScriptedEndpoint([Page(body, content_type="application/json"), GOOD]) as server:
+        assert ask(gateway(tmp_path, server.url)).value.many == 3
+    assert len(server.requests) == 2
 
 
 def test_broken_json_from_the_server_is_not_a_crash(tmp_path: Path) -> None:
@@ -43,8 +65,8 @@ def test_a_schema_is_sent_strict_and_complete(tmp_path: Path) -> None:
 
 
 def test_no_client_is_made_for_the_way_of_asking_that_is_not_used(tmp_path: Path) -> None:
-    client = gateway(tmp_path, "http://127.0.0.1:9/v1")._transport._client("m")
-    assert client.root_client is not None and client.root_async_client is None
+    client = gateway(tmp_path, "http://127.0.0.1:9/v1").provider.transport._client("m")
+    assert client.root_client is client.root_async_client is client.client is NO_CLIENT
 
 
 def test_the_json_mode_falls_where_the_server_refuses_and_stays_there(tmp_path: Path) -> None:
@@ -118,7 +140,7 @@ def test_retry_after_is_honoured(tmp_path: Path) -> None:
     waits = Waits()
     with ScriptedEndpoint([Fault(429, headers={"Retry-After": "17"}), GOOD]) as server:
         ask(gateway(tmp_path, server.url, sleep=waits))
-    assert waits == [17.0]
+    assert len(waits) == 1 and 17.0 <= waits[0] <= 18.7
 
 
 def test_a_very_long_retry_after_stops_the_run_at_once(tmp_path: Path) -> None:

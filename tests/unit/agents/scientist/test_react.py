@@ -48,6 +48,8 @@ def outcomes(folder: Path, script: Any, **options: Any) -> list[tuple[str, str, 
         [
             (Answer(None, tool_calls=(("check", '{"source": '),)), "are no JSON"),
             (Answer(None, tool_calls=(("check", "[1, 2]"),)), "must be a JSON object"),
+            (Answer(None, tool_calls=(("check", '{"source": "// \\ud800"}'),)), "half of a character"),
+            (Answer(None, tool_calls=(("check", '{"source": "// \\u0000"}'),)), "or NUL"),
             (Answer(None, tool_calls=(("check", {"source": 7}),)), "do not fit: source"),
             (Answer(None, tool_calls=(("check", {"changes": [{"old": "x"}]}),)), "do not fit: changes.0.new"),
             (Answer(None, tool_calls=(("check", {}),)), "there is no kernel"),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import pytest
 
-from agents.author import Draft, Memory, Room, Specimen
+from agents.author import Draft, Memory, Room, Specimen, Step
 from agents.checks import check
+from agents.model.conversation import Message
 from agents.scientist.scientist import Scientist
-from agents.scientist.templates import FOLDER, conversation, excerpt
+from agents.scientist.templates import FOLDER, conversation, excerpt, sections, spare_in
 from agents.scientist.views import specimen_view
 from records.evaluation import Resources
 from sandbox.amdgcn.compiler import Compiler
@@ -238,3 +240,28 @@ def test_a_refuted_lesson_is_not_in_the_history_of_a_kernel() -> None:
     for standing, said in (("shown", "wide loads help"), ("refuted", "")):
         kernel = replace(base, attempt=replace(base.attempt, lesson="wide loads help", standing=standing))
         assert specimen_view(kernel)["lesson"] == said
+
+
+def test_what_may_be_left_out_of_a_prompt_is_named_in_order_and_never_the_task(tmp_path: Path) -> None:
+    with ScriptedEndpoint([proposal()]) as server:
+        bench = Bench(tmp_path, server)
+        asked = list[Message]()
+        ask = bench.author.model.ask
+
+        def noting(role: str, step: Step, messages: Sequence[Message], *rest: Any) -> Any:
+            asked.extend(messages)
+            return ask(role, step, messages, *rest)
+
+        bench.author.model.ask = noting  # type: ignore[method-assign]
+        planned(bench, lessons=("loads were wide already",))
+    names = [spare.name for message in asked for spare in message.spare]
+    assert names[0] == "passages from the literature" and "what this run has learnt" in names
+    assert not [name for name in names if name.startswith(("task", "the form", "the base"))]
+    for message in asked:
+        assert all(message.content.count(spare.text) == 1 for spare in message.spare)
+
+
+def test_a_line_of_code_is_no_heading() -> None:
+    text = "# Task\nfirst\n```hip\n# What bites on\n```\n# What bites on gfx942\nit\n~~~~\n# Task\n~~~\n~~~~\n# Last\n"
+    assert [heading for heading, _ in sections(text)] == ["Task", "What bites on gfx942", "Last"]
+    assert [spare.text for spare in spare_in(text)] == ["# What bites on gfx942\nit\n~~~~\n# Task\n~~~\n~~~~"]

@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import math
 
-from app.page.cleaning import as_json, cleaned, json_of, visible
+from app.page.cleaning import as_json, cleaned, json_of
 from app.page.sheets import Extras, ReadPassage
+from records.outside_text import visible
 
 
 def test_hidden_characters_are_shown_as_code_points() -> None:

@@ -69,7 +69,7 @@ def test_calls_belong_to_the_candidates_of_their_place_and_their_cost_is_known_a
     for key, experiment in (("plan", ""), ("code", "g001-e0"), ("other", "g001-e1")):
         prompt, reply = notebook.artefacts.put(f"ask {key}"), notebook.artefacts.put(f"say {key}")
         asked = ModelCall(key, notebook.run.id, key, "m", prompt, "reserved", 1.0, None, Usage(), 1, experiment)
-        notebook.ledger.reserve(asked, None)
+        notebook.ledger.reserve(asked)
         notebook.ledger.settle(key, reply, Usage(1000, 200, 0.25))
     made = notebook.attempt(1, 0, 10.0, "g000-e0-a0")
     notebook.ledger.event(notebook.run.id, "attempt", {"attempt": made.id}, f"attempt:{made.id}")

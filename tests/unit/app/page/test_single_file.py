@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from app.page import Extras, RunReader, write_report
-from app.page.cleaning import visible
 from app.page.sheets import Machine, MachineRow
 from app.page.single_file import FOLDER, PIECE, SCRIPTS, render
 from records.errors import LedgerError
+from records.outside_text import visible
 from tests.support.exported import PageReader
 from tests.support.payloads import PAYLOADS
 

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from app.postgres.database_address import address_of
 from app.postgres.postgres_engine import PostgresEngine
 from app.shared_database import open_checkpoints, open_shared
+from records.allowance import Allowance
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError
 from records.experiment import Extension, Usage
@@ -39,7 +40,7 @@ def work(ledger: Ledger, name: str) -> None:
         digest = ArtefactStore(None, ledger).put(f"kernel of {name}", is_synced=False)
         ledger.claim(name, f"k{name}", "benchmark")
         paid = replace(call(f"c{name}"), run_id=name)
-        ledger.reserve(paid, 1.0)
+        ledger.reserve(paid, Allowance(1.0))
         ledger.settle(paid.key, "reply", Usage(10, 5, 0.3))
         with ledger.together():
             ledger.add_evaluation(name, evaluation(f"k{name}"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sandbox.lab.cost.forecast import PlanForecast
 from tests.support.forecasts import forecast_of
 from tests.support.lab_bench import launch
@@ -35,11 +33,6 @@ def test_exchanges_on_one_address_wait_for_each_other() -> None:
     do { had = seen; seen = atomicCAS((int*)y, had, had + 1); } while (seen != had);"""
     added, exchanged = (kernel(f"if (t == 0) {{ {body} }}") for body in ("atomicAdd((int*)y, 1);", loop_of_exchanges))
     assert exchanged.resource == "atomics" and exchanged.cold_us > 10 * added.cold_us
-
-
-def test_a_store_of_half_a_line_moves_half_a_line() -> None:
-    lines, halves = (kernel(f"y[(b * 64 + t) * {apart}] = t;", 1 << 22) for apart in (1, 32))
-    assert halves.resources_us["l2"] == pytest.approx(64 / 4 * lines.resources_us["l2"], rel=0.1)
 
 
 def test_a_fence_costs_a_round_trip() -> None:

@@ -1,0 +1,62 @@
+"""The money of one request to a model, from before it is sent until its answer says what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from agents.model.price import Price
+from records.allowance import Allowance
+from records.experiment import ModelCall, Usage
+from records.ledger import Ledger
+
+
+class Fare:
+    """Set aside before each sending; given back where nothing can have been billed, and else spent."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        call: ModelCall,
+        least: ModelCall,
+        most: Callable[[], Allowance],
+        may_go_on: Callable[[], None],
+    ) -> None:
+        """`least`: with the shortest answer that is worth asking for. `may_go_on` raises where time is up."""
+        self._ledger, self._call, self._least = ledger, call, least
+        self._most, self._may_go_on = most, may_go_on
+        self.held: ModelCall | None = None  # as it is set aside
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens that the answer may have, by what is set aside for it."""
+        return (self._call if self.held is None else self.held).usage.completion_tokens
+
+    def set_aside(self) -> ModelCall:
+        """Before each sending. The stored call where it was answered; LimitReached where it may not be sent."""
+        if self.held is None:
+            self._may_go_on()
+            held = self._ledger.reserve(self._call, self._most(), self._least)
+            if held.state == "done":
+                return held
+            self.held = held
+        return self.held
+
+    def lose(self) -> None:
+        """After a sending that may have been billed, whose answer did not come."""
+        if self.held is not None:
+            self._ledger.lose(self._call.key)
+            self.held = None
+
+    def give_back(self) -> None:
+        """After a sending that cost nothing, or none at all."""
+        if self.held is not None:
+            self._ledger.release(self._call.key)
+            self.held = None
+
+
+def with_answer(call: ModelCall, price: Price, prompt_tokens: int, max_tokens: int) -> ModelCall:
+    """The call with the most that it costs where its answer may have so many tokens."""
+    return replace(
+        call, reserved_usd=price.worst_usd(prompt_tokens, max_tokens), usage=Usage(prompt_tokens, max_tokens)
+    )

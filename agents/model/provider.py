@@ -1,0 +1,107 @@
+"""The policy of one endpoint: what is adapted, what is waited for, what is refused. Every fault has one of four ends.
+
+A refused part of the request takes its next simpler form (agents/model/forms.py), a refused size is fitted
+(agents/model/prompt_fit.py), what would pass is waited for (agents/model/patience.py), and all else is an error in
+words (agents/model/model_errors.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from agents.model.conversation import RawReply
+from agents.model.endpoint import Endpoint
+from agents.model.endpoint_memory import EndpointMemory
+from agents.model.fare import Fare
+from agents.model.faults import Fault
+from agents.model.inquiry import Inquiry, ModelQuestion
+from agents.model.known_models import KnownModels
+from agents.model.pace import Pace
+from agents.model.prompt_fit import size_of
+from agents.model.structured_output import clean
+from agents.model.transport import Transport
+from records.errors import ModelError
+from records.stopping import pause
+
+LONG_S = 60.0  # a wait that is told
+
+
+class Provider:
+    """Asks one endpoint, from any number of threads."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        sleep: Callable[[float], None] = pause,
+        memory: EndpointMemory | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Nothing is sent yet. `tell` gets a sentence for each thing that a person may want to know."""
+        self.endpoint = endpoint
+        self.models = KnownModels(endpoint, memory or EndpointMemory())
+        self.pace = Pace(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self.transport = Transport(endpoint, self.pace.learn)
+        self._sleep, self._tell = sleep, tell
+        self._lock = threading.Lock()
+        self._told = set[str]()
+
+    def ask(self, question: ModelQuestion, config: Mapping[str, Any], fare: Fare | None = None) -> RawReply:
+        """The answer; ModelError says in one sentence why there is none.
+
+        `fare` pays: what may be billed and brought no answer is lost, and what waits holds no money of others.
+        """
+        talk = tuple(replace(m, content=clean(m.content)) for m in question.talk)
+        inquiry = Inquiry(self.endpoint, self.models, replace(question, talk=talk), self._sleep)
+        while True:
+            try:
+                return self._answered(inquiry, self._send(inquiry, config, fare))
+            except Fault as fault:
+                if fare is not None:
+                    (fare.lose if fault.is_sent else fare.give_back)()
+                self._announce(inquiry, fault)
+                try:
+                    inquiry.meet(fault)
+                except ModelError as error:
+                    raise error from None
+
+    def _send(self, inquiry: Inquiry, config: Mapping[str, Any], fare: Fare | None) -> RawReply:
+        request = inquiry.request()
+        if fare is not None:
+            fare.set_aside()
+            request = replace(request, max_tokens=min(request.max_tokens, fare.max_tokens))
+        prompt = int(size_of(request.talk) / inquiry.sizes.bytes_per_token)
+        if (wait := self.pace.admit(prompt + request.max_tokens, threading.get_ident())) > 0:
+            self._sleep(wait)
+        return self.transport.send(request, config)
+
+    def _answered(self, inquiry: Inquiry, raw: RawReply) -> RawReply:
+        """Remember what worked, and say what was left out."""
+        sizes, fitted = inquiry.sizes, inquiry.fitted
+        self.models.answered(raw.model, inquiry.forms, sizes)
+        if fitted.left_out:
+            self.tell_once(
+                f"the window of the model {raw.model} holds {sizes.window} tokens; left out of a prompt: "
+                f"{', '.join(fitted.left_out)}"
+            )
+        return replace(raw, left_out=fitted.left_out)
+
+    def _announce(self, inquiry: Inquiry, fault: Fault) -> None:
+        """Let others wait for what this caller was told to wait for, and say so where it takes long."""
+        if fault.after_s:
+            self.pace.hold(fault.after_s, threading.get_ident())
+        if inquiry.patience.waited_s + fault.named_s > LONG_S:
+            self.tell_once(
+                f"the model's endpoint {self.endpoint.address} is out of order or busy ({fault.text}); it is waited "
+                f"for, up to {inquiry.patience.most_s / 3600:.1f} h a question"
+            )
+
+    def tell_once(self, text: str) -> None:
+        """Tell a person, once a session."""
+        with self._lock:
+            is_new = text not in self._told
+            self._told.add(text)
+        if is_new:
+            self._tell(text)

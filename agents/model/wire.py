@@ -1,0 +1,127 @@
+"""A request without its wire format, an answer without it, and what each of the formats does: one small class a format.
+
+`ChatCompletions` (agents/model/chat_wire.py), `ToolsInText` (the same without tools, whose turns are told in words) and
+`Responses` (agents/model/responses_wire.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from agents.model.conversation import Message, ToolCall
+from agents.model.forms import Forms
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """The request, in no format yet. `response_format` is that of chat completions, `tools` too."""
+
+    model: str
+    talk: tuple[Message, ...]
+    max_tokens: int
+    forms: Forms
+    response_format: Mapping[str, Any] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    temperature: float | None = None
+    effort: str = ""
+
+    def parts(self) -> frozenset[str]:
+        """The parts that this request has, of those with simpler forms."""
+        there = {
+            "wire": True,
+            "roles": any(m.role == "system" for m in self.talk) or len(self.talk) > 2,
+            "token_field": self.forms.wire == 0,
+            "temperature": self.temperature is not None and not self.forms.temperature,
+            "effort": bool(self.effort) and not self.forms.effort,
+            "json_mode": self.response_format is not None,
+            "tools": bool(self.tools),
+        }
+        return frozenset(name for name, is_there in there.items() if is_there)
+
+
+class NotAnAnswer(ValueError):
+    """A document that is no answer of this format; `document` is what it was."""
+
+    def __init__(self, why: str, document: Any = None) -> None:
+        super().__init__(why)
+        self.document = document
+
+
+@dataclass(frozen=True)
+class WireReply:
+    """An answer out of its wire format: nothing is trusted, nothing is lost."""
+
+    text: str = ""
+    thinking: str = ""
+    refusal: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = ""
+    usage: Any = None  # as the server wrote it
+    tier: Any = None  # of service
+
+
+class Wire(Protocol):
+    """One format on the wire."""
+
+    path: str
+
+    def body(self, request: ModelRequest) -> dict[str, Any]:
+        """The document to post."""
+
+    def read(self, document: Any) -> WireReply:
+        """The parts of an answer; NotAnAnswer where it is none."""
+
+
+def plain_roles(talk: Sequence[Message]) -> tuple[Message, ...]:
+    """The conversation without the role `system` and without two turns of one role in a row."""
+    told = list[Message]()
+    for message in talk:
+        turn = replace(message, role="user") if message.role == "system" else message
+        last = told[-1] if told else None
+        if last is not None and last.role == turn.role and turn.role in ("user", "assistant") and not last.calls:
+            told[-1] = replace(turn, content=f"{last.content}\n\n{turn.content}".strip())
+        else:
+            told.append(turn)
+    return tuple(told)
+
+
+def in_text(talk: Sequence[Message]) -> list[Message]:
+    """A conversation with tool calls as one of plain turns."""
+    told = []
+    for message in talk:
+        if message.role == "tool":
+            told.append(Message("user", f"Result:\n\n{message.content}"))
+        else:
+            asked = [f'```tool\n{{"tool": "{c.name}", "arguments": {c.arguments}}}\n```' for c in message.calls]
+            content = "\n\n".join(filter(None, [message.content, *asked]))
+            told.append(replace(message, content=content, calls=()))
+    return told
+
+
+def text_of(content: Any) -> str:
+    """The text of a content field: a text, a list of parts, or nothing."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    return "".join(p if isinstance(p, str) else _text(p) for p in parts)
+
+
+def _text(part: Any) -> str:
+    if not isinstance(part, Mapping) or str(part.get("type", "text")) in ("thinking", "reasoning", "refusal"):
+        return ""
+    said = part.get("text", "")
+    return said if isinstance(said, str) else ""
+
+
+def call_of(call_id: Any, name: Any, arguments: Any, number: int) -> ToolCall:
+    """A call, whatever shape a server gave it."""
+    text = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+    return ToolCall(str(call_id or f"call_{number}"), str(name or ""), text)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,71 @@
+"""The prices of the models of the settings: a person's own, those of the price file, or one assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from agents.model.price import Price, PriceFile
+
+ASSUMED_USD = (1.25, 10.0)  # per million tokens of prompts and answers of a model whose price is not known
+
+
+def price_files(settings: Settings) -> tuple[PriceFile, ...]:
+    """A person's own file before the one that ships."""
+    from agents.model.price import read_prices
+
+    own = () if settings.price_file is None else (read_prices(settings.price_file),)
+    return (*own, read_prices())
+
+
+def price_of(settings: Settings, model: str) -> Price:
+    """The price of one model; each part that the settings state counts before the files'."""
+    from agents.model.price import Price
+
+    known = next((price for file in price_files(settings) if (price := file.price(model)) is not None), None)
+    stated = {
+        "prompt_usd": settings.usd_per_million_prompt_tokens,
+        "completion_usd": settings.usd_per_million_completion_tokens,
+        "cached_usd": settings.usd_per_million_cached_tokens,
+        "reasoning_usd": settings.usd_per_million_reasoning_tokens,
+    }
+    told = {name: usd for name, usd in stated.items() if usd is not None}
+    if known is None:
+        is_stated = "prompt_usd" in told and "completion_usd" in told
+        return replace(Price(*ASSUMED_USD, is_known=is_stated), **told)  # type: ignore[arg-type]
+    if "prompt_usd" in told:  # a price of cached tokens belongs to the price of those that are not
+        known = replace(known, cached_usd=None)
+    return replace(known, **told)  # type: ignore[arg-type]
+
+
+def models_of(settings: Settings) -> tuple[str, ...]:
+    """Every model that plays a role."""
+    names = [name.strip() for several in settings.models().values() for name in several.split(",")]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def prices_of(settings: Settings) -> Mapping[str, Price]:
+    """The price of every model of the settings."""
+    return {model: price_of(settings, model) for model in models_of(settings)}
+
+
+def price_lines(settings: Settings) -> list[str]:
+    """A sentence on the price of each model, and where it is from."""
+    files, lines = price_files(settings), list[str]()
+    for model, price in prices_of(settings).items():
+        cached = "" if price.cached_usd is None else f" (cached ${price.cached_usd:g})"
+        told = f"{model}: ${price.prompt_usd:g}{cached} a million prompt tokens, ${price.completion_usd:g} of answers"
+        file = next((each for each in files if each.price(model) is not None), None)
+        if not price.is_known:
+            told += (
+                ", assumed, because its price is unknown: set KERNEL_SCIENTIST_USD_PER_MILLION_PROMPT_TOKENS and "
+                "…_COMPLETION_TOKENS, or name a KERNEL_SCIENTIST_PRICE_FILE"
+            )
+        elif settings.usd_per_million_prompt_tokens is None and file is not None:
+            told += f", as of {file.date}"
+        lines.append(told)
+    return lines

@@ -1,0 +1,232 @@
+"""A run with a model that never answers twice the same, killed by SIGKILL at random moments and resumed.
+
+    python -m benchmarks.model_kills [--kills 300] [--minutes 60] [--seed 1] [--lab] [--out DIR]
+    python -m benchmarks.model_kills --stored    what lies in benchmarks/data
+
+The endpoint is a server of this process. The driver is the whole graph with the scientist and its gateway over a
+sandbox that believes comments; with `--lab` it is the command line with the lab, whose children are struck as well. A
+driver that was killed is started again. Nothing that the ledger had answered by then may be asked again, and a run that
+ends is examined: each experiment has its end, each attempt its verdict and its text, each question of one place one
+answer, and the sum of what was paid is that of the calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from benchmarks.collection import Collection, stored
+from benchmarks.fickle_model import TASK, FickleModel
+from benchmarks.figure import Figure, report
+from benchmarks.forked_driver import Drivers, ForkedDriver
+from benchmarks.many_gpus import processor
+from benchmarks.ray_nodes import descendants
+from records.artefacts import ArtefactStore
+from records.ledger import Ledger
+from tests.support.endpoint import ScriptedEndpoint
+
+FILE = "model_kills.json"
+ROLES = ("selector", "retriever", "planner", "coder", "critic")
+WAITS_S = {False: 1.5, True: 60.0}  # the longest wait for a kill, without and with the lab
+AT_WORK = 0.8  # of the kills: the wait begins when the model is asked, and not when the driver starts
+OF_DRIVER = 0.6  # of the kills; the others strike a child, where there is one
+MOST_S = 300.0  # for a run that nobody kills any more
+_LIMITS = ("--generations", "2", "--picks", "2", "--tunings", "4")
+FINAL = ("accepted", "duplicate", "failed")
+
+
+Driver = subprocess.Popen[bytes] | ForkedDriver
+
+
+class KilledRun:
+    """One run in a folder of its own."""
+
+    def __init__(
+        self, folder: Path, model: FickleModel, url: str, draw: random.Random, drivers: Drivers | None = None
+    ) -> None:
+        """`drivers` forks them, without the lab; without it each is the command line."""
+        self._folder, self._model, self._draw, self._url, self._drivers = folder, model, draw, url, drivers
+        own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
+        self._environ = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST", "OPENAI"))},
+            **own,
+            "OPENAI_BASE_URL": url,
+            "OPENAI_API_KEY": "sk-nobody-0123456789",
+            "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder),
+            "KERNEL_SCIENTIST_TOOLS": "calls",
+        }
+        self.kills: list[dict[str, Any]] = []
+        self.faults: list[str] = []
+
+    def drive(self, kills: int, until: float) -> None:
+        """Kill at most so often until a moment, and let it end then; a driver that ended in another way is noted."""
+        while True:
+            child = self._start()
+            while child.poll() is None:
+                if len(self.kills) >= kills or time.monotonic() > until:
+                    child.wait(MOST_S)
+                elif self._awaited(child):
+                    self.kills.append({"what": self._strike(child)})
+            if child.returncode == 0:
+                return
+            if child.returncode not in (-signal.SIGKILL, 3):
+                self._note(child.returncode)
+            if sum(bool(f) for f in self.faults) > 5:
+                return
+
+    def _awaited(self, child: Driver) -> bool:
+        """Wait for the moment of a kill: mostly soon after the model was asked; False where the driver has ended."""
+        before, until = self._model.asked, time.monotonic() + MOST_S
+        waits = self._draw.random() < AT_WORK
+        while waits and self._model.asked == before and child.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(self._draw.uniform(0, WAITS_S[self._drivers is None]))
+        return child.returncode is None
+
+    def _strike(self, child: Driver) -> str:
+        below = descendants(child.pid) if self._draw.random() > OF_DRIVER else []
+        if not below:
+            child.kill()
+            child.wait()
+            return "driver"
+        with suppress(ProcessLookupError):
+            os.kill(self._draw.choice(below), signal.SIGKILL)
+        return "child"
+
+    def _start(self) -> Driver:
+        known = self._answered()
+        self._model.answered = known or frozenset()
+        if self._drivers is not None:
+            return self._drivers.start(self._folder, self._url)
+        asked = ["run", TASK, "--author", "llm", *_LIMITS] if known is None else ["resume", "last"]
+        with (self._folder / "driver.log").open("ab") as log:
+            words = [sys.executable, "-m", "app", *asked, "--quiet"]
+            return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
+
+    def _answered(self) -> frozenset[str] | None:
+        """Digests of the prompts that the ledger has answers to; None before there is a run."""
+        path = self._folder / "ledger.db"
+        if not path.exists():
+            return None
+        with closing(sqlite3.connect(path)) as db:
+            try:
+                if not db.execute("SELECT count(*) FROM runs").fetchone()[0]:
+                    return None
+                return frozenset(row[0] for row in db.execute("SELECT prompt FROM calls WHERE state = 'done'"))
+            except sqlite3.Error:  # killed before its tables were there
+                return None
+
+    def _note(self, code: int | None) -> None:
+        tail = (self._folder / "driver.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        self.faults.append(f"{code}: {' '.join(tail[-1:])[:300]}")
+
+    def examined(self) -> Counter[str]:
+        """Faults of the ledger by kind."""
+        found: Counter[str] = Counter()
+        with Ledger(self._folder / "ledger.db") as ledger:
+            run = next(iter(ledger.runs()), None)
+            if run is None:
+                return Counter({"runs not done": 1})
+            store = ArtefactStore(self._folder / "artefacts", ledger)
+            attempts, calls = ledger.attempts(run.id), ledger.calls(run.id)
+            found["runs not done"] += run.status != "done"
+            for experiment in ledger.experiments(run.id):
+                mine = [a for a in attempts if a.experiment_id == experiment.id]
+                found["experiments without an end"] += not any(a.status in FINAL or a.lesson for a in mine) and bool(
+                    experiment.generation
+                )
+            for attempt in attempts:
+                lost = attempt.evaluation_key and ledger.evaluation(attempt.evaluation_key) is None
+                found["verdicts lost"] += bool(lost)
+                store.get(attempt.source)
+            told = [((c.role, c.generation, c.experiment_id, c.number), c.prompt) for c in calls if c.state == "done"]
+            places, prompts = Counter(place for place, _ in told), Counter(prompt for _, prompt in told)
+            # A retriever that is shown one kernel twice gets one prompt at two places, each with its answer.
+            found["questions asked again"] += sum(prompts[digest] < 2 for digest in set(self._model.again))
+            found["places with two answers"] += sum(n > 1 for n in places.values())
+            for call in calls:
+                if call.state == "done":
+                    store.get(str(call.reply))
+            spend = ledger.spend(run.id)
+            done = [c for c in calls if c.state == "done"]
+            found["sums that differ"] += abs(spend.usd - sum(c.usage.usd for c in done)) > 1e-9 or spend.calls != len(
+                done
+            )
+        return found
+
+
+def figures(told: dict[str, Any]) -> list[Figure]:
+    """Kills, and what they did, of the stored file."""
+    kills, runs = told["kills"], len(told["runs"])
+    total = sum(kills.values())
+    found = [Figure("model_kills.total", total, "kills", "runs", runs, ">= 300", FILE)]
+    found += [
+        Figure(f"model_kills.of_{what}", count, "kills", "kills", total, "", FILE) for what, count in kills.items()
+    ]
+    found.append(Figure("model_kills.requests", told["asked"], "requests", "runs", runs, "", FILE))
+    for name, count in told["faults"].items():
+        found.append(Figure(f"model_kills.{name.replace(' ', '_')}", count, "", "runs", runs, "<= 0", FILE))
+    return found
+
+
+def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Run, kill and examine until there are enough kills; what is known lies in the folder after each run."""
+    c = Collection(asked.out or root, FILE, 60 * asked.minutes)
+    c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
+    told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
+    drivers = None if asked.lab else Drivers()
+    with ScriptedEndpoint(model) as server:
+        while sum(told["kills"].values()) < asked.kills and time.monotonic() < until:
+            folder = root / f"run-{len(told['runs']) + 1}"
+            folder.mkdir()
+            run = KilledRun(folder, model, server.url, draw, drivers)
+            run.drive(asked.kills - sum(told["kills"].values()), until)
+            told["kills"] += Counter(kill["what"] for kill in run.kills)
+            told["faults"].update({"drivers that ended otherwise": len(run.faults)})
+            told["faults"].update(run.examined())
+            told["runs"].append({"kills": len(run.kills), "faults": run.faults})
+            told["asked"] = model.asked
+            model.again.clear()
+            c.save(told)
+            c.say(f"{len(told['runs'])} runs, {dict(told['kills'])}, {dict(told['faults'])}")
+    if drivers is not None:
+        drivers.close()
+    return told
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Kill and examine, or print what is stored."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.model_kills")
+    parser.add_argument("--out", type=Path, help="a folder for the data")
+    parser.add_argument("--stored", action="store_true", help="what an earlier run has found")
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=60.0, help="after which no more are killed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lab", action="store_true", help="the command line with the lab, and kills of its children")
+    asked = parser.parse_args(words)
+    if asked.stored:
+        return report("Kills with a model", figures(stored(FILE, "python -m benchmarks.model_kills --out DIR")))
+    root = Path(tempfile.mkdtemp(prefix="ks-model-kills-"))
+    found = collect(asked, root)
+    if not sum(found["faults"].values()):
+        shutil.rmtree(root)
+    return report("Kills with a model", figures(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

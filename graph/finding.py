@@ -1,0 +1,65 @@
+"""A finding as later runs are told of it: facts of the records, in words of this program. No model's words are in it.
+
+A title, a description, a report and the names in a kernel were written by whoever wrote the kernel, and an order to a
+model may stand in them. What is told is the move by its handle where this program made it, the strategy codes of the
+two kernels, the values of the tunables without their names, the effect, and the evaluation that shows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from graph.lesson import EXPLORED
+from records.experiment import Attempt, Experiment
+from records.memories import MemoryKind
+
+_HANDLE = re.compile(r"[a-z_]{1,24}:[\w.]{1,12}")  # of a change in the book of changes
+_TAG = re.compile(r"\[((?:[a-z_]{1,24}:)[\w.+]{1,60}) on [0-9a-f]{8}\]")  # with which the playbook ends a title
+_CODE = re.compile(r"[\w?.+:-]{1,60}")
+_OWN_AUTHOR = "playbook"
+_EVIDENCE = 12  # signs of an evaluation's key
+
+
+def facts(kind: MemoryKind, author: str, experiment: Experiment, attempt: Attempt, parent: Attempt | None) -> str:
+    """The finding in one line; `author` is that of its run."""
+    move = ", ".join(moves_of(author, experiment, attempt)) or "a change"
+    told = [f"{move}, strategy {_strategy(parent, attempt)}", *_tunables(parent, attempt)]
+    if attempt.geomean_us and kind == "winner":
+        told.append(f"{attempt.geomean_us:.4g} us {attempt.time_kind}")
+    told += _effect(kind, attempt)
+    told.append(f"evaluation {attempt.evaluation_key[:_EVIDENCE]}")
+    return "; ".join(told)
+
+
+def moves_of(author: str, experiment: Experiment, attempt: Attempt) -> tuple[str, ...]:
+    """The handles of the changes where this program chose them; none for a model's idea."""
+    if experiment.picked_as == EXPLORED:
+        return tuple(name for name in attempt.report if _HANDLE.fullmatch(name))
+    found = _TAG.search(experiment.title) if author == _OWN_AUTHOR else None
+    return (found[1],) if found else ()
+
+
+def _strategy(parent: Attempt | None, attempt: Attempt) -> str:
+    codes = [a.strategy if _CODE.fullmatch(a.strategy) else "not known" for a in (parent, attempt) if a is not None]
+    return codes[-1] if len(set(codes)) == 1 else " to ".join(codes)
+
+
+def _tunables(parent: Attempt | None, attempt: Attempt) -> list[str]:
+    if not attempt.tunables:
+        return []
+    before = f", {_values(parent.tunables)} before" if parent is not None and parent.tunables else ""
+    return [f"tunables {_values(attempt.tunables)}{before}"]
+
+
+def _values(tunables: Mapping[str, int]) -> str:
+    return " ".join(str(tunables[name]) for name in sorted(tunables))
+
+
+def _effect(kind: MemoryKind, attempt: Attempt) -> list[str]:
+    idea, shown = attempt.credit.idea_pct, attempt.credit.shown_pct
+    gain = [] if idea is None else [f"{idea:+.1f} % against its parent by {attempt.time_kind} time, both tuned"]
+    if shown is None or kind == "winner":
+        return gain
+    words = "shown: the change itself gives" if kind == "lesson" else "refuted: the change itself gives"
+    return [*gain, f"{words} {shown:+.1f} % at the same tunables"]

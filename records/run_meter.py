@@ -1,0 +1,167 @@
+"""The use that a run makes of its limits, and its leave to go on.
+
+Dollars, tokens and calls are in the ledger, where they are set aside before a call. Evaluations, GPU time and wall time
+are counted here, from what the ledger has of them on. A part of each of these three is kept to verify what was found:
+the search ends before it, and benchmarks and confirmations of kernels in hand go on into it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from records.allowance import WORDS, Allowance, option_of
+from records.errors import LimitReached
+from records.experiment import Event
+from records.ledger import Ledger
+
+KEPT = 0.1  # share of a limit that is kept to verify
+MOST_KEPT = {"max_evaluations": 32, "max_gpu_seconds": 600.0, "max_wall_seconds": 600.0}
+VERIFYING = frozenset({"benchmark", "confirm", "compare"})
+DRIVING, DRIVEN = "driving", "driven"  # kinds of event: a process begins to drive the run, and has stopped
+
+
+class RunMeter:
+    """The meter of one run; threads share it."""
+
+    def __init__(
+        self, ledger: Ledger, run_id: str, asked: Allowance, has_gpu: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`asked`: limits that the run was begun with; what was allowed later is in its diary. Nothing is read yet."""
+        self._ledger, self._run_id, self._asked, self._has_gpu, self._clock = ledger, run_id, asked, has_gpu, clock
+        self._lock = threading.Lock()
+        self._allowance: Allowance | None = None
+        self._evaluations = 0
+        self._gpu_seconds = 0.0
+        self._wall_seconds = 0.0  # of earlier drives
+        self._since: float | None = None
+
+    @property
+    def allowance(self) -> Allowance:
+        """The limits that are in force."""
+        with self._lock:
+            return self._read()
+
+    def _read(self) -> Allowance:
+        """Read from the ledger, the first time, what was allowed and used."""
+        if self._allowance is None:
+            events = self._ledger.events(self._run_id)
+            self._wall_seconds = wall_seconds(events)
+            self._evaluations, seconds = self._ledger.worked(self._run_id)
+            self._gpu_seconds = seconds if self._has_gpu else 0.0
+            self._allowance = self._asked.changed(events)
+        return self._allowance
+
+    def allow(self, **more: float) -> None:
+        """Change limits of the whole run, which its diary was told of."""
+        with self._lock:
+            self._allowance = Allowance.of({**self._read().given(), **more})
+
+    def used(self) -> dict[str, float]:
+        """Amounts that the run has used, by the names of limits."""
+        spend = self._ledger.spend(self._run_id)
+        with self._lock:
+            self._read()
+            return {
+                "budget_usd": spend.usd,
+                "max_tokens": spend.prompt_tokens + spend.completion_tokens,
+                "max_calls": spend.calls,
+                "max_evaluations": self._evaluations,
+                "max_gpu_seconds": self._gpu_seconds,
+                "max_wall_seconds": self._wall(),
+            }
+
+    def check(self, is_verifying: bool = False) -> None:
+        """LimitReached where the run's time is used up: all of it for who verifies, else all but the part kept."""
+        with self._lock:
+            self._refuse("max_wall_seconds", self._wall(), is_verifying)
+
+    @contextlib.contextmanager
+    def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:
+        """One evaluation or comparison, which reports its seconds; LimitReached before it where a limit has no room."""
+        is_verifying, needs_gpu = purpose in VERIFYING, self._has_gpu and purpose != "compile"
+
+        def worked(seconds: float) -> None:
+            with self._lock:
+                self._gpu_seconds += seconds if needs_gpu else 0.0
+
+        with self._lock:
+            self._refuse("max_wall_seconds", self._wall(), is_verifying)
+            self._refuse("max_evaluations", self._evaluations, is_verifying)
+            if needs_gpu:
+                self._refuse("max_gpu_seconds", self._gpu_seconds, is_verifying)
+            self._evaluations += 1
+        try:
+            yield worked
+        except BaseException:
+            with self._lock:
+                self._evaluations -= 1
+            raise
+
+    @contextlib.contextmanager
+    def driving(self) -> Iterator[None]:
+        """The time in which a process drives the run. What an earlier one had sent when it died is lost."""
+        with self._lock:
+            self._read()
+            self._ledger.event(self._run_id, DRIVING, {}, is_synced=False)
+            self._since = began = self._clock()
+        self._ledger.abandon(self._run_id)
+        try:
+            yield
+        finally:
+            with self._lock:
+                elapsed = self._clock() - began
+                self._wall_seconds, self._since = self._wall_seconds + elapsed, None
+            self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
+
+    def told(self, name: str) -> str:
+        """A sentence on a limit that was met."""
+        most = getattr(self.allowance, name, None)
+        return f"the limit {name} was met" if most is None else _told(name, most, self.used()[name])
+
+    def _wall(self) -> float:
+        return self._wall_seconds + (0.0 if self._since is None else self._clock() - self._since)
+
+    def _refuse(self, name: str, used: float, is_verifying: bool) -> None:
+        most = getattr(self._read(), name)
+        if most is None:
+            return
+        kept = 0.0 if is_verifying else kept_of(name, most)
+        if used >= most - kept:
+            raise LimitReached(_told(name, most, used), name)
+
+
+def _told(name: str, most: float, used: float) -> str:
+    shown = ("${:,.2f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
+    kept = kept_of(name, most)
+    rest = f", of which the last {kept:,.0f} are kept to verify what was found," if kept else ""
+    after = f"${used:,.4f}" if name == "budget_usd" else f"{used:,.0f}"
+    short = "" if name in MOST_KEPT else ", which leaves too little for the next request"
+    return f"the limit of {shown(most)}{rest} is met after {after}{short}; resume the run with more {option_of(name)}"
+
+
+def kept_of(name: str, most: float) -> float:
+    """The part of a limit that is kept to verify what was found."""
+    share = min(KEPT * most, MOST_KEPT.get(name, 0.0))
+    return -(-share // 1) if name == "max_evaluations" else share
+
+
+def wall_seconds(events: tuple[Event, ...]) -> float:
+    """Seconds that a run was driven, by its diary; a drive that was killed lasted until its last event."""
+    total, began, last = 0.0, None, None
+    for event in events:
+        at = datetime.fromisoformat(event.at)
+        if event.kind in (DRIVING, DRIVEN) and began is not None:
+            told = event.payload.get("wall_seconds") if event.kind == DRIVEN else None
+            apart = (began if last is None else last) - began
+            total += float(told) if told is not None else max(0.0, apart.total_seconds())
+            began = None
+        if event.kind == DRIVING:
+            began = at
+        last = at
+    if began is not None and last is not None:
+        total += max(0.0, (last - began).total_seconds())
+    return total
