@@ -30,7 +30,7 @@ EVERY = 10  # answers between two writes of the table: an interrupted run goes o
 
 @dataclass(frozen=True)
 class ClockTime:
-    """What one state of the clock predicts for a candidate; no time where it refuses it."""
+    """Times that one state of the clock predicts for a candidate; none where it refuses it."""
 
     clock: str  # digest of the lab's text
     time_us: float | None  # geometric mean over the task's benchmark cases

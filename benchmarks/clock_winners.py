@@ -1,4 +1,4 @@
-"""What the change of the clock did to the winners of all shipped tasks: by expected times, and by bounds before.
+"""Winners of all shipped tasks by two states of the clock: by bounds as before, and by expected times as today.
 
     python -m benchmarks.clock_winners            # the table of docs/clock.md and its figures, from stored times
     python -m benchmarks.clock_winners --after    # predicts by today's clock what is not stored of it
