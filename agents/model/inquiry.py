@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,15 +48,13 @@ class ModelQuestion:
 class Inquiry:
     """A question that is being asked."""
 
-    def __init__(
-        self, endpoint: Endpoint, models: KnownModels, question: ModelQuestion, sleep: Callable[[float], None]
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, models: KnownModels, question: ModelQuestion) -> None:
         """Raise NoRoom where the model's window is known to be too small."""
         self.endpoint, self.models, self.question = endpoint, models, question
         known = models.of(question.model)
         self.forms, self.sizes = known.forms, known.sizes
         longest = endpoint.patience_s if question.patience_s is None else min(question.patience_s, endpoint.patience_s)
-        self.patience = CallPatience(endpoint, sleep, models.has_answered(), longest)
+        self.patience = CallPatience(endpoint, models.has_answered(), longest)
         self.steps = self.fits = self.lost = 0
         self.first: Fault | None = None  # of the interface that was tried before this one
         self.fitted = self._fit()
@@ -83,8 +81,8 @@ class Inquiry:
             end.effort,
         )
 
-    def meet(self, fault: Fault) -> None:
-        """Change the request or wait, so that it can be asked again; ModelError where neither helps."""
+    def meet(self, fault: Fault) -> float:
+        """Change the request, or give the seconds until it can be asked again; ModelError where neither helps."""
         self.lost += fault.is_sent
         known = self.models.of(self.question.model)
         if self.models.has_answered():  # by any model: key and address are those of all
@@ -96,9 +94,10 @@ class Inquiry:
         elif fault.kind == "part" or self._is_other_interface(fault, known.has_answered):
             self._simplify(fault)
         elif fault.kind in ("passing", "late", "odd") and not self.patience.is_over(fault):
-            self.patience.wait(fault)
+            return self.patience.next_wait_s(fault)
         elif fault.kind not in ("model", "odd") or not self._starts_over(known):
             raise self._error(fault)
+        return 0.0
 
     def _starts_over(self, known: Known) -> bool:
         """Ask in the fullest forms again where those that a memory held are refused: the server is another by now."""

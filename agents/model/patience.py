@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agents.model.endpoint import Endpoint
@@ -24,7 +23,6 @@ class CallPatience:
     """The waits of one question. `has_answered`: whether the endpoint ever did; `most_s`: in all."""
 
     endpoint: Endpoint
-    sleep: Callable[[float], None]
     has_answered: bool
     most_s: float
     tries: Counter[str] = field(default_factory=Counter)
@@ -47,13 +45,12 @@ class CallPatience:
         """Requests so far that brought nothing."""
         return sum(self.tries.values())
 
-    def wait(self, fault: Fault) -> float:
-        """Wait as long as the server asks, or longer each time; the seconds."""
+    def next_wait_s(self, fault: Fault) -> float:
+        """Count and give the seconds until the next request: as long as the server asks, or longer each time."""
         end = self.endpoint
         usual = min(end.max_wait_s, end.backoff_s * 2.0 ** min(self.asked - 1, 20))
         seconds = usual * random.uniform(0.5, 1.0)
         if fault.after_s is not None:  # never less than usual: a server may ask for no wait for ever
             seconds = max(seconds, fault.after_s + min(MOST_JITTER_S, fault.after_s * random.uniform(0.0, JITTER)))
         self.waited_s += seconds
-        self.sleep(seconds)
         return seconds

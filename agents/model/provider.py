@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from tenacity import RetryCallState, Retrying, retry_if_exception_type
+
 from agents.model.conversation import RawReply
 from agents.model.endpoint import Endpoint
 from agents.model.endpoint_memory import EndpointMemory
@@ -54,18 +56,24 @@ class Provider:
         `fare` pays: what may be billed and brought no answer is lost, and what waits holds no money of others.
         """
         talk = tuple(replace(m, content=clean(m.content)) for m in question.talk)
-        inquiry = Inquiry(self.endpoint, self.models, replace(question, talk=talk), self._sleep)
-        while True:
+        inquiry = Inquiry(self.endpoint, self.models, replace(question, talk=talk))
+
+        def wait_s(state: RetryCallState) -> float:
+            fault = _fault_of(state)
+            if fare is not None:
+                (fare.lose if fault.is_sent else fare.give_back)()
+            self._announce(inquiry, fault)
             try:
-                return self._answered(inquiry, self._send(inquiry, config, fare))
-            except Fault as fault:
-                if fare is not None:
-                    (fare.lose if fault.is_sent else fare.give_back)()
-                self._announce(inquiry, fault)
-                try:
-                    inquiry.meet(fault)
-                except ModelError as error:
-                    raise error from None
+                return inquiry.meet(fault)
+            except ModelError as error:
+                raise error from None
+
+        asking = Retrying(retry=retry_if_exception_type(Fault), wait=wait_s, sleep=self._wait)
+        return asking(lambda: self._answered(inquiry, self._send(inquiry, config, fare)))
+
+    def _wait(self, seconds: float) -> None:
+        if seconds > 0:
+            self._sleep(seconds)
 
     def _send(self, inquiry: Inquiry, config: Mapping[str, Any], fare: Fare | None) -> RawReply:
         request = inquiry.request()
@@ -105,3 +113,10 @@ class Provider:
             self._told.add(text)
         if is_new:
             self._tell(text)
+
+
+def _fault_of(state: RetryCallState) -> Fault:
+    fault = state.outcome.exception() if state.outcome else None
+    if not isinstance(fault, Fault):
+        raise TypeError("only a fault of a request is met")
+    return fault

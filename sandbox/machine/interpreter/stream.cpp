@@ -178,6 +178,12 @@ void settle_stream(uint32_t launch, double busy) {
     for (uint32_t i = 0; i < streams.groups; i++)
         if (!streams.group[i].is_idle) streams.group[kept++] = streams.group[i];
     streams.groups = kept;
+    // By number: which worker was first must not decide how they follow one another in a timeline.
+    for (uint32_t i = 1; i < kept; i++)
+        for (uint32_t j = i; j && streams.group[j].linear < streams.group[j - 1].linear; j--) {
+            const GroupStream later = streams.group[j];
+            streams.group[j] = streams.group[j - 1], streams.group[j - 1] = later;
+        }
     const double workgroups = streams.residency.workgroups * busy;
     streams.residency.blocks *= busy;
     streams.residency.workgroups = workgroups > 1 ? workgroups : 1;
