@@ -102,16 +102,8 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         base = another_cell(context, generation, base, members)
     others = [chosen.reference_id] if ruled else [chosen.reference_id, fastest, *sorted(known)]
     reference = next((other for other in others if other in known and other != base), None)
-    emit(
-        runtime,
-        "selected",
-        str(generation),
-        generation=generation,
-        base=base,
-        reference=reference,
-        why=chosen.rationale,
-        **({"answer": answer} if answer else {}),
-    )
+    said = {"base": base, "reference": reference, "why": chosen.rationale, **({"answer": answer} if answer else {})}
+    emit(runtime, "selected", str(generation), generation=generation, **said)
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 

@@ -22,6 +22,25 @@ from app.commands.options import (
 from app.commands.run import drive, finish, send_off
 from records.allowance import Allowance
 
+Total = Annotated[
+    int | None,
+    typer.Option(
+        "--generations",
+        min=1,
+        help="A new total of generations, with which a run that ended goes on.",
+        show_default=False,
+    ),
+]
+Before = Annotated[
+    int | None,
+    typer.Option(
+        "--before",
+        min=1,
+        help="Go on from before this generation as a run of its own; for records that were damaged since.",
+        show_default=False,
+    ),
+]
+
 
 def command(
     run: RunId,
@@ -36,24 +55,8 @@ def command(
     max_evaluations: MaxEvaluations = None,
     max_gpu_seconds: MaxGpuSeconds = None,
     max_wall_seconds: MaxWallSeconds = None,
-    generations: Annotated[
-        int | None,
-        typer.Option(
-            "--generations",
-            min=1,
-            help="A new total of generations, with which a run that ended goes on.",
-            show_default=False,
-        ),
-    ] = None,
-    before: Annotated[
-        int | None,
-        typer.Option(
-            "--before",
-            min=1,
-            help="Go on from before this generation as a run of its own; for records that were damaged since.",
-            show_default=False,
-        ),
-    ] = None,
+    generations: Total = None,
+    before: Before = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve the experiments that a run begun with --approve waits for now.")
     ] = False,

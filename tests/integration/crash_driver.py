@@ -1,7 +1,7 @@
 """A real run that is killed by SIGKILL at one crash point after the other, each in a process of its own, then resumed.
 
-Run as `python crash_driver.py FOLDER WHICH`: prints one JSON object with the ledger of an uninterrupted run and, for
-each chosen crash point, the ledger after the resumed run and what was done twice. WHICH is one of `CHOICES`.
+`python crash_driver.py FOLDER WHICH`, one of `CHOICES`, prints the ledger of an uninterrupted run and, for each crash
+point, the ledger of the resumed run and what was done twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,9 +144,9 @@ class PaidAuthor(ScriptedAuthor):
             reply = self._store.put(dumps(answer))
             self._ledger.settle(key, reply, Usage(100, 10, 0.005))
             self._diary.log(f"stored model {key}")
-        else:
-            reply = str(call.reply)
-        return loads(type(answer), self._store.text(reply))
+            return loads(type(answer), self._store.text(reply))
+        return loads(type(answer), self._store.text(str(call.reply)))
+        return loads(type(answer), self._store.text(str(call.reply)))
 
     def select(self, step: Step, *rest: Any) -> Selection:
         return self._pay("select", step, super().select(step, *rest))
@@ -203,10 +203,9 @@ SPENT = (  # without what stays spent for requests that were in flight at a kill
 def contents(folder: Path) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
-        rows: Mapping[str, str] = {
+        rows = {
             "runs": "SELECT id, body, status, stop_reason, pause, extensions FROM runs",
-            "experiments": "SELECT run_id, id, body FROM experiments",
-            "attempts": "SELECT run_id, id, body FROM attempts",
+            **{table: f"SELECT run_id, id, body FROM {table}" for table in ("experiments", "attempts")},
             "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
             "calls": f"SELECT {CALL} FROM calls WHERE state <> 'lost'",
             "comparisons": "SELECT key, challenger, run_id, body FROM comparisons",
@@ -222,10 +221,9 @@ def repeated(folder: Path) -> list[str]:
     stored, again = set(), []
     for line in (folder / "work.log").read_text().splitlines():
         verb, what = line.split(" ", 1)
-        if verb == "asked" and what in stored:
-            again.append(what)
-        elif verb == "stored":
+        if verb == "stored":
             stored.add(what)
+        again += [what] if verb == "asked" and what in stored else []
     return again
 
 
@@ -274,9 +272,8 @@ def main(folder: Path, choose: Callable[[Sequence[str]], list[int]], make: Make)
         os._exit(0)
     os.close(pipe)
     with os.fdopen(reader) as file:
-        names = json.loads(file.read())
+        names, results = json.loads(file.read()), []
     os.wait()
-    results = []
     gc.freeze()  # no child collects, and so copies, what they share
     for at in choose(names):
         place = folder / f"at-{at}"
