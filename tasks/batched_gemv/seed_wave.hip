@@ -7,7 +7,7 @@ args = ["a", "x", "y", "m", "k"]
 
 [tunables]
 WAVES = [4, 1, 2, 8]  # groups of 64 lanes a block
-ROWS = [2, 1, 4]      # rows of a group
+ROWS = [1, 2, 4]      # rows of a group
 +++*/
 #include <hip/hip_runtime.h>
 

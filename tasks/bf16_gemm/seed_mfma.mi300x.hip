@@ -1,7 +1,7 @@
 /*+++
 [[launch]]
 kernel = "gemm"
-grid = ["ceil_div(n, 64)", "ceil_div(m, 64)"]
+grid = ["ceil_div(m, 64)", "ceil_div(n, 64)"]
 block = [256]
 args = ["a", "b", "c", "m", "n", "k"]
 +++*/
@@ -36,7 +36,7 @@ extern "C" __global__ __launch_bounds__(256) void gemm(const unsigned short* __r
     __shared__ __attribute__((aligned(16))) unsigned short a_tile[BM * STRIDE];
     __shared__ __attribute__((aligned(16))) unsigned short b_tile[BN * STRIDE];
     const int lane = threadIdx.x % 64, wave = threadIdx.x / 64;
-    const int first_i = blockIdx.y * BM, first_j = blockIdx.x * BN;
+    const int first_i = blockIdx.x * BM, first_j = blockIdx.y * BN;
     const int quarter_i = wave / 2 * 32, quarter_j = wave % 2 * 32;
     const int half = lane / 32, spot = lane % 32;
     const int j = first_j + quarter_j + spot;

@@ -6,9 +6,9 @@ block = ["BLOCK"]
 args = ["x", "bias", "y", "rows", "cols"]
 
 [tunables]
-BLOCK = [256, 64, 128, 512]  # work-items
+BLOCK = [128, 64, 256, 512]  # work-items
 EACH = [4, 1, 2, 8]          # columns of a work-item
-ROWS = [4, 1, 8, 16]         # rows for which a work-item keeps its biases
+ROWS = [1, 4, 8, 16]         # rows for which a work-item keeps its biases
 +++*/
 #include <hip/hip_runtime.h>
 

@@ -6,7 +6,7 @@ block = [64]
 args = ["x", "w", "y", "height", "width", "channels", "filters"]
 
 [tunables]
-PIXELS = [8, 4, 2, 14]  # neighbouring pixels of a work-item, which share each weight it loads
+PIXELS = [4, 8, 2, 14]  # neighbouring pixels of a work-item, which share each weight it loads
 +++*/
 #include <hip/hip_runtime.h>
 

@@ -14,7 +14,7 @@ args = ["values", "counts", "n", "bins"]
 
 [tunables]
 BLOCK = [1024, 256, 512]
-BLOCKS = [608, 1216, 304]
+BLOCKS = [304, 608, 1216]
 COPIES = [4, 1, 16, 32]    # of the counts, so that neighbouring lanes meet less often
 +++*/
 #include <hip/hip_runtime.h>

@@ -28,7 +28,7 @@ h = ["f32", "batch", "hidden"]
 delta = ["f32", "batch", "hidden"]
 
 [tunables]
-EACH = [2, 1, 4]  # rows and columns of a work-item
+EACH = [1, 2, 4]  # rows and columns of a work-item
 +++*/
 #include <hip/hip_runtime.h>
 
