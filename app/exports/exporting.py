@@ -134,7 +134,7 @@ def _written(
 def kernel_of_file(
     settings: Settings, path: Path, task: str, target: str, on: str, chosen: Mapping[str, int], unchecked: bool
 ) -> ExportedKernel:
-    """Read a file, after the verdict on it; exit 1 with the verdict where it is refused."""
+    """Judge a file and return its kernel; exit 1 with the verdict where it is refused."""
     from app.judged import judge
     from app.kernel_file import read_source
 

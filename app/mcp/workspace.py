@@ -25,7 +25,7 @@ class ClientFolder:
         self.root = root.resolve()
 
     def folder(self, name: str) -> Path:
-        """Open a folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
+        """Find a folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
         with self._opened(_parts(name), name) as number:
             if not stat.S_ISDIR(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no folder")
