@@ -18,19 +18,19 @@ NO_GPU = ("lab", "ray:local")
 
 
 def asked_allowance(settings: Settings, asked: Mapping[str, Any]) -> Allowance:
-    """The limits of a new run; those it is not asked for are the settings'."""
+    """Return the limits of a new run; those it is not asked for are the settings'."""
     known = {name: getattr(settings, name) for name in NAMES}
     return checked_allowance({**known, **{n: asked[n] for n in NAMES if asked.get(n) is not None}})
 
 
 def meter_of(settings: Settings, run: Run, ledger: Ledger) -> RunMeter:
-    """The meter of a run. One that an older program began has the settings' budget."""
+    """Return the meter of a run. One that an older program began has the settings' budget."""
     asked = Allowance.of({"budget_usd": settings.budget_usd, **run.config})
     return RunMeter(ledger, run.id, asked, has_gpu=run.on not in NO_GPU)
 
 
 def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:
-    """The run with changed limits, written down; one that ended because it met a limit goes on."""
+    """Change the limits of a run, write it down and return it; one that ended because it met a limit goes on."""
     told = checked_allowance(more).given()
     if not told or run.status == "failed":
         return run
@@ -42,7 +42,7 @@ def extend_limits(ledger: Ledger, run: Run, more: Mapping[str, Any]) -> Run:
 
 
 def limit_lines(settings: Settings, context: Context) -> list[str]:
-    """The limits of a run and its highest cost, for a person to read before it begins."""
+    """Write the limits of a run and its highest cost, for a person to read before it begins."""
     from app.pricing import price_lines
 
     most, used = context.meter.allowance, context.meter.used()
@@ -70,7 +70,7 @@ def cost_at_most(settings: Settings, most: Allowance) -> float:
 
 
 def is_of_all(name: str) -> bool:
-    """True for a limit that a run without a model has, too."""
+    """Tell whether a limit is one that a run without a model has, too."""
     return name in ("max_evaluations", "max_gpu_seconds", "max_wall_seconds")
 
 

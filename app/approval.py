@@ -45,7 +45,7 @@ def _experiments(question: Question) -> Any:
 
 
 def experiments_answer(said: str, ids: list[str]) -> Any:
-    """The answer in the words of the graph; None to pause, `...` where it cannot be read."""
+    """Read the answer in the words of the graph; None to pause, `...` where it cannot be read."""
     word = said.strip().lower()
     if word in ("p", "pause"):
         return None
@@ -68,12 +68,12 @@ def _budget(question: Question) -> Any:
 
 
 def spent(question: Question) -> str:
-    """The cost so far, in words."""
+    """Write the cost so far, in words."""
     return f"${question.spent_usd:.2f} spent so far"
 
 
 def read_line(prompt: str) -> str:
-    """A line from the terminal; `pause` at its end."""
+    """Read a line from the terminal; `pause` at its end."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
     return sys.stdin.readline() or "pause"

@@ -80,7 +80,7 @@ def prune(folder: Path, most_bytes: int, patience_s: float = 0.0) -> Pruned:
 
 
 def is_due(folder: Path) -> bool:
-    """True where the cache was not looked through for an hour; a new one is not."""
+    """Tell whether the cache was not looked through for an hour; a new one counts as looked through."""
     kernels = folder / KERNELS
     with contextlib.suppress(OSError):
         if kernels.is_dir():
@@ -127,7 +127,7 @@ def _measured(path: Path) -> Entry:
 
 
 def _is_old_work(entry: Entry) -> bool:
-    """True for what a build left behind that was killed."""
+    """Tell whether this was left behind by a build that was killed."""
     return entry.path.parent.name == "work" and time.time() - entry.used_at > OLD_WORK_S
 
 

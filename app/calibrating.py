@@ -46,7 +46,7 @@ class PredictedKernel:
 
 
 def fitted(pairs: Sequence[Pair]) -> FittedFactors | None:
-    """The factors for these pairs; None of none."""
+    """Fit the factors for these pairs; None of none."""
     before, found = agreement(pairs), factors(pairs)
     after = agreement(scaled(pairs, {f.resource: f.factor for f in found}))
     return None if before is None or after is None else FittedFactors(tuple(pairs), before, found, after)
@@ -55,7 +55,7 @@ def fitted(pairs: Sequence[Pair]) -> FittedFactors | None:
 def predicted(
     settings: Settings, target: str, kernels: Iterable[MeasuredKernel], tell: Callable[[str], None]
 ) -> Iterator[PredictedKernel]:
-    """The lab's estimate of each kernel, without a target file; kernels that it gives no time are told."""
+    """Give the lab's estimate of each kernel, without a target file; kernels that it gives no time are told."""
     from sandbox.dispatched import asking
 
     sandbox = make_sandbox(settings.model_copy(update={"target_file": None}), target, "lab", 0)
@@ -76,7 +76,7 @@ def predicted(
 
 
 def pairs_of(kernel: MeasuredKernel, made: Evaluation, tell: Callable[[str], None]) -> Iterator[Pair]:
-    """The measured times of a kernel, each beside the one that is expected."""
+    """List the measured times of a kernel, each beside the one that is expected."""
     for m in made.measurements:
         if m.case in kernel.cold_us:
             yield Pair(kernel.name, m.case, kernel.cold_us[m.case], m.time_us, m.bound)
@@ -87,7 +87,7 @@ def pairs_of(kernel: MeasuredKernel, made: Evaluation, tell: Callable[[str], Non
 
 
 def with_benchmarks(task: Task, names: tuple[str, ...]) -> Task:
-    """The task with these cases timed; itself where they are among its own. UsageError for what is no shape of it."""
+    """Give the task these cases to time; itself where they are among its own. UsageError for what is no shape of it."""
     known: Mapping[str, Case] = {case.name: case for case in task.benchmarks}
     if set(names) <= known.keys():
         return task

@@ -68,7 +68,7 @@ app = typer.Typer(
 
 
 def _purpose(module: ModuleType) -> str:
-    """A command in a few words: its file's docstring after the name."""
+    """Describe a command in a few words: its file's docstring after the name."""
     return (module.__doc__ or "").split(": ", 1)[1].strip()
 
 
@@ -109,7 +109,7 @@ def _edge(version: bool = typer.Option(False, "--version", help="Print the versi
 
 
 def main() -> None:
-    """The console script. Threads that still wait for a network do not hold the exit: all records are on the disk."""
+    """Run the console script. Threads that wait for a network do not hold the exit: all records are on the disk."""
     gc.set_threshold(GARBAGE, 20, 20)
     # Threads of numpy's BLAS that have nothing to do sleep at once; they would spin first, at its import too.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")

@@ -43,7 +43,7 @@ def _checked_address(text: str, otherwise: Exception) -> str:
 
 
 def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAddress:
-    """The cluster's address; its resources too where it is one of this process."""
+    """Give the cluster's address; its resources too where it is one of this process."""
     from cluster.cluster_link import ClusterAddress
 
     kept = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}
@@ -61,7 +61,7 @@ def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAdd
 
 
 def _own_resources(settings: Settings, target: str) -> dict[str, float]:
-    """This machine's GPUs of the target's kind, and its cores for the lab."""
+    """Count this machine's GPUs of the target's kind, and its cores for the lab."""
     from sandbox.remote.pool import gpu_indices
     from sandbox.target import load_target
 
@@ -81,12 +81,12 @@ def _link(settings: Settings, on: str, target: str) -> ClusterLink:
 
 
 def cluster_link(settings: Settings, on: str, target: str = "") -> ClusterLink:
-    """The link of this process to a cluster; SpoolError where Ray is not installed."""
+    """Open the link of this process to a cluster; SpoolError where Ray is not installed."""
     return _link(settings, on, target if on == LOCAL else "")
 
 
 def cluster_places(settings: Settings, target: Target, on: str) -> list[tuple[Place, int]]:
-    """The kinds of place that a cluster has for a target, the largest first."""
+    """List the kinds of place that a cluster has for a target, the largest first."""
     from cluster.cluster_link import spec_of
 
     cache_folder = str(settings.cache_folder) if on == LOCAL else settings.ray_cache
@@ -96,7 +96,7 @@ def cluster_places(settings: Settings, target: Target, on: str) -> list[tuple[Pl
 
 
 def cluster_place(settings: Settings, target: Target, on: str, place_id: str = "") -> Place:
-    """The place that a run's answers come from: the one that it began with, else the one with the most stations."""
+    """Choose the place of a run's answers: the one that it began with, else the one with the most stations."""
     from cluster.cluster_sandbox import place_id as id_of
 
     found = cluster_places(settings, target, on)
@@ -113,7 +113,7 @@ def cluster_place(settings: Settings, target: Target, on: str, place_id: str = "
 def cluster_sandbox(
     settings: Settings, target: Target, on: str, seed: int, place_id: str, run_id: str
 ) -> ClusterSandbox:
-    """The sandbox of a run on a cluster."""
+    """Make the sandbox of a run on a cluster."""
     from cluster.cluster_sandbox import ClusterSandbox
 
     place = cluster_place(settings, target, on, place_id)

@@ -69,14 +69,14 @@ def refuse_unknown(part: str) -> None:
 
 
 def effect(task: str, part: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Effect:
-    """The effect from pairs of outcomes, each with the part and without it, of one seed."""
+    """Compute the effect from pairs of outcomes, each with the part and without it, of one seed."""
     slower = [100.0 * (bare.best_us / whole.best_us - 1.0) for whole, bare in pairs]
     more = [float(bare.timed - whole.timed) for whole, bare in pairs]
     return Effect(task, part, len(pairs), difference(slower), difference(more))
 
 
 def shared_answers(settings: Settings, target: str, path: Path) -> Remembered:
-    """The lab, each question to which is asked once; the file may hold the answers of earlier comparisons."""
+    """Return the lab, each question to which is asked once; the file may hold the answers of earlier comparisons."""
     from sandbox.answers import Remembered
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ class Campaigns:
     shared: Remembered
 
     def compare(self, part: str, seeds: int, generations: int, tell: Callable[[str], None]) -> Effect:
-        """The effect of one part over so many seeds; each campaign is told as it ends."""
+        """Measure the effect of one part over so many seeds; each campaign is told as it ends."""
         refuse_unknown(part)
         if seeds < 2:
             raise UsageError("an interval needs two campaigns at least; give --seeds 2 or more")
@@ -138,7 +138,7 @@ class Campaigns:
 
 
 def page_with(page: str, found: Effect, command: str) -> str:
-    """The page with the row of this effect, in place of an earlier one of the same task and part."""
+    """Put the row of this effect into the page, in place of an earlier one of the same task and part."""
     cells = (found.task, found.part, str(found.campaigns), found.slower_pct.text, found.more_timed.text, f"`{command}`")
     rows = {(m["task"], m["part"]): m.group() for m in _ROW.finditer(page.partition(HEADING)[2])}
     rows[(found.task, found.part)] = f"| {' | '.join(cells)} |"

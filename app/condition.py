@@ -47,7 +47,7 @@ class Condition:
 
 
 def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
-    """The run as it is now."""
+    """Describe the run as it is now."""
     pid, folder = ledger.driver(run.id), settings.runs_folder / run.id
     state, run = ledger.states([run])[run.id], ledger.run(run.id)
     made, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)

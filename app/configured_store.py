@@ -45,7 +45,7 @@ def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] |
 
 
 def _chroma_model() -> Path:
-    """The folder of Chroma's own model, all-MiniLM-L6-v2, which Chroma fetches once and checks.
+    """Find the folder of Chroma's own model, all-MiniLM-L6-v2, which Chroma fetches once and checks.
 
     Raises:
         EmbedderError: it is not here and cannot be fetched.

@@ -12,7 +12,7 @@ from records.ledger import Ledger
 
 
 def extended(ledger: Ledger, run: Run, generations: int) -> Run:
-    """The run with this many generations in all, also where it was done; UsageError where it cannot go on."""
+    """Extend the run to this many generations in all, also where it was done; UsageError where it cannot go on."""
     if run.status == "failed":
         raise UsageError(f"the run {run.id} failed and cannot go on: {run.stop_reason}")
     with ledger.driving(run.id):
@@ -29,7 +29,7 @@ def extended(ledger: Ledger, run: Run, generations: int) -> Run:
 
 
 def branched(ledger: Ledger, origin: Run, before: int) -> Run:
-    """A run with the records of the generations before this one, under a name of its own; the origin stays."""
+    """Begin a run with the records of the generations before this one, under a name of its own; the origin stays."""
     names = {run.id for run in ledger.runs()}
     name = next(n for n in (f"{origin.id}-b{i}" for i in itertools.count(1)) if n not in names)
     plain = replace(origin, id=name, status="running", stop_reason="", pause="", extensions=())
@@ -40,5 +40,5 @@ def branched(ledger: Ledger, origin: Run, before: int) -> Run:
 
 
 def last_begun(ledger: Ledger, run_id: str) -> int:
-    """The last generation that a run began, as its diary says."""
+    """Find the last generation that a run began, as its diary says."""
     return max((int(e.payload["generation"] or 0) for e in ledger.events(run_id) if e.kind == "generation"), default=0)

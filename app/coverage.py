@@ -21,7 +21,7 @@ def coverage_text(cases: Sequence[CaseResult]) -> str:
 
 
 def _compared(timed: Sequence[CaseResult], count: int) -> str:
-    """A sentence on the cases executed at their own size, of `count` in all."""
+    """Write a sentence on the cases executed at their own size, of `count` in all."""
     sampled = [case for case in timed if not case.is_whole]
     if not sampled:
         whole = "Every benchmark case was" if count == len(timed) else f"{len(timed)} of {count} benchmark cases were"

@@ -26,7 +26,7 @@ CONNECT_MS, ANSWER_MS = 5_000, 30_000
 
 
 def examples_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, run: Run) -> list[dict[str, Any]]:
-    """An example for each attempt, in the form of LangSmith: id, inputs, outputs, metadata."""
+    """Make an example of each attempt, in the form of LangSmith: id, inputs, outputs, metadata."""
     view = view_of(settings)
     attempts = {attempt.id: attempt for attempt in ledger.attempts(run.id)}
     found = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def disassembler(settings: Settings, run: Run, *, compiles: bool) -> Disassemble:
-    """Shows machine code; what is not in the compiler's cache is compiled only where `compiles` says so."""
+    """Return what shows machine code; what is not in the compiler's cache is compiled only where `compiles` says so."""
     from records.errors import ScientistError
 
     def disassemble(source: str, tunables: Mapping[str, int]) -> Machine:

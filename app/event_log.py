@@ -57,13 +57,13 @@ class EventLog:
 
 
 def begun(run: Run) -> Mapping[str, Any]:
-    """The event that a program begins to drive the run."""
+    """Make the event that a program begins to drive the run."""
     asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
     return {"event": "begun", **asked}
 
 
 def ended(run: Run) -> Mapping[str, Any]:
-    """The event that it no longer drives the run, with how it left it."""
+    """Make the event that it no longer drives the run, with how it left it."""
     return {"event": "left", "status": run.status, "pause": run.pause, "reason": run.stop_reason}
 
 

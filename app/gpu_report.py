@@ -15,7 +15,7 @@ ISSUE = "please open an issue with the lines that begin with MI300X, whatever th
 
 
 def examine_fence(target: Target, cache: Path, library: str | None = None) -> Capability:
-    """The fence in which this machine's GPU works; a broken part is a line, never an exception."""
+    """Examine the fence in which this machine's GPU works; a broken part is a line, never an exception."""
     from sandbox.candidate.parse import parse
     from sandbox.gpu.child_link import GpuSlot
     from sandbox.gpu.compile.gpu_compiler import GpuCompiler
@@ -40,7 +40,7 @@ def examine_fence(target: Target, cache: Path, library: str | None = None) -> Ca
 
 
 def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]:
-    """The block to send; a broken part is a line, never an exception. `library` is opened instead of ROCm's own."""
+    """Yield the block to send; a broken part is a line, never an exception. `library` is opened, not ROCm's own."""
     from sandbox.candidate.parse import parse
     from sandbox.gpu.child_fault import ChildFault
     from sandbox.gpu.child_link import GpuSlot
@@ -87,7 +87,7 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
 
 
 def has_amd() -> bool:
-    """True where there is a HIP library and the amdgpu driver is loaded."""
+    """Tell whether there is a HIP library and the amdgpu driver is loaded."""
     from sandbox.gpu.driver.hip import HIP
 
     if not Path("/dev/kfd").exists():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def judged_guest(settings: Settings, target: str, prepared: Prepared, seed: int) -> Evaluation:
-    """The verdict of the machine on a kernel, without a time."""
+    """Return the verdict of the machine on a kernel, without a time."""
     from records.evaluation import Evaluation, Verdict
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.lab.guest_verify import GuestLab
@@ -37,7 +37,7 @@ def judged_guest(settings: Settings, target: str, prepared: Prepared, seed: int)
 def guest_compilations(
     settings: Settings, target: str, source: str, task: str, tunables: Mapping[str, int]
 ) -> tuple[Compilation, ...]:
-    """A file's kernels compiled for a task's first test; PlanError for a plan that does not fit."""
+    """Compile a file's kernels for a task's first test; PlanError for a plan that does not fit."""
     from app.task_folders import open_task
     from sandbox.amdgcn.compiler import Compilation
     from sandbox.candidate.language import language_of

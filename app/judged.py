@@ -58,7 +58,7 @@ def judge(
 
 
 def fault_on_small_cases(settings: Settings, source: str, task: str, target: str) -> str:
-    """The first finding of the lab against a kernel on a task's first two tests and shapes between them; else empty."""
+    """Find the lab's first finding against a kernel on a task's first two tests and shapes between them; else empty."""
     from sandbox.dispatched import asking
     from sandbox.target import load_target
 
@@ -72,7 +72,7 @@ def fault_on_small_cases(settings: Settings, source: str, task: str, target: str
 
 
 def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
-    """The evaluation with the cases of its confirmation; without times where that rejects it."""
+    """Confirm the evaluation with the cases of its confirmation; without times where that rejects it."""
     if made.verdict.accepted:
         return replace(evaluation, cases=made.cases)
     return made

@@ -14,7 +14,7 @@ _FORMS = {
 
 
 def read_source(path: Path) -> str:
-    """The kernel file as text; UsageError in one sentence when that cannot be."""
+    """Read the kernel file as text; UsageError in one sentence when that cannot be."""
     try:
         if path.is_file() and path.stat().st_size > MAX_FILE_BYTES:
             raise UsageError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, which no kernel file is")
@@ -26,7 +26,7 @@ def read_source(path: Path) -> str:
 
 
 def read_kernel(file: Path) -> tuple[str, Path, str]:
-    """The text of `FILE` or `FILE.py:NAME`, its path, and the name; UsageError where it is no such kernel file."""
+    """Read `FILE` or `FILE.py:NAME`: its text, its path, and the name; UsageError where it is no such kernel file."""
     from sandbox.candidate.language import SUFFIXES, language_of
 
     path, name = _split(file)

@@ -81,14 +81,14 @@ def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
 
 
 def names_of(host: str) -> tuple[str, ...]:
-    """The values of `Host` that name this page, without the port; the last one stands in its address."""
+    """List the values of `Host` that name this page, without the port; the last one stands in its address."""
     if host in ("0.0.0.0", "::"):
         return (*LOOPBACK, socket.gethostname())
     return (*LOOPBACK, f"[{host}]" if ":" in host else host)
 
 
 def is_loopback(host: str) -> bool:
-    """True where no other machine can reach this address."""
+    """Tell whether no other machine can reach this address."""
     if host == "localhost":
         return True
     try:
@@ -98,7 +98,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; UsageError in one sentence where none can."""
+    """Open a socket that listens there; UsageError in one sentence where none can."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         door = socket.socket(family, kind, protocol)

@@ -36,7 +36,7 @@ Check = Callable[[Settings], Capability | Iterator[Capability]]
 
 
 def hardware(settings: Settings) -> Iterator[Capability]:
-    """The system, the compilers and the GPUs, cheapest first; a broken part is a line, never an exception."""
+    """Examine the system, the compilers and the GPUs, cheapest first; a broken part is a line, never an exception."""
     return _answers(settings, _system, _compiler, _vendor_compilers, _gpus)
 
 

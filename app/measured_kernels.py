@@ -31,7 +31,7 @@ class MeasuredKernel:
 
 
 def kernels_in_table(path: Path) -> list[MeasuredKernel]:
-    """The kernels of a TSV file with a line of headings; UsageError, with the row, for what is none.
+    """Read the kernels of a TSV file with a line of headings; UsageError, with the row, for what is none.
 
     Paths in it are relative to its folder. `cache` is cold, as it is when not given, or warm.
     """
@@ -86,7 +86,7 @@ def _time(place: str, text: str) -> float:
 
 
 def kernels_in_ledger(ledger: Ledger, artefacts: ArtefactStore, target: str) -> Iterator[MeasuredKernel]:
-    """The accepted kernels of all runs for a target whose times were measured, each once."""
+    """Yield the accepted kernels of all runs for a target whose times were measured, each once."""
     seen = set[str]()
     for run in ledger.runs():
         for attempt in ledger.attempts(run.id) if run.target == target else ():

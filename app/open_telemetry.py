@@ -187,7 +187,7 @@ class Spans(BaseCallbackHandler):
         self._experiments, self._last_ns = {}, {}
 
     def _own(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of an event as attributes; those without a value are left out."""
+        """Give the fields of an event as attributes; those without a value are left out."""
         told = self._view({name: value for name, value in event.items() if name != "event"})
         return {f"{OWN}{name}": value for name, value in told.items() if isinstance(value, str | int | float)}
 

@@ -30,17 +30,17 @@ _FILE = "embedder.json"  # in the store's folder
 
 
 def is_left_open(settings: Settings) -> bool:
-    """True where an endpoint is named and no embedding model, nor `off`."""
+    """Tell whether an endpoint is named and no embedding model, nor `off`."""
     return not settings.embedding_model and (settings.has_model or bool(settings.embedding_base_url))
 
 
 def address(settings: Settings) -> str:
-    """The endpoint that is asked for vectors."""
+    """Return the endpoint that is asked for vectors."""
     return settings.embedding_base_url or settings.base_url or OPENAI
 
 
 def remembered(settings: Settings) -> str | None:
-    """The model that this endpoint was found to offer, empty for none; None where it was not asked yet."""
+    """Recall the model that this endpoint was found to offer, empty for none; None where it was not asked yet."""
     try:
         found = json.loads((settings.knowledge / _FILE).read_text(encoding="utf-8"))
         model = found["model"] if found["address"] == shown_address(address(settings)) else None
@@ -71,7 +71,7 @@ def buy(store: KnowledgeStore, is_asked: bool, most: int = UNASKED) -> None:
 
 
 def _own(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
-    """The store with the embedder that the model's endpoint offers; an endpoint without one is not asked twice."""
+    """Open the store with the embedder that the model's endpoint offers; an endpoint without one is not asked twice."""
     from knowledge.store import KnowledgeStore
 
     if not is_left_open(settings) or (remembered(settings) == "" and not is_asked):
@@ -110,7 +110,7 @@ def choose(settings: Settings) -> EndpointEmbedder | None:
 
 
 def embedding_models(listed: Iterable[str]) -> list[str]:
-    """The names that say they make vectors of texts, small ones first: those are the cheap ones."""
+    """List the names that say they make vectors of texts, small ones first: those are the cheap ones."""
     found = [name for name in listed if _NAMED.search(name.lower()) and not _NOT.search(name.lower())]
     return sorted(found, key=lambda name: (not re.search("small|mini", name.lower()), name))
 

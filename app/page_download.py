@@ -52,7 +52,7 @@ class PageHost:
 
 
 def is_address(text: str) -> bool:
-    """True for what has a scheme, as no path of a file has."""
+    """Tell whether a text has a scheme, as no path of a file has."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
@@ -105,7 +105,7 @@ def _followed(
 
 
 def resolved(url: str, hosts: Sequence[str]) -> PageHost:
-    """The place of an address; DocumentError where its host may not be asked."""
+    """Resolve the place of an address; DocumentError where its host may not be asked."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port or SCHEMES.get(parts.scheme, 0)
@@ -138,7 +138,7 @@ def _has_port(host: str) -> bool:
 
 
 def is_public(number: str) -> bool:
-    """True for an address that anybody's machine would reach; one within another is looked at as well."""
+    """Tell whether anybody's machine would reach this address; one within another is looked at as well."""
     address = ipaddress.ip_address(number.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
@@ -168,7 +168,7 @@ def _stored(answer: httpx.Response, url: str, folder: Path, most_bytes: int, unt
 
 
 def _name(url: str, content_type: str) -> str:
-    """A file's name by the address, with the ending of what the server says it sends."""
+    """Name a file by the address, with the ending of what the server says it sends."""
     last = re.sub(r"[^\w.-]+", "-", unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2]))[-80:].lstrip(".")
     ending = _KINDS.get(content_type.partition(";")[0].strip().lower(), "")
     name = Path(last or "page")

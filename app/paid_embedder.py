@@ -40,7 +40,7 @@ class PaidEmbedder:
         self._usd_per_token, self._most = usd_per_token, most
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The stored vectors of these texts, or new ones; EmbedderError where the budget has no money left for them."""
+        """Give the stored vectors of these texts, or new ones; EmbedderError where the budget has no money left."""
         prompt = json.dumps(list(texts), ensure_ascii=False)
         key = hashlib.sha256("\0".join((ROLE, self._run_id, self.id, prompt)).encode()).hexdigest()
         most_usd = most_tokens(texts) * self._usd_per_token

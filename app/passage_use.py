@@ -123,17 +123,17 @@ def uses_of(ledger: Ledger, run_id: str) -> tuple[PassageUse, ...]:
 
 
 def all_uses(ledger: Ledger) -> tuple[PassageUse, ...]:
-    """The uses of every run in the ledger."""
+    """List the uses of every run in the ledger."""
     return tuple(use for run in ledger.runs() for use in uses_of(ledger, run.id))
 
 
 def by_passage(uses: Iterable[PassageUse]) -> list[UseRow]:
-    """A row for each passage, the most used first."""
+    """Make a row for each passage, the most used first."""
     return _rows(uses, lambda u: u.passage.passage, with_section=True)
 
 
 def by_document(uses: Iterable[PassageUse]) -> list[UseRow]:
-    """A row for each document: an experiment that read several of its passages counts once."""
+    """Make a row for each document: an experiment that read several of its passages counts once."""
     return _rows(_once(uses, lambda u: u.passage.document), lambda u: u.passage.document, with_section=False)
 
 
@@ -210,7 +210,7 @@ def _plain_rate(rate: Rate) -> dict[str, float]:
 
 
 def _got_further(made: Sequence[Attempt], number: int) -> bool | None:
-    """True where the draft after the refused one reached a later stage or was right; None where there is none."""
+    """Tell whether the draft after the refused one reached a later stage or was right; None where there is none."""
     by_number = {a.number: a for a in made}
     refused, after = by_number.get(number), by_number.get(number + 1)
     if refused is None or after is None:

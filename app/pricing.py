@@ -15,7 +15,7 @@ ASSUMED_USD = (1.25, 10.0)  # per million tokens of prompts and answers of a mod
 
 
 def price_files(settings: Settings) -> tuple[PriceFile, ...]:
-    """A person's own file before the one that ships."""
+    """List the price files: a person's own before the one that ships."""
     from agents.model.price import read_prices
 
     own = () if settings.price_file is None else (read_prices(settings.price_file),)
@@ -23,7 +23,7 @@ def price_files(settings: Settings) -> tuple[PriceFile, ...]:
 
 
 def price_of(settings: Settings, model: str) -> Price:
-    """The price of one model; each part that the settings state counts before the files'."""
+    """Find the price of one model; each part that the settings state counts before the files'."""
     from agents.model.price import Price
 
     known = next((price for file in price_files(settings) if (price := file.price(model)) is not None), None)
@@ -49,12 +49,12 @@ def models_of(settings: Settings) -> tuple[str, ...]:
 
 
 def prices_of(settings: Settings) -> Mapping[str, Price]:
-    """The price of every model of the settings."""
+    """Find the price of every model of the settings."""
     return {model: price_of(settings, model) for model in models_of(settings)}
 
 
 def price_lines(settings: Settings) -> list[str]:
-    """A sentence on the price of each model, and where it is from."""
+    """Write a sentence on the price of each model, and where it is from."""
     files, lines = price_files(settings), list[str]()
     for model, price in prices_of(settings).items():
         cached = "" if price.cached_usd is None else f" (cached ${price.cached_usd:g})"

@@ -12,7 +12,7 @@ SHORTEST = 6  # characters of a key that is looked for: a shorter one would blot
 
 
 def redacted(text: str, secrets: Sequence[str], home: str) -> str:
-    """The text without keys, and with `~` for the home folder."""
+    """Redact the text: without keys, and with `~` for the home folder."""
     for secret in secrets:
         if len(secret) >= SHORTEST:
             for form in _forms(secret):
@@ -23,7 +23,7 @@ def redacted(text: str, secrets: Sequence[str], home: str) -> str:
 
 @cache
 def _forms(secret: str) -> tuple[str, ...]:
-    """The secret as it is, as an address has it, in base64 at each place it may begin, and backwards."""
+    """List the secret as it is, as an address has it, in base64 at each place it may begin, and backwards."""
     data = secret.encode("utf-8", "replace")
     coded = {base64.b64encode(b" " * lead + data)[-(-8 * lead // 6) :].decode().rstrip("=")[:-1] for lead in range(3)}
     forms = (secret, quote(secret, safe=""), secret[::-1], *sorted(coded))

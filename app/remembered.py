@@ -24,7 +24,7 @@ MOST_WINNERS = 2  # kernels of earlier runs that generation 0 begins with
 def keep_recalled(
     settings: Settings, task: Task, target: str, tokens: int, stores: tuple[Ledger, ArtefactStore], begin_with: bool
 ) -> Mapping[str, str]:
-    """Findings of earlier runs as settings of a new one: their lines, and with `begin_with` the kernels that won.
+    """Keep findings of earlier runs as settings of a new one: their lines, and with `begin_with` the kernels that won.
 
     UsageError where it should begin with a winner and there is none.
     """
@@ -56,20 +56,20 @@ def keep_weights(ledger: Ledger, artefacts: ArtefactStore) -> Mapping[str, str]:
 
 
 def weights_kept(config: Mapping[str, Any], artefacts: ArtefactStore) -> Mapping[str, float]:
-    """The factors that a run began with; none where it has no use for them."""
+    """Return the factors that a run began with; none where it has no use for them."""
     digest = str(config.get("passage_weights") or "")
     found: Mapping[str, float] = json.loads(artefacts.text(digest)) if digest else {}
     return found
 
 
 def recalled_of(config: Mapping[str, Any], artefacts: ArtefactStore) -> tuple[str, ...]:
-    """The lines that a run was told when it began."""
+    """Return the lines that a run was told when it began."""
     digest = str(config.get("recalled") or "")
     return tuple(artefacts.text(digest).splitlines()) if digest else ()
 
 
 def winners_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
-    """The winners of earlier runs that a run begins with; they are verified again."""
+    """Return the winners of earlier runs that a run begins with; they are verified again."""
     from graph.context import Given
 
     rows = json.loads(str(config.get("remembered") or "[]"))

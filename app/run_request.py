@@ -47,7 +47,7 @@ class RunRequest:
 
 
 def choose_author(settings: Settings, asked: str | None) -> str:
-    """The model when an endpoint is configured, else playbook; SettingsError when llm is asked for and cannot be."""
+    """Choose the model if an endpoint is configured, else playbook; SettingsError if llm is asked for and cannot be."""
     author = asked or ("llm" if settings.has_model else "playbook")
     if author not in ("llm", "playbook"):
         raise UsageError(f"--author is llm or playbook, not {author!r}")
@@ -57,7 +57,7 @@ def choose_author(settings: Settings, asked: str | None) -> str:
 
 
 def checked_fields(asked: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], place: str) -> dict[str, Any]:
-    """The fields without those that are None; UsageError names the first field there is not, or of another type."""
+    """Drop the fields that are None and check the rest; UsageError names the first one unknown, or of another type."""
     for name in asked:
         if name not in kinds:
             raise UsageError(f"there is no field {name!r} in {place}; there are {', '.join(kinds)}")
@@ -70,7 +70,7 @@ def checked_fields(asked: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...
 
 
 def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | float]:
-    """The limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
+    """Check the limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
     from graph.context import Limits
 
     known = asdict(Limits())
@@ -88,7 +88,7 @@ def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | f
 
 
 def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
-    """The record of a run that is about to start, with a new id that sorts by time."""
+    """Make the record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
     from tasks.extra_shapes import with_shapes
 
@@ -131,7 +131,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
 def keep_request(
     settings: Settings, request: RunRequest, task: Task, stores: tuple[Ledger, ArtefactStore]
 ) -> Mapping[str, str | bool]:
-    """The parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
+    """Return the parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
     from tasks.extra_shapes import with_shapes
 
     limits = limits_of(request.limits or {})

@@ -21,7 +21,7 @@ LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructi
 
 
 def resolve_on(on: str, target: str) -> str:
-    """The value of `--on` in full: `auto` is a GPU of that kind if there is one, else the lab.
+    """Resolve the value of `--on` in full: `auto` is a GPU of that kind if there is one, else the lab.
 
     MachineError for what is not on this machine, UsageError for what is none of these.
     """
@@ -57,17 +57,17 @@ def resolve_on(on: str, target: str) -> str:
 
 
 def is_elsewhere(on: str) -> bool:
-    """True where answers come from another process, maybe later."""
+    """Tell whether answers come from another process, maybe later."""
     return on.partition(":")[0] in ELSEWHERE
 
 
 def is_cluster(on: str) -> bool:
-    """True where answers come from a Ray cluster: later than local ones, but within the question."""
+    """Tell whether answers come from a Ray cluster: later than local ones, but within the question."""
     return on.partition(":")[0] == "ray"
 
 
 def place_of(settings: Settings, on: str, target: str) -> str:
-    """The id of the place that a new run's answers will come from; empty for this machine."""
+    """Return the id of the place that a new run's answers will come from; empty for this machine."""
     if is_cluster(on):
         from app.clusters import cluster_place
         from cluster.cluster_sandbox import place_id
@@ -81,7 +81,7 @@ def place_of(settings: Settings, on: str, target: str) -> str:
 
 
 def target_file_of(settings: Settings, target: str) -> TargetFile | None:
-    """The target file of the settings where it is about this target; SettingsError for one that cannot be used."""
+    """Read the target file of the settings where it is about this target; SettingsError for one that cannot be used."""
     if settings.target_file is None:
         return None
     from app.target_file import overlaid, read_target_file
@@ -119,7 +119,7 @@ def make_sandbox(
     place_id: str = "",
     run_id: str = "",
 ) -> Sandbox:
-    """The sandbox for a target; UsageError or MachineError names the missing part.
+    """Make the sandbox for a target; UsageError or MachineError names the missing part.
 
     `place_id`: the folder's, worker's or cluster place's id that a run was started with; another one is refused.
     `run_id` has a share of a cluster of its own. `whole_s` is the lab's processor time for benchmark cases executed
@@ -188,7 +188,7 @@ def require_fence_of(settings: Settings, sandbox: Sandbox) -> None:
 
 
 def make_post(settings: Settings, where: str) -> Post:
-    """The way to the workers; SpoolError when the folder or the worker cannot be used."""
+    """Open the way to the workers; SpoolError when the folder or the worker cannot be used."""
     from sandbox.remote.channel import checked_token
 
     kind, _, rest = where.partition(":")

@@ -34,7 +34,7 @@ class ScaledLab(ByPurpose):
         return self._asked.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """The lab's key with the file's content: a time under other factors is another one."""
+        """Return the lab's key with the file's content: a time under other factors is another one."""
         return hashlib.sha256(f"{self._file.digest}\0{self._asked.key(prepared)}".encode()).hexdigest()
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
@@ -49,7 +49,7 @@ class ScaledLab(ByPurpose):
 
 
 def scaled_time(m: Measurement, factors: Mapping[str, float]) -> Measurement:
-    """A predicted time with the factor of its resource; never below the bound, which no factor changes."""
+    """Scale a predicted time by the factor of its resource; never below the bound, which no factor changes."""
     factor = factors.get(m.bound, 1.0)
     if m.kind != "predicted" or factor == 1.0:
         return m

@@ -27,7 +27,7 @@ SCHEMES: Mapping[str, Mapping[str, float]] = {
 
 
 def limits_of_scheme(name: str | None) -> Mapping[str, float]:
-    """The limits of a named search; none without a name. UsageError for a name that there is not."""
+    """Return the limits of a named search; none without a name. UsageError for a name that there is not."""
     if name is None:
         return {}
     if name not in SCHEMES:

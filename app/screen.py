@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def is_terminal(stderr: bool = False) -> bool:
-    """True where the output is a terminal, so that lines may be redrawn."""
+    """Tell whether the output is a terminal, so that lines may be redrawn."""
     return (sys.stderr if stderr else sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def is_unread() -> bool:
-    """True where standard output or standard error is a pipe without a reader."""
+    """Tell whether standard output or standard error is a pipe without a reader."""
     return bool(_unread())
 
 
@@ -47,12 +47,12 @@ def note(text: str) -> None:
 
 
 def emit(value: Any) -> None:
-    """The JSON answer of a command on standard output."""
+    """Print the JSON answer of a command on standard output."""
     _write(sys.stdout, escaped(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def console(stderr: bool = False) -> Console:
-    """A rich console that honours NO_COLOR and plain pipes."""
+    """Make a rich console that honours NO_COLOR and plain pipes."""
     from rich.console import Console
 
     plain = not is_terminal(stderr) or bool(os.environ.get("NO_COLOR"))
@@ -69,7 +69,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequenc
 
 
 def format_us(time_us: float | None) -> str:
-    """A time with three significant digits and its unit."""
+    """Write a time with three significant digits and its unit."""
     if time_us is None:
         return "-"
     for scale, unit in ((1e6, "s"), (1e3, "ms")):
@@ -79,12 +79,12 @@ def format_us(time_us: float | None) -> str:
 
 
 def format_times(value: float | None) -> str:
-    """A speed-up with its sign."""
+    """Write a speed-up with its sign."""
     return "-" if value is None else f"{value:.2f}x"
 
 
 def parts_text(credit: Credit) -> str:
-    """The parts of a gain: what the idea gave, at equal tunables where that is known, and what the tuner gave."""
+    """Write the parts of a gain: what the idea gave, at equal tunables where that is known, and what the tuner gave."""
     told = [f"idea {_percent(credit.idea_pct)}"] if credit.idea_pct is not None else []
     if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
         told.append(f"at equal tunables {_percent(credit.equal_pct)}")
@@ -100,7 +100,7 @@ def _percent(value: float) -> str:
 
 
 def heading(title: str) -> str:
-    """An experiment's title without the fingerprint by which the playbook finds earlier trials on the same kernel."""
+    """Return an experiment's title without the fingerprint by which the playbook finds earlier trials on its kernel."""
     return re.sub(r"(\[[a-z_]+:[\w.+]+) on [0-9a-f]{8}\]", r"\1]", title)
 
 

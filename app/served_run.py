@@ -67,7 +67,7 @@ class ServedRun:
             yield
 
     def _taken(self) -> contextlib.ExitStack:
-        """The run's lock. A program that another run is just starting shares it for a moment, so it is tried again."""
+        """Take the run's lock, again and again: a program that another run is just starting shares it for a moment."""
         held, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
         while True:
             try:

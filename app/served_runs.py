@@ -83,7 +83,7 @@ class ServedRuns:
 
     @contextlib.contextmanager
     def working(self, run_id: str) -> Iterator[Context]:
-        """The collaborators of a run, which no other process drives meanwhile; notes how a fault leaves the run."""
+        """Give the collaborators of a run, which no other process drives meanwhile; note how a fault leaves the run."""
         from langgraph.errors import GraphInterrupt
 
         ledger = self._records[0]
@@ -99,7 +99,7 @@ class ServedRuns:
                 raise
 
     def lineage(self, state: ServedState, node: str, generation: int) -> str:
-        """The run's id, or that of a new one where a person changed the request or what the node follows from.
+        """Return the run's id, or that of a new one where a person changed the request or what the node follows from.
 
         What a node followed from is noted the first time. A node that runs again from the same state, after a crash or
         from an old checkpoint, finds its answers in the ledger; from another state it needs a run of its own.
@@ -143,7 +143,7 @@ class ServedRuns:
                 self._export.close()
 
     def _begun_at(self, place: str) -> Run | None:
-        """The run that a request at this place of a thread began: the node that began it may run again."""
+        """Find the run that a request at this place of a thread began: the node that began it may run again."""
         found = (run for run in self._records[0].runs() if place and run.config.get("begun_at") == place)
         return next(found, None)
 
@@ -159,7 +159,7 @@ class ServedRuns:
         return run
 
     def _forked(self, origin: Run, state: ServedState, node: str, generation: int, change: str) -> str:
-        """The id of a run with what `origin` knew before this node, and with the changed request."""
+        """Fork a run with what `origin` knew before this node, and with the changed request; return its id."""
         name = f"{origin.id}-{_digest([node, generation, change])[:6]}"
         request, before = request_of(_asked(state)), json.loads(str(origin.config.get("asked", "{}")))
         changed = [field for field in FIXED if getattr(request, field) != before.get(field)]
@@ -193,7 +193,7 @@ class ServedRuns:
 
     @contextlib.contextmanager
     def _claimed(self, run_id: str) -> Iterator[ServedRun]:
-        """The run, held for one node."""
+        """Hold the run for one node."""
         with self._lock:
             run = self._opened.get(run_id) or self._open(run_id)
             run.hold()
@@ -218,7 +218,7 @@ class ServedRuns:
 
 
 def request_of(asked: Mapping[str, Any]) -> RunRequest:
-    """The request in plain data; UsageError names the first thing that cannot be."""
+    """Read the request in plain data; UsageError names the first thing that cannot be."""
     asked = checked_fields(asked, KINDS, "a request")
     if not asked.get("task"):
         raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}')
@@ -236,7 +236,7 @@ def request_of(asked: Mapping[str, Any]) -> RunRequest:
 
 
 def told(run: Run, request: RunRequest) -> str:
-    """The whole request, as the state and the run's record hold it: what was left open is filled in."""
+    """Write the whole request, as the state and the run's record hold it: what was left open is filled in."""
     # Those of the model also where the author, who has no use for them, is none.
     asked = {"budget_usd": request.budget_usd, **(request.most or {})}
     most = {name: value for name in NAMES if (value := run.config.get(name, asked.get(name))) is not None}

@@ -127,7 +127,7 @@ class Session:
 
     @contextmanager
     def _logged(self, *more: Listener | None) -> Iterator[Context]:
-        """The collaborators with all listeners, who are told first and last that this process drives the run."""
+        """Give the collaborators with all listeners, who are told first and last that this process drives the run."""
         tell = all_of(self.context.listener, *more)
         tell(begun(self.context.run))
         try:
@@ -147,7 +147,7 @@ class Session:
 
 @contextmanager
 def _warming(sandbox: object) -> Iterator[None]:
-    """The lab makes its runtime and its headers, where there are none yet, while the graph's libraries are read."""
+    """Let the lab make its runtime and its headers, where there are none yet, while the graph's libraries are read."""
     warm = getattr(sandbox, "warm", None)
     if warm is None:
         yield
@@ -172,7 +172,7 @@ def parallel(context: Context) -> int | None:
 
 
 def scores(result: RunResult, context: Context) -> dict[str, float]:
-    """The feedback on a run's trace."""
+    """Return the feedback on a run's trace."""
     from graph.population import kernel, roofline_fraction
 
     best = result.best
@@ -185,7 +185,7 @@ def scores(result: RunResult, context: Context) -> dict[str, float]:
 
 
 def open_session(settings: Settings, request: RunRequest) -> Session:
-    """A new run; nothing is written to the ledger before it is driven."""
+    """Open a new run; nothing is written to the ledger before it is driven."""
     from app.span_export import refuse_missing
     from sandbox.target import load_target
 
@@ -209,7 +209,7 @@ def resume_session(
     more: Mapping[str, Any] | None = None,
     before: int | None = None,
 ) -> Session:
-    """An earlier run, to continue; with more generations and with other limits, by their names, where asked.
+    """Open an earlier run, to continue; with more generations and with other limits, by their names, where asked.
 
     With `before` a new run with its records from before that generation.
     """
@@ -229,7 +229,7 @@ def resume_session(
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
-    """The result of a run so far."""
+    """Sum up the result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
     own = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}

@@ -20,7 +20,7 @@ ROLES = ("selector", "retriever", "planner", "coder", "critic")
 
 
 def _cache_folder() -> Path:
-    """The user's cache folder by the XDG convention."""
+    """Find the user's cache folder by the XDG convention."""
     base = os.environ.get("XDG_CACHE_HOME") or ""
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "kernel-scientist"
 
@@ -218,7 +218,7 @@ class Settings(BaseSettings):
         return self.knowledge_folder or self.cache_folder / "knowledge"
 
     def models(self) -> Mapping[str, str]:
-        """The model of each role."""
+        """Map each role to its model."""
         return {role: getattr(self, f"model_{role}") or self.model for role in ROLES}
 
     def secrets(self) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ class Settings(BaseSettings):
         return tuple(dict.fromkeys(secret for url in known if url for secret in secrets_of(url)))
 
     def header_values(self) -> Mapping[str, str]:
-        """The headers for the collector, by their names."""
+        """Read the headers for the collector, by their names."""
         text = self.otlp_headers.get_secret_value() if self.otlp_headers is not None else ""
         pairs = (part.partition("=") for part in text.split(",") if "=" in part)
         return {name.strip().lower(): value.strip() for name, _, value in pairs}
@@ -246,20 +246,20 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _names(kind: type[BaseSettings]) -> tuple[str, ...]:
-    """The fields, and the variables that stand for some of them."""
+    """Name the fields, and the variables that stand for some of them."""
     aliases = [field.validation_alias for field in kind.model_fields.values()]
     told = [each.choices if isinstance(each, AliasChoices) else [each] for each in aliases if each is not None]
     return (*kind.model_fields, *(str(name) for names in told for name in names))
 
 
 def _name(location: tuple[int | str, ...]) -> str:
-    """The environment variable of this field."""
+    """Return the environment variable of this field."""
     name = str(location[0]) if location else "?"
     return name if name.isupper() else PREFIX + name.upper()
 
 
 def with_isolation(settings: Settings, asked: str | None) -> Settings:
-    """The settings with what `--isolation` says; UsageError for another word."""
+    """Return the settings with what `--isolation` says; UsageError for another word."""
     if asked not in (None, "strict", "limits"):
         raise UsageError(f"--isolation is strict or limits, not {asked!r}")
     return settings if asked is None else settings.model_copy(update={"isolation": asked})

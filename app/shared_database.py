@@ -23,7 +23,7 @@ NEEDS = ("psycopg", "langgraph.checkpoint.postgres")
 
 
 def open_shared(database: SecretStr, create: bool = True) -> Ledger:
-    """The ledger of a Postgres database.
+    """Open the ledger of a Postgres database.
 
     Raises:
         NoRecords: it has none, and is not to get one.
@@ -38,7 +38,7 @@ def open_shared(database: SecretStr, create: bool = True) -> Ledger:
 
 
 def open_checkpoints(database: SecretStr) -> AbstractContextManager[BaseCheckpointSaver[Any]]:
-    """The checkpointer of a Postgres database."""
+    """Open the checkpointer of a Postgres database."""
     refuse_missing()
     from app.postgres.checkpointing import checkpoints
     from app.postgres.database_address import address_of

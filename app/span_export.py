@@ -67,7 +67,7 @@ class SpanExport:
         self._provider.add_span_processor(BatchSpanProcessor(self._exporter))  # type: ignore[arg-type, unused-ignore]
 
     def spans(self, run_id: str) -> Spans:
-        """The spans of a run, to be told of its events."""
+        """Make the spans of a run, to be told of its events."""
         from app.open_telemetry import Spans
 
         return Spans(self._settings, run_id, self._provider.get_tracer(NAME))
@@ -112,7 +112,7 @@ def refuse_missing(settings: Settings) -> None:
 
 
 def has_packages() -> bool:
-    """True where spans can be sent."""
+    """Tell whether spans can be sent."""
     try:
         return find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter") is not None
     except (ModuleNotFoundError, ValueError):

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
-    """The files a run was started from; their text is kept, so that they may change or go."""
+    """List the files a run was started from; their text is kept, so that they may change or go."""
     from graph.context import Given
 
     return tuple(Given(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]")))
 
 
 def keep_starts(starts: Sequence[Path], artefacts: ArtefactStore) -> Mapping[str, str]:
-    """The files of a request as settings of its run, their text in the artefact store."""
+    """Keep the files of a request as settings of its run, their text in the artefact store."""
     if not starts:
         return {}
     kept = []

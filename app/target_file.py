@@ -30,7 +30,7 @@ class TargetFile:
 
 
 def read_target_file(path: Path) -> TargetFile:
-    """The file; SettingsError in one sentence where it is none."""
+    """Read the file; SettingsError in one sentence where it is none."""
     try:
         content = path.read_bytes()
         found = tomllib.loads(content.decode("utf-8"))
@@ -57,7 +57,7 @@ def _figures(path: Path, name: str, table: Any) -> dict[str, float]:
 
 
 def overlaid(known: Target, own: TargetFile) -> Target:
-    """The target with the file's figures in place of its own; SettingsError for a figure that it does not have."""
+    """Put the file's figures in place of the target's own; SettingsError for a figure that it does not have."""
     if own.target != known.name:
         return known
     held = {f.name: getattr(known, f.name) for f in fields(known)}
@@ -73,7 +73,7 @@ def overlaid(known: Target, own: TargetFile) -> Target:
 
 
 def target_file_text(target: str, found: Sequence[Factor], rows: Mapping[str, str | int | float]) -> str:
-    """The file that `calibrate` writes: the factors, and what was measured to find them."""
+    """Write the file that `calibrate` writes: the factors, and what was measured to find them."""
     lines = [
         "# Factors for the lab's predicted times by the resource that binds them, from own measurements.",
         "# It is used where KERNEL_SCIENTIST_TARGET_FILE names it; `kernel-scientist calibrate` wrote it.",

@@ -18,14 +18,14 @@ LINTER = 1  # of the linter's rules: a task that older ones found sound is looke
 
 
 def open_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
-    """The task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
+    """Open the task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
     from tasks.loader import load_task
 
     return load_task(name_or_path, target, lambda path, code: _host_of(settings)(path, code))
 
 
 def open_sound_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
-    """The same; TaskError too for a task that the linter refuses, which judges nothing."""
+    """Open the same; TaskError too for a task that the linter refuses, which judges nothing."""
     from records.errors import LedgerError
     from records.files import write_whole
     from tasks.linter import refuse_weak
@@ -45,7 +45,7 @@ def open_sound_task(settings: Settings, name_or_path: str, target: str | None = 
 
 
 def task_cage(settings: Settings) -> Cage:
-    """The confinement of strangers' Python; SettingsError where none holds that would keep it from the user's files."""
+    """Make the confinement of strangers' Python; SettingsError where none would keep it from the user's files."""
     from records.errors import SettingsError
 
     cage = _host_of(settings).cage

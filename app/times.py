@@ -16,7 +16,7 @@ MOST_STALLS, MIN_STALL = 4, 0.03  # shares of the expected time
 
 
 def time_json(m: Measurement | None) -> Mapping[str, Any]:
-    """The time of one case for `check --json`; null where it was not timed, or not known."""
+    """Write the time of one case for `check --json`; null where it was not timed, or not known."""
     if m is None:
         return dict.fromkeys((*FIELDS, *PREDICTED))
     return {
@@ -35,13 +35,13 @@ def time_json(m: Measurement | None) -> Mapping[str, Any]:
 
 
 def predicted_text(time_us: float | None, warm_us: float, bound_us: float) -> str:
-    """`expected 38.8 us (cold; warm 30.1 us), bound 12.4 us`; what is not known is left out."""
+    """Write `expected 38.8 us (cold; warm 30.1 us), bound 12.4 us`; what is not known is left out."""
     warm = f" (cold; warm {format_us(warm_us)})" if warm_us else " (cold)"
     return f"expected {format_us(time_us)}{warm}" + (f", bound {format_us(bound_us)}" if bound_us else "")
 
 
 def mean_text(made: Evaluation) -> str:
-    """The geometric mean over the benchmarks with its kind, in words."""
+    """Write the geometric mean over the benchmarks with its kind, in words."""
     if made.time_kind == "predicted" and (bound_us := mean_of(made, "bound_us")):
         error = f"; two are equal within {100 * made.time_error:.2g} %" if made.time_error else ""
         return f"{predicted_text(made.geomean_us, mean_of(made, 'warm_us'), bound_us)} (predicted{error})"
@@ -49,7 +49,7 @@ def mean_text(made: Evaluation) -> str:
 
 
 def stalls_of(made: Evaluation) -> dict[str, float]:
-    """The largest parts of the expected time by cause, as shares over the benchmarks, the largest first."""
+    """Find the largest parts of the expected time by cause, as shares over the benchmarks, the largest first."""
     total = sum(m.weight * m.time_us for m in made.measurements if m.stalls_us)
     parts: dict[str, float] = {}
     for m in made.measurements:
@@ -60,7 +60,7 @@ def stalls_of(made: Evaluation) -> dict[str, float]:
 
 
 def stalls_text(made: Evaluation) -> str:
-    """The same in words: `vmcnt 41 %, barrier 9 %`; empty where nothing is known of it."""
+    """Write the same in words: `vmcnt 41 %, barrier 9 %`; empty where nothing is known of it."""
     return ", ".join(f"{cause} {100 * share:.0f} %" for cause, share in stalls_of(made).items())
 
 
@@ -81,7 +81,7 @@ def print_times(made: Evaluation) -> None:
 
 
 def _print_predicted(made: Evaluation) -> None:
-    """The expected time beside the bound of this code and the speed of light; all of them are predicted.
+    """Print the expected time beside the bound of this code and the speed of light; all of them are predicted.
 
     Older programs knew a bound alone, as the predicted time.
     """

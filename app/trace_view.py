@@ -42,7 +42,7 @@ class TraceView:
             self._stores.append((ledger, artefacts))
 
     def __call__(self, value: Any) -> Any:
-        """The value as it is sent."""
+        """Make the value as it is sent."""
         if isinstance(value, Mapping):
             told = self._told(value)
             value = {**({"told": told} if told else {}), **value, **self._cost(value)}
@@ -68,7 +68,7 @@ class TraceView:
 
     @staticmethod
     def _speed(ledger: Ledger, state: Mapping[str, Any]) -> dict[str, Any]:
-        """The leader's time and speed-up, where the state has both."""
+        """Return the leader's time and speed-up, where the state has both."""
         best_us, seed_us = state.get("best_us"), state.get("seed_us")
         if not isinstance(best_us, float) or not isinstance(seed_us, float) or not best_us:
             return {}
@@ -106,7 +106,7 @@ class TraceView:
 
 
 def view_of(settings: Settings) -> TraceView:
-    """The view with the settings' keys and with rules for what looks like a key."""
+    """Make the view with the settings' keys and with rules for what looks like a key."""
     from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
 
     rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
@@ -131,5 +131,5 @@ def evaluation_told(made: Evaluation) -> dict[str, Any]:
 
 
 def is_digest(value: Any) -> bool:
-    """True for the name of an artefact."""
+    """Tell whether a text is the name of an artefact."""
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None

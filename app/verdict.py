@@ -17,7 +17,7 @@ EXCERPT = 60  # characters of a source line
 
 
 def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
-    """The object of `check --json`."""
+    """Write the object of `check --json`."""
     verdict = evaluation.verdict
     return {
         "accepted": verdict.accepted,
@@ -51,7 +51,7 @@ def _resources_json(resources: Sequence[Resources]) -> dict[str, int]:
 
 
 def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Verified cases, then timed ones; a case that was both is one object."""
+    """List verified cases, then timed ones; a case that was both is one object."""
     timed = {m.case: m for m in evaluation.measurements}
     rows: list[dict[str, Any]] = []
     for case in evaluation.cases:
@@ -127,7 +127,7 @@ def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
 
 
 def _title(finding: Finding, stage: str) -> str:
-    """The kind of a finding in words; a fault of the launch plan has that name at every stage."""
+    """Write the kind of a finding in words; a fault of the launch plan has that name at every stage."""
     return "launch plan" if stage == "parse" or finding.kind == "over_limit" else finding.kind.replace("_", " ")
 
 
@@ -190,7 +190,7 @@ def _result(case: CaseResult) -> str:
 
 
 def _share(case: CaseResult) -> str:
-    """The share of a case that was executed and compared, if not the whole; empty for a case that was stopped."""
+    """Write the share of a case that was executed and compared, if not the whole; empty for a case that was stopped."""
     if case.error is None:
         return ""
     if case.stands_for:

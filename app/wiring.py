@@ -57,7 +57,7 @@ class StoredLiterature:
         self._store, self._weights = store, weights or {}
 
     def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
-        """The best k passages, each with its id and source."""
+        """Find the best k passages, each with its id and source."""
         from langsmith import trace
 
         self._store.ensure_shipped()
@@ -77,7 +77,7 @@ class StoredLiterature:
 
 
 def make_compiler(settings: Settings, target: str) -> Compiler:
-    """The compiler for a target; UsageError where the target needs another one."""
+    """Make the compiler for a target; UsageError where the target needs another one."""
     from sandbox.amdgcn.compiler import Compiler
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.target import load_target
@@ -92,7 +92,7 @@ def make_compiler(settings: Settings, target: str) -> Compiler:
 
 
 def make_endpoint(settings: Settings) -> Endpoint:
-    """The model's endpoint; SettingsError when none is configured."""
+    """Make the model's endpoint; SettingsError when none is configured."""
     if not settings.has_model:
         raise SettingsError(
             "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint, "
@@ -123,7 +123,7 @@ def make_endpoint(settings: Settings) -> Endpoint:
 
 
 def make_memory(settings: Settings) -> EndpointMemory:
-    """The memory of what earlier runs and `doctor` found out about endpoints."""
+    """Make the memory of what earlier runs and `doctor` found out about endpoints."""
     from agents.model.endpoint_memory import EndpointMemory
 
     return EndpointMemory(settings.cache_folder / "endpoints.json")
@@ -132,7 +132,7 @@ def make_memory(settings: Settings) -> EndpointMemory:
 def make_author(
     settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter, explores: bool = False
 ) -> Author:
-    """The playbook, or the scientist over a language model, whose calls the meter allows.
+    """Make the playbook, or the scientist over a language model, whose calls the meter allows.
 
     `explores`: the graph tries the changes of the playbook by itself.
     """
@@ -152,7 +152,7 @@ def make_author(
 
 
 def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...] = ()) -> Assignment:
-    """The fixed part of a run as its author is told of it."""
+    """Describe the fixed part of a run as its author is told of it."""
     from agents.author import Assignment
     from sandbox.target import load_target
 
@@ -162,7 +162,7 @@ def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...
 
 
 def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore) -> Context:
-    """The collaborators of one run, for `build_graph()`."""
+    """Make the collaborators of one run, for `build_graph()`."""
     from agents.playbook.changes import Changes
     from graph.context import Context, Deferred
     from tasks.extra_shapes import with_shapes
@@ -199,7 +199,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
 def make_literature(
     settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, meter: RunMeter
 ) -> StoredLiterature:
-    """The store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
+    """Open the store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
 
     def paid(asked: EndpointEmbedder) -> PaidEmbedder:
         usd = settings.usd_per_million_embedding_tokens / 1e6
@@ -209,7 +209,7 @@ def make_literature(
 
 
 def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
-    """Shows machine code where it is that of an AMD GPU; None for other targets."""
+    """Return what shows machine code where it is that of an AMD GPU; None for other targets."""
     from sandbox.amdgcn.inner_loop import Disassembler
     from sandbox.target import load_target
 
@@ -217,7 +217,7 @@ def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """The limits a run was started with; without tools and explorations where its program knew none."""
+    """Return the limits a run was started with; without tools and explorations where its program knew none."""
     from graph.context import Limits
 
     known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
@@ -225,7 +225,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:
-    """The ledger and the artefacts of the runs folder, or of the database; LedgerError when they cannot be used."""
+    """Open the ledger and artefacts of the runs folder, or of the database; LedgerError when they cannot be used."""
     from app.shared_database import open_shared, person
     from records.artefacts import ArtefactStore
 
@@ -240,7 +240,7 @@ def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStor
 
 
 def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
-    """The ledger and the artefacts of a database or of a file, made where there are none."""
+    """Open the ledger and the artefacts of a database or of a file, made where there are none."""
     from app.shared_database import SCHEMES, open_shared, person, refuse_password
     from records.artefacts import ArtefactStore
 
@@ -257,14 +257,14 @@ def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
 
 
 def checkpoints_of(settings: Settings, folder: Path) -> Path | Checkpoints:
-    """The place of a run's checkpoints: a file of its folder, or the database of the ledger."""
+    """Return the place of a run's checkpoints: a file of its folder, or the database of the ledger."""
     from app.shared_database import open_checkpoints
 
     return folder / "checkpoint.db" if settings.database is None else partial(open_checkpoints, settings.database)
 
 
 def find_run(ledger: Ledger, run_id: str) -> Run:
-    """A run by id, by the beginning of one, or the newest as `last`."""
+    """Find a run by id, by the beginning of one, or the newest as `last`."""
     if run_id == "last":
         runs = ledger.runs()
         if not runs:
@@ -274,7 +274,7 @@ def find_run(ledger: Ledger, run_id: str) -> Run:
 
 
 def make_folder(settings: Settings, run: Run) -> Path:
-    """The run's own folder; LedgerError when it cannot be made."""
+    """Make the run's own folder; LedgerError when it cannot be made."""
     folder = settings.runs_folder / run.id
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def _pairs(settings: Settings, rows: Path | None, target: str) -> tuple[list[Pai
 
 
 def is_ledger(path: Path) -> bool:
-    """True for a ledger's file, or a folder that has one; UsageError for what is neither that nor a file."""
+    """Tell whether this is a ledger's file or a folder with one; UsageError for what is neither that nor a file."""
     if path.is_dir():
         if not (path / "ledger.db").is_file():
             raise UsageError(f"there is no ledger in {path}: name a .tsv file, a ledger or a folder of runs")

@@ -109,5 +109,5 @@ def command(
 
 
 def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
-    """The choices of `--set NAME=VALUE`; UsageError for another form."""
+    """Parse the choices of `--set NAME=VALUE`; UsageError for another form."""
     return named_values(pairs, int, "--set takes NAME=VALUE with a whole number")

@@ -34,7 +34,7 @@ def command(
 
 
 def is_asked() -> bool:
-    """True where a shell asks for words, through a script of this command."""
+    """Tell whether a shell asks for words, through a script of this command."""
     return VARIABLE in os.environ
 
 

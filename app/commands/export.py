@@ -126,11 +126,11 @@ class _Chosen:
     given: _Given | None
 
     def on(self, target: str) -> _Chosen:
-        """The same for this GPU, which a run has for itself."""
+        """Return the same for this GPU, which a run has for itself."""
         return self if self.given is None else replace(self, given=replace(self.given, target=target))
 
     def kernel(self, settings: Settings) -> ExportedKernel:
-        """The kernel; a file's after the verdict on it."""
+        """Return the kernel; a file's after the verdict on it."""
         from app.exports.exporting import kernel_of_file, kernel_of_run
 
         if (given := self.given) is None:
@@ -153,7 +153,7 @@ def _check_backward(backward: str, task: str, form: ChosenForm) -> None:
 def _for_elsewhere(
     settings: Settings, first: _Chosen, second: _Chosen | None, form: ExportForm, out: str | None, force: bool
 ) -> tuple[dict[str, Any], str]:
-    """The kernel with its host half, and with that of its backward kernel, written: an answer and a line."""
+    """Write the kernel with its host half, and with that of its backward kernel; return an answer and a line."""
     from app.exports.exporting import files_of, write_new
 
     kernel = first.kernel(settings)
@@ -164,7 +164,7 @@ def _for_elsewhere(
 
 
 def _of_run(settings: Settings, name: str, dataset: bool, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
-    """The best kernel's file or the dataset, written: an answer and a line."""
+    """Write the best kernel's file or the dataset; return an answer and a line."""
     from app.exports.place import place_of, refuse_there
     from app.wiring import find_run, open_records
 

@@ -73,7 +73,7 @@ def command(
 def _compiled(
     source: str, task: str, target: str, chosen: Mapping[str, int]
 ) -> tuple[tuple[Compilation, ...], Mapping[str, Resources]]:
-    """The compilations of the file's kernels, and the resources of each."""
+    """Compile the file's kernels: the compilations, and the resources of each."""
     from app.guest_kernels import guest_compilations
     from app.settings import load_settings
     from app.wiring import make_compiler
@@ -91,7 +91,7 @@ def _compiled(
 
 
 def _one_kernel(file: Path) -> tuple[str, Path, str]:
-    """The text of a file that holds one kernel, its path, and the name behind a colon; UsageError otherwise."""
+    """Read a file that holds one kernel: its text, its path, and the name behind a colon; UsageError otherwise."""
     from app.kernel_file import read_kernel
     from sandbox.candidate.dispatch import is_dispatch
 
@@ -179,7 +179,7 @@ def _print(listings: Listings, resources: Mapping[str, Resources], lines: Sequen
 
 
 def _print_listing(rows: Sequence[Instruction], lines: Sequence[str]) -> None:
-    """A heading wherever the source line changes; one bar before an instruction for each loop around it."""
+    """Print a heading wherever the source line changes, and one bar before an instruction for each loop around it."""
     before = -1
     for row in rows:
         if row.line != before:

@@ -68,7 +68,7 @@ def _fetched(address: str, folder: Path) -> Found:
 
 
 def _progress() -> Callable[[Added], None]:
-    """A line for each document that changes; of a single one that is skipped only the error speaks, which follows."""
+    """Print a line for each document that changes; of a skipped single one only the error speaks, which follows."""
     first: list[Added] = []
     is_alone = True
 
@@ -256,7 +256,7 @@ def _gain(row: UseRow) -> str:
 
 
 def _store(shipped: bool = False) -> KnowledgeStore:
-    """The store of the settings, with the shipped notes where they are asked for."""
+    """Open the store of the settings, with the shipped notes where they are asked for."""
     from app.configured_store import make_store
     from app.settings import load_settings
 

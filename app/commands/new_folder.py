@@ -22,7 +22,7 @@ def refuse_taken(folder: Path) -> None:
 
 @contextmanager
 def whole_or_none(folder: Path) -> Iterator[Path]:
-    """The new folder; it goes, with the parents that were made for it, where the block does not come to its end."""
+    """Make the new folder; it goes, with the parents that were made for it, where the block does not reach its end."""
     highest = _highest_new(folder)
     try:
         folder.mkdir(parents=True)
@@ -36,7 +36,7 @@ def whole_or_none(folder: Path) -> Iterator[Path]:
 
 
 def _highest_new(folder: Path) -> Path:
-    """The folder, or the first of its parents that is not there either."""
+    """Find the folder, or the first of its parents that is not there either."""
     missing = folder
     while not missing.parent.exists():
         missing = missing.parent

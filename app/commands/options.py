@@ -33,7 +33,7 @@ def known_runs() -> list[str]:
 
 
 def named_values(pairs: Sequence[str], kind: Callable[[str], Value], form: str) -> dict[str, Value]:
-    """The values of options that are `NAME=VALUE`; UsageError with the form for a word that is none."""
+    """Parse the values of options that are `NAME=VALUE`; UsageError with the form for a word that is none."""
     found: dict[str, Value] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")

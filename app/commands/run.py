@@ -102,7 +102,7 @@ def command(
 
 
 def _given(**options: float | None) -> dict[str, float | None]:
-    """The options that were given."""
+    """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
 
@@ -231,7 +231,7 @@ def _print(result: RunResult, session: Session) -> None:
 
 
 def _time(session: Session, best: Best) -> list[str]:
-    """The best kernel's time with its kind; of a predicted one the bound and what the difference is made of."""
+    """Write the best kernel's time with its kind; of a predicted one the bound and what the difference is made of."""
     from app.times import mean_text, stalls_text
 
     if best.time_kind != "predicted":
@@ -246,7 +246,7 @@ def _time(session: Session, best: Best) -> list[str]:
 
 
 def _contrasts(session: Session, attempt_id: str) -> list[str]:
-    """The gains over the kernels that led before the best one, where a comparison decided them."""
+    """Write the gains over the kernels that led before the best one, where a comparison decided them."""
     ledger = session.context.ledger
     attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
     ids = {a.evaluation_key: a.id for a in attempts.values()}
@@ -272,19 +272,19 @@ def _agreement(session: Session) -> list[str]:
 
 
 def _arms(session: Session, attempt_id: str) -> tuple[str, ...]:
-    """The kernels of a dispatch, each with its condition."""
+    """Name the kernels of a dispatch, each with its condition."""
     attempt = session.context.ledger.attempt(session.context.run.id, attempt_id)
     return attempt.arms if attempt else ()
 
 
 def _credit(session: Session, attempt_id: str) -> str:
-    """The last step's gain by its parts."""
+    """Split the last step's gain into its parts, in words."""
     attempt = next(a for a in session.context.ledger.attempts(session.context.run.id) if a.id == attempt_id)
     return f"its step over {attempt.parent_id}: {parts_text(attempt.credit)}"
 
 
 def _bound(session: Session, attempt_id: str) -> str:
-    """The resources that bind the best kernel, over its benchmark cases."""
+    """Name the resources that bind the best kernel, over its benchmark cases."""
     ledger = session.context.ledger
     attempt = next(a for a in ledger.attempts(session.context.run.id) if a.id == attempt_id)
     evaluation = ledger.evaluation(attempt.evaluation_key)

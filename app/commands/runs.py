@@ -139,7 +139,7 @@ def remove(
 
 
 def moment(text: str) -> datetime:
-    """A date, a time in ISO 8601, or so long ago: 12h, 3d, 2w; UsageError for anything else."""
+    """Parse a date, a time in ISO 8601, or so long ago: 12h, 3d, 2w; UsageError for anything else."""
     number, unit = text[:-1], text[-1:]
     if number.isdecimal() and unit in UNITS and int(number) < 10_000:
         return datetime.now(UTC) - timedelta(seconds=int(number) * UNITS[unit])

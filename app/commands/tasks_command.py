@@ -70,7 +70,7 @@ def detail(task: Task, target: str, *, is_first: bool = True) -> None:
 
 
 def _loaded(names: list[str] | None, target: str | None) -> list[Task]:
-    """The named tasks, or all that are for the target; UsageError or TaskError in one sentence where there is none."""
+    """Load the named tasks, or all that are for the target; UsageError or TaskError in one sentence for none."""
     from app.settings import load_settings
     from app.task_folders import open_task
     from records.errors import UsageError

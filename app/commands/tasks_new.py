@@ -131,7 +131,7 @@ def command(
 
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
-    """The task without the generated kernels that the lab rejects on small cases, and sentences about them."""
+    """Drop the generated kernels that the lab rejects on small cases; return the task and sentences about them."""
     from app.imports.names import NAIVE, WAVES
     from app.judged import fault_on_small_cases
     from app.task_folders import open_sound_task

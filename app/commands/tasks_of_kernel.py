@@ -132,7 +132,7 @@ def _listed(parts: list[str]) -> str:
 def _written(
     settings: Settings, folder: Path, made: Imported, found: HostPlan, match: Any, text: str, place: ImportPlace
 ) -> tuple[str, ...]:
-    """The folder with the first seed that passes; UsageError where none does."""
+    """Write the folder with the first seed that passes; UsageError where none does."""
     from app.imports.kernel_seed import seeds_of
 
     for file, content in made.files.items():
@@ -150,7 +150,7 @@ def _written(
 
 
 def _accepted(settings: Settings, folder: Path, seeds: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The first seed that passes stays in the folder: what was changed for it; else what the first one lacks.
+    """Keep the first seed that passes in the folder; return what was changed for it, else what the first one lacks.
 
     A kernel that adds up one number after the other is less accurate than the standard, and right. The task's tolerance
     is made as wide as that needs, up to a limit, and the linter has to find no fault with it.
@@ -183,7 +183,7 @@ def _widen(manifest: Path, ratio: float) -> None:
 
 
 def _target(folder: Path) -> str:
-    """The first target of the new task."""
+    """Return the first target of the new task."""
     from tasks.manifest import read_manifest
 
     return read_manifest(folder / "task.toml", (folder / "task.toml").read_text(encoding="utf-8")).statement.targets[0]

@@ -153,7 +153,7 @@ def command(
 
 
 def checks() -> dict[str, Sequence[str]]:
-    """The checks that are no tests, by name."""
+    """List the checks that are no tests, by name."""
     folders = (ROOT / "sandbox" / name for name in ("cage/launcher", "include", "machine/interpreter"))
     found = (path for folder in folders for path in folder.rglob("*"))
     sources = sorted(str(path) for path in found if path.suffix in (".c", ".h", ".cpp"))
@@ -191,6 +191,6 @@ def run_beside(steps: Mapping[str, Sequence[str]], pytest: Sequence[str], json: 
 
 
 def _absolute(argument: str) -> str:
-    """A path as the caller means it: pytest runs in the project's root."""
+    """Make a path absolute as the caller means it: pytest runs in the project's root."""
     path, mark, name = argument.partition("::")
     return f"{Path(path).resolve()}{mark}{name}" if Path(path).exists() else argument

@@ -131,7 +131,7 @@ It judges {on}, on cases that are listed in `workloads.json` and on held-out one
 
 
 def arena_task(launcher: Launcher, target: Target, provenance: Provenance, source: str) -> dict[str, bytes]:
-    """The files by path. UsageError for a target that is no AMD GPU."""
+    """Write the files by path. UsageError for a target that is no AMD GPU."""
     if target.vendor != "amd":
         raise UsageError(f"AgentKernelArena runs on AMD's GPUs: export for mi300x, not for {target.name}")
     task, is_measured = launcher.task, provenance.time_kind == "measured"

@@ -26,7 +26,7 @@ class ArgumentText:
     handed: frozenset[str] = frozenset()  # scalars that are parameters of the launcher
 
     def declared(self, place: str, argument: Argument) -> Iterator[str]:
-        """The lines that declare the variable; UsageError for a type that an export cannot pass."""
+        """Write the lines that declare the variable; UsageError for a type that an export cannot pass."""
         if isinstance(argument, tuple):
             yield f"struct {{ {self._fields(argument)} }} {place} = {self._values(argument)};"
             return
@@ -46,7 +46,7 @@ class ArgumentText:
         return f"{{{', '.join(made)}}}"
 
     def _of(self, argument: str) -> tuple[list[str], str, str]:
-        """Checks, the type and the value."""
+        """Write checks, the type and the value."""
         text, dtype = split_type(argument)
         node = parsed(text)
         if pointer := self._pointer(node):
@@ -73,13 +73,13 @@ class ArgumentText:
         return checks, kind, value if dtype == "i64" else f"static_cast<{kind}>({value})"
 
     def pointer(self, argument: str) -> str:
-        """The pointer that the argument is; UsageError where it is none."""
+        """Return the pointer that the argument is; UsageError where it is none."""
         if made := self._pointer(parsed(argument)):
             return made
         raise UsageError(f"{argument} is no buffer")
 
     def bytes_behind(self, argument: str, bytes_of: Mapping[str, str]) -> str:
-        """The bytes from where the argument points to the end of its buffer."""
+        """Count the bytes from where the argument points to the end of its buffer."""
         return self._behind(parsed(argument), bytes_of)
 
     def _behind(self, node: ast.expr, bytes_of: Mapping[str, str]) -> str:
@@ -125,12 +125,12 @@ def _buffer(node: ast.expr, buffers: Mapping[str, int]) -> str:
 
 
 def parameter(scalar: ScalarSpec) -> str:
-    """The type of a scalar that a caller hands over."""
+    """Name the type of a scalar that a caller hands over."""
     return "double" if scalar.dtype in REAL_TYPES else "long long"
 
 
 def number_in_cpp(scalar: ScalarSpec) -> str:
-    """An exact literal."""
+    """Write a number as an exact literal."""
     value, dtype = scalar.value or 0, scalar.dtype
     if dtype in ("f32", "f64"):
         return f"{float(value).hex()}{'f' if dtype == 'f32' else ''}" if value == value else "NAN"

@@ -57,12 +57,12 @@ _FOLDED: Mapping[str, str] = {"min": "plan::least", "max": "plan::most", "ceil_d
 
 
 def in_cpp(text: str, names: Mapping[str, str]) -> str:
-    """The expression with each name replaced by its C++ text; PlanError for what `tasks.expressions` refuses."""
+    """Write the expression with each name replaced by its C++ text; PlanError for what `tasks.expressions` refuses."""
     return _of(ast.parse(text, mode="eval").body, names, text)
 
 
 def real_in_cpp(text: str, names: Mapping[str, str]) -> str:
-    """A floating-point expression of an argument, in double."""
+    """Write a floating-point expression of an argument, in double."""
     return _real(ast.parse(text, mode="eval").body, names, text)
 
 

@@ -53,7 +53,7 @@ def files_of(
     out: str | None,
     backward: ExportedKernel | None = None,
 ) -> tuple[Path, dict[Path, bytes], str]:
-    """The place, the files with their contents, and a line about them. `backward` is for the form `torch`."""
+    """Give the place, the files with their contents, and a line about them. `backward` is for the form `torch`."""
     from app.exports.place import place_of
     from sandbox.target import load_target
 
@@ -70,7 +70,7 @@ def files_of(
 
 
 def _launcher(settings: Settings, kernel: ExportedKernel, target: Target) -> tuple[Launcher, Provenance]:
-    """The kernel with its host half, and where it comes from."""
+    """Return the kernel with its host half, and where it comes from."""
     from app.exports.launcher import Launcher
     from app.task_folders import open_task
     from sandbox.candidate.prepare import Preparer
@@ -134,7 +134,7 @@ def _written(
 def kernel_of_file(
     settings: Settings, path: Path, task: str, target: str, on: str, chosen: Mapping[str, int], unchecked: bool
 ) -> ExportedKernel:
-    """A file, after the verdict on it; exit 1 with the verdict where it is refused."""
+    """Judge a file and return its kernel; exit 1 with the verdict where it is refused."""
     from app.judged import judge
     from app.kernel_file import read_source
 
@@ -150,7 +150,7 @@ def kernel_of_file(
 
 
 def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
-    """The best kernel of a run."""
+    """Return the best kernel of a run."""
     from app.session import summary
     from app.wiring import find_run, open_records
 

@@ -58,7 +58,7 @@ def run({parameters}):
 
 
 def flashinfer_trace(made: TorchOperator, provenance: Provenance) -> dict[str, bytes]:
-    """The files by path. UsageError for a task that the format cannot hold."""
+    """Write the files by path. UsageError for a task that the format cannot hold."""
     refuse_beyond(made.signature, "FlashInfer-Bench", scalars=True)
     original = original_of(made.launcher.task)
     trace = _Trace(made, provenance) if original is None else _OriginalTrace(made, provenance, original)
@@ -108,7 +108,7 @@ class _Trace:
         return made
 
     def _only(self, text: str) -> int:
-        """The value that the expression has in every case: no input shows it."""
+        """Return the value that the expression has in every case: no input shows it."""
         values = {evaluate(text, case.dims) for case in (*self._task.tests, *self._task.benchmarks)}
         if len(values) != 1:
             raise UsageError(
@@ -206,12 +206,12 @@ class _Trace:
         )
 
     def _parameters(self) -> list[str]:
-        """The names of what `run` takes, outputs last."""
+        """List the names of what `run` takes, outputs last."""
         task = self._task
         return [t.name for t in task.inputs] + [s.name for s in task.scalars] + [t.name for t in task.outputs]
 
     def _inputs(self, case: Case) -> tuple[dict[str, object] | None, dict[str, bytes]]:
-        """The workload's inputs and the files they need; none for a large case whose values are not any numbers."""
+        """Give the workload's inputs and their files; none for a large case whose values are not any numbers."""
         task = self._task
         scalars: dict[str, object] = {s.name: {"type": "scalar", "value": case.scalars[s.name]} for s in task.scalars}
         sizes = [size_bytes(t.dtype) * _product(task.shape_of(t, case)) for t in task.inputs]

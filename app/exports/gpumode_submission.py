@@ -57,7 +57,7 @@ os.environ["CXX"] = "clang++"
 
 
 def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
-    """The file's text. UsageError for a kernel that the boards' rules leave no form for."""
+    """Write the file's text. UsageError for a kernel that the boards' rules leave no form for."""
     signature, asked = made.signature, made.asked("into")
     order, fresh = _order(made)
     has_scalars = all(scalar.name in order for scalar in signature.scalars)
@@ -98,7 +98,7 @@ def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
 
 
 def _order(made: TorchOperator) -> tuple[list[str], list[str]]:
-    """The values of `data` in their order, and the outputs that may follow or be made.
+    """List the values of `data` in their order, and the outputs that may follow or be made.
 
     A task that was imported from a board keeps the order that it has there.
     """
@@ -120,12 +120,12 @@ def _allocated(made: TorchOperator, order: list[str], fresh: list[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """The C++ text without the forbidden word."""
+    """Write the C++ text without the forbidden word."""
     return without(text, FORBIDDEN, "queue", "GPU MODE's boards")
 
 
 def _on_null_queue(found: re.Match[str]) -> str:
-    """The launcher's macros with a literal 0 in the place of what it is given."""
+    """Put a literal 0 into the launcher's macros in the place of what they are given."""
     line = found[0]
     if "KERNEL_LAUNCH" in line:
         head, _, tail = line.partition(") ")

@@ -141,7 +141,7 @@ class Gradient:
                 raise UsageError(f"{self.backward.name} asks for {name}, which {forward.name} does not know")
 
     def _arguments(self) -> list[str]:
-        """The second operator's arguments, in its order."""
+        """List the second operator's arguments, in its order."""
         numbers = {name: f"context_.{name}" for name, _ in self._numbers()}
         tensors = {t.name: self._tensor(t) for t in self.backward.signature.taken}
         return [{**tensors, **numbers}[name] for name in self.backward.names()]

@@ -126,13 +126,13 @@ tensors. Before you publish it, put your licence into `build.toml` and this card
 
 
 def package_of(name: str) -> str:
-    """The name as kernel-builder takes it: two characters at least, a small letter first, no underscore at an end."""
+    """Write the name as kernel-builder takes it: two characters or more, a small letter first, no underscore last."""
     plain = name.lower().strip("_")
     return plain if len(plain) > 1 and plain[0].isalpha() else f"kernel_{plain or 'x'}"
 
 
 def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
-    """The files by path."""
+    """Write the files by path."""
     name, backend = made.name, "cuda" if made.is_cuda else "rocm"
     package, folder = package_of(name), f"{name}_{backend}"
     said, title = lines_of(provenance), spoken(made.launcher.task.title)

@@ -74,7 +74,7 @@ shapes that are not stored here.
 
 
 def hip_project(launcher: Launcher, target: Target, provenance: Provenance) -> dict[str, bytes]:
-    """The files of the project by path. UsageError for a task whose outputs only its own function can judge."""
+    """Write the files of the project by path. UsageError for a task whose outputs only its own function can judge."""
     task = launcher.task
     if task.check is not None:
         raise UsageError(

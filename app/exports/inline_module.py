@@ -31,7 +31,7 @@ COMPILED = load_inline(  # once for this text, then kept in PyTorch's folder of 
 
 
 def compiled_inline(made: TorchOperator, form: OperatorForm, kernel: str, operator: str) -> str:
-    """The lines, after which `COMPILED.SYMBOL` can be called; the module must have imported both names of PyTorch."""
+    """Write the lines after which `COMPILED.SYMBOL` can be called; the module must have imported both PyTorch names."""
     digest = sha256(f"{kernel}\0{operator}".encode()).hexdigest()[:12]  # two exports in one process never share a name
     return _COMPILED.format(
         guard=platform_guard(made.target),

@@ -22,7 +22,7 @@ class DetachedText:
 
 
 def kernel_text(source: str) -> DetachedText:
-    """A candidate's code; lines keep their order."""
+    """Detach a candidate's code; lines keep their order."""
     text = source[plan_span(source)[1] + len("+++*/") :].strip("\n") + "\n"
     pieces, at = list[str](), 0
     includes, macros = dict[str, None](), dict[str, None]()
@@ -41,7 +41,7 @@ def kernel_text(source: str) -> DetachedText:
 
 
 def without_c_linkage(body: str) -> str:
-    """The code with C++ names for what says `extern "C"`: in two namespaces such functions would be one."""
+    """Give C++ names to what says `extern "C"` in the code: in two namespaces such functions would be one."""
     pieces, at, words = list[str](), 0, [token for token in scan(body) if token.kind != "end"]
     for before, token in pairwise(words):
         if before.text == "extern" and token.text == '"C"':
@@ -51,7 +51,7 @@ def without_c_linkage(body: str) -> str:
 
 
 def qualified(source: str, kernel: str) -> str:
-    """The kernel's name with the namespaces in which it is defined."""
+    """Qualify the kernel's name with the namespaces in which it is defined."""
     spaces, words = list[str | None](), list[Token]()
     for token in scan(source):
         if token.kind == "end":
@@ -67,7 +67,7 @@ def qualified(source: str, kernel: str) -> str:
 
 
 def _namespace(words: list[Token]) -> str | None:
-    """The name before a brace: empty for one without a name and for `extern "C"`, None where none is opened."""
+    """Return the name before a brace: empty for one without a name and for `extern "C"`, None where none is opened."""
     texts = [word.text for word in words]
     if texts[-2:] == ["extern", '"C"']:
         return ""
@@ -82,14 +82,14 @@ def _is_kernel(words: list[Token]) -> bool:
 
 
 def names_of(tunables: Mapping[str, int], kernels: Mapping[str, str]) -> str:
-    """The macros around a body: a value for each tunable, and kernels under names of their own."""
+    """Write the macros around a body: a value for each tunable, and kernels under names of their own."""
     rows = [f"#define {name} {value}" for name, value in tunables.items()]
     rows += [f"#define {name} {other}" for name, other in kernels.items() if name != other]
     return "\n".join(rows)
 
 
 def with_defaults(source: str, tunables: Mapping[str, int]) -> str:
-    """The file with these values first in their lists, so that it means them when nothing is chosen."""
+    """Put these values first in their lists of the file, so that it means them when nothing is chosen."""
     end = plan_span(source)[1]
     plan = source[:end]
     for name, value in tunables.items():

@@ -40,7 +40,7 @@ os.environ["CXX"] = "hipcc"  # asked for by KernelBench's HIP backend, before Py
 
 
 def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
-    """The file's text. UsageError for a kernel that needs more than the problem's tensors."""
+    """Write the file's text. UsageError for a kernel that needs more than the problem's tensors."""
     signature = made.signature
     refuse_beyond(signature, "KernelBench")
     if signature.asked:
@@ -64,7 +64,7 @@ def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
 
 
 def _interface(made: TorchOperator) -> tuple[str, str]:
-    """The constructor's text and the parameters of `forward`: of the problem's Model where the task came from one.
+    """Write the constructor and the parameters of `forward`: of the problem's Model where the task came from one.
 
     The same constructor draws the same weights: KernelBench seeds its generator before each.
     """
@@ -93,7 +93,7 @@ def _interface(made: TorchOperator) -> tuple[str, str]:
 
 
 def _body(made: TorchOperator) -> str:
-    """The call. A buffer of the problem's Model that it updates is an output of the task, and no result of forward."""
+    """Write the call. A buffer of the problem's Model that it updates is an output of the task, not of forward."""
     signature = made.signature
     call = f"COMPILED.{made.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.taken)})"
     kept = {f"new_{tensor.name}": tensor.parameter for tensor in signature.taken if tensor.parameter}
@@ -116,7 +116,7 @@ def _attribute(path: str) -> str:
 
 
 def _argument(tensor: TensorSpec) -> str:
-    """The tensor in the layout and, for integers, in the type of the task: KernelBench makes floats of them."""
+    """Write the tensor in the layout and, for integers, in the type of the task: KernelBench makes floats of them."""
     typed = _attribute(tensor.parameter) if tensor.parameter else tensor.name
     if not _is_float(tensor):
         typed = f"{typed}.to({TYPES[tensor.dtype][0]})"

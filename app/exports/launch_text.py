@@ -37,7 +37,7 @@ class LaunchText:
     bytes_of: Mapping[str, str]
 
     def rows(self, launches: Sequence[Launch], depth: int = 0) -> Iterator[str]:
-        """The statements, indented from nothing."""
+        """Write the statements, indented from nothing."""
         for number, group in groupby(launches, lambda x: x.loops[depth].number if len(x.loops) > depth else 0):
             body = list(group)
             if number:
@@ -77,7 +77,7 @@ class LaunchText:
         yield from _called(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
 
     def _contents(self, launch: Launch) -> Iterator[str]:
-        """A variable of the device becomes what a buffer is, from a place of it on, as far as both reach."""
+        """Write the launch that gives a device's variable a buffer's contents from a place on, as far as both reach."""
         given = str(launch.args[0])
         yield f"const void* argument0_ = {self.text.pointer(given)};"
         yield f"long long argument1_ = {self.text.bytes_behind(given, self.bytes_of)};"
@@ -105,7 +105,7 @@ class LaunchText:
 
 
 def variable_text(launches: Sequence[Launch]) -> str:
-    """The kernels that write variables of the device, as far as they are used; they stand before the device code."""
+    """Write the kernels that write variables of the device, as far as they are used; they stand before its code."""
     text = step_kernels([x for x in launches if x.writes_variable]).replace("ks_", "")
     return (
         f"namespace {{\nnamespace {_VARIABLES} {{\n{text}}}  // namespace {_VARIABLES}\n}}  // namespace\n"
@@ -115,12 +115,12 @@ def variable_text(launches: Sequence[Launch]) -> str:
 
 
 def variable_kernel(name: str) -> str:
-    """The name that such a kernel has here."""
+    """Return the name that such a kernel has here."""
     return f"::{_VARIABLES}::{name.removeprefix('ks_')}"
 
 
 def step_text(launches: Sequence[Launch]) -> str:
-    """The kernels of fills and copies, as far as they are used."""
+    """Write the kernels of fills and copies, as far as they are used."""
     text = (
         step_kernels([x for x in launches if x.is_step])
         .replace('extern "C" ', "")

@@ -80,26 +80,26 @@ class Launcher:
         self.includes = list(dict.fromkeys(name for row in self._rows for name in self._text(row).includes))
 
     def parameters(self, is_const: bool = True) -> list[str]:
-        """The parameters of `launch`, but for scratch memory and stream."""
+        """List the parameters of `launch`, but for scratch memory and stream."""
         made = [f"{'const ' if is_const else ''}void* {t.name}" for t in self.signature.inputs]
         made += [f"void* {t.name}" for t in self.signature.outputs]
         made += [f"long long {name}" for name in self.signature.dims]
         return made + [f"{parameter(s)} {s.name}" for s in self.signature.scalars]
 
     def served_by(self, case: Case) -> int:
-        """The number of the kernel of a table that serves the case."""
+        """Return the number of the kernel of a table that serves the case."""
         arms = self._prepared.arms
         return arms.index(self._prepared.arm(case)) if arms else 0
 
     def kernels(self) -> list[str]:
-        """The names of all kernels that are launched, as the source has them."""
+        """List the names of all kernels that are launched, as the source has them."""
         return [bare(x.kernel) for x in self._all_launches() if not x.is_step and not x.writes_variable]
 
     def _all_launches(self) -> list[Launch]:
         return [launch for row in self._rows for launch in row.prepared.candidate.plan.launches]
 
     def text(self) -> str:
-        """The whole file but for its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
+        """Write all of the file but its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
         parts = [self._device(number, row) for number, row in enumerate(self._rows)]
         variables, steps = variable_text(self._all_launches()), step_text(self._all_launches())
         host = [
@@ -118,7 +118,7 @@ class Launcher:
         return kernel_text(row.prepared.source)
 
     def _names(self, number: int, row: _Row) -> dict[str, str]:
-        """The kernels of a row under the names that they have in this file."""
+        """Map the kernels of a row to the names that they have in this file."""
         launches = row.prepared.candidate.plan.launches
         kernels = dict.fromkeys(x.kernel for x in launches if is_plain(x.kernel) and not x.is_step)
         return {name: f"{name}_{number}" if len(self._rows) > 1 else name for name in kernels}
@@ -139,7 +139,7 @@ class Launcher:
         return f"{opened}\n{without_c_linkage(body)}\n}}  // namespace {space}\n{closed}\n"
 
     def _dims(self, row: _Row) -> dict[str, str]:
-        """The names of a plan's expressions in C++."""
+        """Map the names of a plan's expressions to their C++."""
         return {n: n for n in self.signature.dims} | {n: f"{v}ll" for n, v in row.prepared.tunables.items()}
 
     def _scratch(self) -> str:
@@ -199,7 +199,7 @@ class Launcher:
         return [*rows, *(f"        {line}" for line in text.rows(plan.launches))]
 
     def _expressions(self, number: int, row: _Row) -> dict[str, str]:
-        """The address of each kernel in C++, from the global namespace on: a dim or a buffer may have its name."""
+        """Write each kernel's address in C++, from the global namespace on: a dim or a buffer may have its name."""
         space = f"::variant_{number}::" if len(self._rows) > 1 else "::"
         found = dict[str, str]()
         for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):

@@ -12,7 +12,7 @@ _OF_FILES = (".py", ".hip", ".cu", ".cpp", ".h", ".json", ".jsonl", ".zip", ".gz
 
 
 def place_of(out: str | None, default: Path, form: str) -> Path:
-    """The place that `--out` means; a `default` with an ending is a file, without one a folder.
+    """Return the place that `--out` means; a `default` with an ending is a file, without one a folder.
 
     A name without an ending gets the form's, and a folder takes the file under its default name.
     UsageError for a name that says another thing than the form writes.

@@ -20,7 +20,7 @@ class Provenance:
 
 
 def spoken(text: str) -> str:
-    """A title or a name as one line that no comment, docstring or quoted string of an export ends at."""
+    """Write a title or a name as one line that no comment, docstring or quoted string of an export ends at."""
     printable = "".join(each if each.isprintable() else " " for each in text)
     return " ".join(printable.replace("\\", "/").replace('"', "'").replace("*/", "* /").split()).rstrip(".")
 

@@ -35,7 +35,7 @@ def {function}({parameters}):
 
 
 def standalone(task: Task, function: str) -> str:
-    """The text of reference.py without imports from this project.
+    """Write the text of reference.py without imports from this project.
 
     UsageError where it imports more of it than the names of types, or has the function's name already.
     """
@@ -57,7 +57,7 @@ def standalone(task: Task, function: str) -> str:
 
 
 def called_with_tensors(task: Task, function: str, found: dict[str, str], has_scalars: bool = True) -> str:
-    """A function of PyTorch's tensors, inputs then scalars, that returns what the reference makes of them.
+    """Write a function of PyTorch's tensors, inputs then scalars, that returns what the reference makes of them.
 
     `found` has a Python expression for each dim. Column-major tensors come and go as the transposed, dense ones.
     """

@@ -9,7 +9,7 @@ from sandbox.candidate.pp_tokens import scan
 
 
 def without(text: str, word: re.Pattern[str], instead: str, who: str) -> str:
-    """The text, line for line, with another word in names; UsageError where a string literal holds the word."""
+    """Write the text, line for line, with another word in names; UsageError where a string literal holds the word."""
     pieces, at = list[str](), 0
     for token in scan(text):
         pieces += [_blank(text[at : token.start], word), text[token.start : token.end]]

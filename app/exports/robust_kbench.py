@@ -42,7 +42,7 @@ input_names = [{names}]
 
 
 def robust_kbench(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
-    """The files by path. UsageError for a task that the format cannot hold."""
+    """Write the files by path. UsageError for a task that the format cannot hold."""
     task, signature = made.launcher.task, made.signature
     refuse_beyond(signature, "robust-kbench", scalars=True)
     if not made.is_cuda:
@@ -71,7 +71,7 @@ def robust_kbench(made: TorchOperator, provenance: Provenance) -> dict[str, str]
 
 
 def _bound(made: TorchOperator, original: str) -> str:
-    """A `forward` with the parameters of the original's forward_fn, in their order."""
+    """Write a `forward` with the parameters of the original's forward_fn, in their order."""
     found = next(n for n in ast.parse(original).body if isinstance(n, ast.FunctionDef) and n.name == "forward_fn")
     names = [a.arg for a in (*found.args.posonlyargs, *found.args.args, *found.args.kwonlyargs)]
     tensors = {t.name.removeprefix("w_") if t.parameter else t.name: t for t in made.signature.taken}
@@ -111,7 +111,7 @@ def _function(made: TorchOperator, task: Task) -> str:
 
 
 def _drawn(tensor: TensorSpec) -> str:
-    """A Python expression of the input; float32 holds each value of a type that NumPy does not have."""
+    """Write a Python expression of the input; float32 holds each value of a type that NumPy does not have."""
     kind = TYPES[tensor.dtype][0]
     is_narrow = tensor.dtype.startswith(("bf", "e"))
     held = "float32" if is_narrow else kind.removeprefix("torch.")
@@ -119,7 +119,7 @@ def _drawn(tensor: TensorSpec) -> str:
 
 
 def _configs(task: Task) -> dict[str, object]:
-    """The first benchmark alone, or all of them; the constructor takes nothing."""
+    """Return the first benchmark alone, or all of them; the constructor takes nothing."""
     rows = [dict[str, int](case.dims) for case in task.benchmarks]
     return {
         "single_input_configs": rows[:1],

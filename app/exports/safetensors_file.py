@@ -27,7 +27,7 @@ NAMES = {
 
 
 def safetensors_file(arrays: Mapping[str, tuple[str, Array]]) -> bytes:
-    """The file's bytes; arrays come with one of the names in `NAMES`."""
+    """Give the file's bytes; arrays come with one of the names in `NAMES`."""
     header, bodies, at = dict[str, object](), list[bytes](), 0
     for name, (dtype, array) in arrays.items():
         body = np.ascontiguousarray(array).tobytes()

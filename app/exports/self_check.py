@@ -125,7 +125,7 @@ class StoredCase:
 
 
 def stored_cases(task: Task, served_by: Callable[[Case], int] = lambda case: 0) -> list[StoredCase]:
-    """The smallest and the largest test whose data are small enough, and for each other kernel of a table one more.
+    """Choose the smallest and the largest test whose data are small enough, and one for each other kernel of a table.
 
     `served_by` gives the number of the kernel that serves a case.
     """
@@ -163,7 +163,7 @@ def _stored(task: Task, case: Case, prefix: str) -> StoredCase:
 
 
 def program(name: str, task: Task, signature: Signature, cases: list[StoredCase]) -> str:
-    """The C++ text of the program."""
+    """Write the C++ text of the program."""
     functions = [_function(name, task, signature, stored.case, f"case{n}") for n, stored in enumerate(cases)]
     calls = "\n".join(f"    right = case{n}(folder) && right;" for n in range(len(cases)))
     return _PROGRAM.format(name=name, values=VALUES, cases="\n".join(functions), calls=calls)

@@ -63,7 +63,7 @@ class Signature:
 
 
 def signature_of(task: Task) -> Signature:
-    """The task's. UsageError for a name that C++ or Python keeps for itself, or that an export may use."""
+    """Read the task's signature. UsageError for a name that C++ or Python keeps for itself, or an export may use."""
     dims = tuple(task.tests[0].dims)
     for name in (*dims, *(t.name for t in (*task.inputs, *task.outputs)), *(s.name for s in task.scalars)):
         if iskeyword(name) or name in RESERVED or name.endswith("_"):
@@ -101,7 +101,7 @@ def _found(tensors: tuple[TensorSpec, ...]) -> dict[str, Extent]:
 
 
 def identifier(name: str) -> str:
-    """A task's name as a C identifier."""
+    """Return a task's name as a C identifier."""
     made = re.sub(r"\W", "_", name)
     return made if made[:1].isalpha() else f"k_{made}"
 

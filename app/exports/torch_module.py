@@ -80,7 +80,7 @@ def platform_guard(target: Target) -> str:
 
 
 def torch_module(made: TorchOperator, provenance: Provenance, backward: Backward | None = None) -> str:
-    """The module's text."""
+    """Write the module's text."""
     signature, space = made.signature, _space(made)
     outputs = len(signature.outputs)
     said, halves, gradient, check = (
@@ -131,7 +131,7 @@ def _space(made: TorchOperator) -> str:
 
 
 def quoted(kernel: str) -> str:
-    """A C++ text that may stand in a raw string of Python. UsageError for one that may not."""
+    """Quote a C++ text that may stand in a raw string of Python. UsageError for one that may not."""
     if '"""' in kernel:
         raise UsageError("the kernel holds three double quotes in a row, which a Python module cannot quote")
     return kernel

@@ -60,14 +60,14 @@ class TorchOperator:
             raise UsageError("the name 'torch' is PyTorch's own in an export; rename it in the task's task.toml")
 
     def kernel(self) -> str:
-        """The device code with its headers, and the launcher."""
+        """Write the device code with its headers, and the launcher."""
         names = self.launcher.includes
         rows = [f"#include {name}" for name in names if not self._is_ours(name)]
         rows += [headers()[name[1:-1]].replace("#pragma once\n", "") for name in names if self._is_ours(name)]
         return "\n".join([*rows, PLATFORM, self.launcher.text()])
 
     def asked(self, form: OperatorForm) -> tuple[str, ...]:
-        """The dims that the caller must hand over, since no tensor of the call shows them."""
+        """List the dims that the caller must hand over, since no tensor of the call shows them."""
         signature = self.signature
         known = signature.begun if form == "returns" else signature.shown
         return tuple(n for n in signature.asked if n not in known)
@@ -76,12 +76,12 @@ class TorchOperator:
         return self.signature.taken if form == "returns" else self.signature.buffers
 
     def names(self) -> list[str]:
-        """The parameters of the function that returns its outputs."""
+        """List the parameters of the function that returns its outputs."""
         tensors = [t.name for t in self.signature.taken]
         return [*tensors, *self.asked("returns"), *(s.name for s in self.signature.scalars)]
 
     def typed(self) -> list[str]:
-        """The same with their types in Python."""
+        """List the same with their types in Python."""
         kinds = {t.name: "torch.Tensor | None" if t.optional else "torch.Tensor" for t in self.signature.taken}
         kinds |= {s.name: _python_type(s) for s in self.signature.scalars}
         return [f"{name}: {kinds.get(name, 'int')}" for name in self.names()]
@@ -105,7 +105,7 @@ class TorchOperator:
         return "\n".join([*head, *(f"    {line}" for line in body), "}", ""])
 
     def declaration(self, form: OperatorForm) -> str:
-        """The function's head."""
+        """Write the function's head."""
         results = len(self.signature.outputs)
         answer = "at::Tensor" if results == 1 else f"std::tuple<{', '.join(['at::Tensor'] * results)}>"
         rows = [f"const {_tensor_type(tensor)}& {tensor.name}" for tensor in self._given(form)]
@@ -114,11 +114,11 @@ class TorchOperator:
         return f"{answer if form == 'returns' else 'void'} {self.symbol(form)}({', '.join(rows)})"
 
     def symbol(self, form: OperatorForm) -> str:
-        """The function's name."""
+        """Return the function's name."""
         return f"{self.name}_{'operator' if form == 'returns' else 'into'}"
 
     def schema(self) -> str:
-        """The schema of the function that returns its outputs, under the kernel's name."""
+        """Write the schema of the function that returns its outputs, under the kernel's name."""
         signature = self.signature
         parameters = [f"Tensor{'?' if t.optional else ''} {t.name}" for t in signature.taken]
         parameters += [f"int {n}" for n in self.asked("returns")]
@@ -128,7 +128,7 @@ class TorchOperator:
         return f"{self.name}({', '.join(parameters)}) -> {answer}"
 
     def flags(self) -> list[str]:
-        """The device compiler's."""
+        """List the device compiler's flags."""
         halves = [f"-U{name}" for name in LEFT_OUT[self.target.vendor]]
         if self.is_cuda:
             arch = self.target.arch.removeprefix("sm_")
@@ -154,7 +154,7 @@ class TorchOperator:
         return [*rows, f"return {', '.join(outputs)}"]
 
     def described(self, tensor: TensorSpec) -> str:
-        """A line of a docstring."""
+        """Write a line of a docstring."""
         kind = "Returns" if tensor in self.signature.outputs else "Takes"
         layout = ", its columns dense" if tensor.layout == "column_major" else ""
         layout += f", with strides of [{', '.join(tensor.strides)}] elements" if tensor.strides else ""
@@ -166,7 +166,7 @@ class TorchOperator:
         return self.is_cuda and name[1:-1] in headers()
 
     def _declared(self, queue: str) -> list[str]:
-        """The launcher's functions and the plan's arithmetic."""
+        """Write the launcher's functions and the plan's arithmetic."""
         dims = ", ".join(f"long long {n}" for n in self.signature.dims)
         return [
             f'extern "C" long long {self.name}_scratch_bytes({dims});',
@@ -219,7 +219,7 @@ def _checks(tensor: TensorSpec, first: str) -> list[str]:
 
 
 def _guarded(tensor: TensorSpec, rows: list[str]) -> list[str]:
-    """The checks of an input that may be left out hold where it is there."""
+    """Write the checks of an input that may be left out, which hold where it is there."""
     return [f"if ({tensor.name}.has_value()) {{", *(f"    {row}" for row in rows), "}"] if tensor.optional else rows
 
 
@@ -273,5 +273,5 @@ def _cpp_extent(extent: Extent) -> str:
 
 
 def python_extent(extent: Extent) -> str:
-    """A dim in Python."""
+    """Write a dim in Python."""
     return f"{extent.tensor}.shape[{extent.axis}]" + (f" // {extent.divisor}" if extent.divisor > 1 else "")

@@ -46,29 +46,29 @@ class Amount:
 
 
 def number(value: int) -> Amount:
-    """A constant."""
+    """Make the amount of a constant."""
     return Amount((((), value),) if value else (), value)
 
 
 def named(name: str, value: int | None) -> Amount:
-    """A name, or an expression that is no sum of products."""
+    """Make the amount of a name, or of an expression that is no sum of products."""
     return Amount((((name,), 1),), value)
 
 
 def plus(one: Amount, other: Amount, sign: int = 1) -> Amount:
-    """The sum, or the difference where the sign is -1."""
+    """Give the sum, or the difference where the sign is -1."""
     terms = [*one.terms, *((atoms, sign * scale) for atoms, scale in other.terms)]
     return _made(terms, _value(one, other, lambda a, b: a + sign * b))
 
 
 def times(one: Amount, other: Amount) -> Amount:
-    """The product."""
+    """Give the product."""
     terms = [((*atoms, *more), scale * factor) for atoms, scale in one.terms for more, factor in other.terms]
     return _made(terms, _value(one, other, lambda a, b: a * b))
 
 
 def divided(one: Amount, other: Amount) -> Amount:
-    """The quotient of C++, for numbers that are not negative; ZeroDivisionError."""
+    """Give the quotient of C++, for numbers that are not negative; ZeroDivisionError."""
     if other.value == 0:
         raise ZeroDivisionError
     value = _value(one, other, lambda a, b: a // b)
@@ -84,7 +84,7 @@ def divided(one: Amount, other: Amount) -> Amount:
 
 
 def called(name: str, parts: list[Amount], of: Callable[..., int]) -> Amount:
-    """A function of several numbers."""
+    """Make the amount of a function of several numbers."""
     values = [part.value for part in parts]
     value = None if None in values else of(*values)
     if all(part.constant is not None for part in parts) and value is not None:
@@ -101,7 +101,7 @@ def joined(one: Amount, sign: str, other: Amount, of: Callable[[int, int], int])
 
 
 def _exact(one: Amount, other: Amount) -> Amount | None:
-    """The quotient where the divisor is a product that is in every term."""
+    """Give the quotient where the divisor is a product that is in every term."""
     if len(other.terms) != 1 or not one.terms:
         return None
     (divisor, by), found = other.terms[0], list[tuple[tuple[str, ...], int]]()
@@ -118,7 +118,7 @@ def _exact(one: Amount, other: Amount) -> Amount | None:
 
 
 def _made(terms: Terms, value: int | None) -> Amount:
-    """The terms put together; of equal products the first order of factors stays, which is that of the file's axes."""
+    """Put the terms together; of equal products the first order of factors stays, which is that of the file's axes."""
     sums: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
     for atoms, scale in terms:
         own = tuple(sorted(atoms))

@@ -14,7 +14,7 @@ _CONDITION = re.compile(r"[\d\s()!&|<>=+\-*/%]*")
 
 
 def read_lines(text: str) -> tuple[list[Token], dict[str, Macro]]:
-    """The tokens outside of directives, and the macros that are defined where they stand last."""
+    """Read the tokens outside of directives, and the macros that are defined where they stand last."""
     macros: dict[str, Macro] = {}
     kept = list[Token]()
     for row in _taken(rows(scan(text)), macros):
@@ -23,7 +23,7 @@ def read_lines(text: str) -> tuple[list[Token], dict[str, Macro]]:
 
 
 def _taken(lines: Iterator[list[Token]], macros: dict[str, Macro]) -> Iterator[list[Token]]:
-    """The rows of taken branches; definitions are put into `macros`."""
+    """Yield the rows of taken branches; definitions are put into `macros`."""
     open_ = list[tuple[bool, bool]]()  # of each condition: it is taken, one of its branches was
     for row in lines:
         is_on = all(taken for taken, _ in open_)

@@ -44,7 +44,7 @@ class ExpressionReader(WordReader):
     """Reads expressions."""
 
     def expression(self, level: int = 1) -> Node:
-        """An expression whose operators bind at least so strongly."""
+        """Read an expression whose operators bind at least so strongly."""
         if self.depth > MOST_DEPTH:
             raise ValueError("too deep")
         self.depth += 1
@@ -102,7 +102,7 @@ class ExpressionReader(WordReader):
         return SizeOf("", self.expression(14))
 
     def _bracket(self) -> Node:
-        """A cast or an expression in parentheses."""
+        """Read a cast or an expression in parentheses."""
         end = closing(list(self.words), self.at)
         inner = [w.text for w in self.words[self.at + 1 : end]]
         if self.is_type(inner) or (len(inner) == 2 and inner[1] == "*" and inner[0].isidentifier()):
@@ -173,7 +173,7 @@ class ExpressionReader(WordReader):
         return Name(text, arguments)
 
     def _expanded(self, macro: Macro) -> Node:
-        """A macro's expression; where it has none, that of its first argument that is one."""
+        """Expand a macro to its expression; where it has none, to that of its first argument that is one."""
         given, parameters = self.raw_list(), macro.parameters or ()
         if len(given) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
             for body in _expressions(_filled(macro, given)):
@@ -193,7 +193,7 @@ class ExpressionReader(WordReader):
         return Unknown()
 
     def _after(self, value: Node) -> Node:
-        """The words behind an operand: calls, elements, members, launches."""
+        """Read the words behind an operand: calls, elements, members, launches."""
         while True:
             text = self.peek()
             if text == "(":
@@ -268,7 +268,7 @@ def _number(text: str) -> int | float:
 
 
 def _filled(macro: Macro, given: Sequence[list[Word]]) -> list[Word]:
-    """A macro's words with the arguments in their places."""
+    """Fill a macro's words with the arguments in their places."""
     parameters = macro.parameters or ()
     named = [name for name in parameters if name != "__VA_ARGS__"]
     held = dict(zip(named, given, strict=False))

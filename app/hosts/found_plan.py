@@ -36,12 +36,12 @@ class HostPlan:
     others: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
 
     def text(self, amount: Amount) -> str:
-        """An expression over the dims: the other names are numbers."""
+        """Write an expression over the dims: the other names are numbers."""
         text = self.over_dims(amount.text)
         return text if names_in(text) else str(evaluate(text, {}))
 
     def over_dims(self, text: str) -> str:
-        """The text with numbers for sizes that are no dims."""
+        """Put numbers into the text for sizes that are no dims."""
 
         def meant(match: re.Match[str]) -> str:
             name = match[0]
@@ -53,7 +53,7 @@ class HostPlan:
 
 
 def entry_of(file: HostFile, wanted: str) -> Function:
-    """The function that launches: the one that is named, main, or the only one that no other calls."""
+    """Find the function that launches: the one that is named, main, or the only one that no other calls."""
     if wanted in file.functions:
         return file.functions[wanted]
     if wanted and wanted not in file.kernels:
@@ -74,7 +74,7 @@ def entry_of(file: HostFile, wanted: str) -> Function:
 def found_plan(
     text: str, wanted: str = "", sizes: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
 ) -> HostPlan:
-    """The plan of a file's host half; HostUnclear where there is none to be found."""
+    """Find the plan of a file's host half; HostUnclear where there is none to be found."""
     file = read_host_file(text)
     if not file.kernels:
         raise HostUnclear("it has no kernel (__global__ function)")
@@ -197,7 +197,7 @@ def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
 
 
 def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], wholes: Mapping[str, int]) -> dict[str, int]:
-    """The multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
+    """Find the multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
     found: dict[str, int] = {}
     for amount in (e for s in steps if s.kind == "launch" for e in _amounts(s)):
         for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\w+)(?!\w| \+)", amount.text):

@@ -72,7 +72,7 @@ def of_reals(sign: str, left: Amount | Real, right: Amount | Real) -> Value:
 
 
 def of_function(name: str, given: list[Value]) -> Value | None:
-    """The value of a function of the standard library, or of a helper whose name says what it does; None for others."""
+    """Compute a function of the standard library, or a helper whose name says what it does; None for others."""
     amounts = [g for g in given if isinstance(g, Amount)]
     plain = name.split("::")[-1]
     if plain in ("min", "max") and len(amounts) == len(given) > 1:
@@ -101,7 +101,7 @@ def of_function(name: str, given: list[Value]) -> Value | None:
 
 
 def converted(kind: Type, value: Value) -> Value:
-    """The value in another type."""
+    """Convert the value to another type."""
     if isinstance(value, Pointer) and kind.stars:
         return Pointer(value.buffer, value.offset, kind)
     if isinstance(value, HostArray) and kind.stars and value.type.base in ("char", "void", ""):

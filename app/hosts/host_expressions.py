@@ -39,15 +39,15 @@ class HostExpressions:
         self._opened = set[str]()
 
     def call(self, node: Call, frame: Frame) -> Value:
-        """The value of a call."""
+        """Evaluate a call."""
         raise NotImplementedError
 
     def launch(self, node: LaunchNode, frame: Frame) -> None:
-        """A kernel is launched."""
+        """Launch a kernel."""
         raise NotImplementedError
 
     def value(self, node: Node, frame: Frame) -> Value:
-        """The value of an expression; `NOTHING` for one that is not known."""
+        """Evaluate an expression; `NOTHING` for one that is not known."""
         self.memory.work += 1
         if self.memory.work > MOST_WORK:
             raise HostUnclear("its host half computes too long before it launches")
@@ -89,11 +89,11 @@ class HostExpressions:
         return NOTHING
 
     def kind(self, words: str, frame: Frame) -> Type:
-        """The type that words name here."""
+        """Return the type that words name here."""
         return type_of(words.split(), {**self.file.types, **frame.types})
 
     def variable(self, node: Name, frame: Frame) -> Value:
-        """The value of a name."""
+        """Return the value of a name."""
         holder, name = frame.holder(node.text)
         if name in holder.variables:
             return holder.variables[name]
@@ -109,7 +109,7 @@ class HostExpressions:
         return Title(node.text, node.arguments)
 
     def _constant(self, name: str) -> Value | None:
-        """The value of a macro or of a constant outside of functions."""
+        """Return the value of a macro or of a constant outside of functions."""
         self._opened.add(name)
         is_fixed = name in self.file.device_names  # device code has it as a constant
         if (declared := self.file.constants.get(name)) is not None:
@@ -236,11 +236,11 @@ class HostExpressions:
         return NOTHING
 
     def cast(self, kind: Type | None, value: Value) -> Value:
-        """The value in another type; as it is where none is named."""
+        """Cast the value to another type; as it is where none is named."""
         return value if kind is None else converted(kind, value)
 
     def made(self, kind: Type, items: list[Value]) -> Value:
-        """The value that a constructor makes."""
+        """Make the value that a constructor makes."""
         if kind.base == "dim3":
             amounts = [item if isinstance(item, Amount) else None for item in items]
             if items and isinstance(items[0], Extents):

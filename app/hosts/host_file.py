@@ -53,12 +53,12 @@ class HostFile:
     both: Mapping[str, Function] = field(default_factory=dict)  # device functions without side effects that hosts call
 
     def statements(self, function: Function) -> tuple[Statement, ...]:
-        """The body of a function."""
+        """Return the body of a function."""
         return StatementReader(function.body, self.macros, frozenset(self.types) | self.records).block()
 
 
 def read_host_file(text: str) -> HostFile:
-    """The parts of a file; one that is not understood is empty."""
+    """Read the parts of a file; one that is not understood is empty."""
     tokens, macros = read_lines(text)
     declarations = declarations_of(tokens, {n for n, m in macros.items() if m.parameters is not None}) or []
     kernels, functions, both = dict[str, Function](), dict[str, Function](), dict[str, Function]()
@@ -99,7 +99,7 @@ def read_host_file(text: str) -> HostFile:
 
 
 def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
-    """The namespaces around each token that stands in some, by its place."""
+    """Map the place of each token that stands in namespaces to their names."""
     open_, found = list[str](), dict[int, str]()
     for at, token in enumerate(tokens):
         if token.text == "{" and token.kind == "mark":
@@ -113,7 +113,7 @@ def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 def _layout(declared: Declaration, types: Mapping[str, Type]) -> dict[str, tuple[HostParameter, ...]]:
-    """The fields of a struct that has nothing but numbers and pointers."""
+    """Read the fields of a struct that has nothing but numbers and pointers."""
     words = words_of(declared.tokens)
     texts = [w.text for w in words]
     if texts[:1] not in (["struct"], ["typedef"]) or "{" not in texts or not {"(", "[", "=", ":"}.isdisjoint(texts):
@@ -130,7 +130,7 @@ def _layout(declared: Declaration, types: Mapping[str, Type]) -> dict[str, tuple
 
 
 def _static_members(declared: Declaration) -> list[Function]:
-    """The functions of a class that need no object of it."""
+    """List the functions of a class that need no object of it."""
     texts = [t.text for t in declared.tokens]
     inner = declared.tokens[texts.index("{") + 1 : -2] if "{" in texts else ()
     members = declarations_of([t for t in inner if t.text not in ("public", "private", "protected")], set()) or []
@@ -138,7 +138,7 @@ def _static_members(declared: Declaration) -> list[Function]:
 
 
 def _closed(used: set[str], macros: Mapping[str, Macro]) -> frozenset[str]:
-    """The names with those that their macros use."""
+    """Return the names with those that their macros use."""
     fresh = [n for n in used if n in macros]
     while fresh:
         more = {w.text for w in macros[fresh.pop()].body} - used
@@ -179,7 +179,7 @@ def _function(declared: Declaration) -> Function:
 
 
 def _opens_parameters(words: Sequence[Word], at: int) -> bool:
-    """True for the parenthesis behind a function's name, and not that of `__launch_bounds__` or an attribute."""
+    """Tell whether a parenthesis is behind a function's name, and not that of `__launch_bounds__` or an attribute."""
     return (
         at > 0
         and words[at - 1].kind == "name"

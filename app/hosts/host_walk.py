@@ -38,11 +38,11 @@ class HostWalk(HostVariables):
     """Executes statements on values that may not be known."""
 
     def loop(self, loop: Repetition, frame: Frame) -> str:
-        """A loop; loops are for those that can count their turns."""
+        """Run a loop; loops are for those that can count their turns."""
         raise NotImplementedError
 
     def run_entry(self, function: Function, frame: Frame) -> None:
-        """The function with which it begins."""
+        """Run the function with which it begins."""
         self._frames.append(frame)
         self.run(self.file.statements(function), frame)
 
@@ -98,7 +98,7 @@ class HostWalk(HostVariables):
         return self.run(statement.yes if known else statement.no, frame)
 
     def _launches(self, body: Sequence[Statement]) -> bool:
-        """True where the statements launch, themselves or through functions."""
+        """Tell whether the statements launch, themselves or through functions."""
         return launches(body) or any(self._reaches(name) for name in called_names(body))
 
     def _both(self, statement: If, test: Amount, frame: Frame) -> bool:
@@ -114,7 +114,7 @@ class HostWalk(HostVariables):
         return True
 
     def _either(self, statement: If, test: Amount, frame: Frame) -> str:
-        """The branch that is taken; numbers that it leaves different are chosen by the test."""
+        """Run the branch that is taken; numbers that it leaves different are chosen by the test."""
         state, steps, decided = self.state(), len(self.memory.steps), len(self.memory.decisions)
         taken, other = (statement.yes, statement.no) if test.value else (statement.no, statement.yes)
         left = self.run(other, frame)
@@ -133,7 +133,7 @@ class HostWalk(HostVariables):
         return left
 
     def _learn(self, test: Node, body: Sequence[Statement], frame: Frame) -> None:
-        """A program that ends where a size is no multiple of a number says so of the size."""
+        """Learn of a size from a program that ends where the size is no multiple of a number."""
         if not any(ends(s) for s in body):
             return
         if isinstance(test, Binary) and test.sign == "||":
@@ -147,7 +147,7 @@ class HostWalk(HostVariables):
                 self.memory.multiples[size.text] = step.value
 
     def _unknown(self, statement: If, frame: Frame) -> str:
-        """A test that is not known: what either branch changes is not known afterwards."""
+        """Run a test that is not known: what either branch changes is not known afterwards."""
         test = self.value(statement.test, frame)
         if isinstance(test, Amount) and self._launches((*statement.yes, *statement.no)):
             self.memory.needed |= {n for n in test.names if self.memory.sizes.get(n) is None}
@@ -161,7 +161,7 @@ class HostWalk(HostVariables):
         return ""
 
     def _reaches(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
-        """True where a host function launches a kernel, itself or through others."""
+        """Tell whether a host function launches a kernel, itself or through others."""
         if name in seen or name not in self.file.functions:
             return False
         texts = {w.text for w in self.file.functions[name].body}

@@ -22,7 +22,7 @@ ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&="
 def instance_of(
     host: HostExpressions, function: Function, kernel: Name, given: tuple[Value, ...], frame: Frame
 ) -> tuple[str, Mapping[str, Type]]:
-    """The kernel's name with its template's arguments, and the types that these are."""
+    """Return the kernel's name with its template's arguments, and the types that these are."""
     title = f"{function.scope}::{function.name}" if function.scope else function.name
     if not function.template:
         return title, {}
@@ -57,7 +57,7 @@ def _deduced(host: HostExpressions, function: Function, name: str, given: tuple[
 
 
 def _constant(host: HostExpressions, text: str, kernel: str, frame: Frame) -> str:
-    """A template's argument that is a number: its value, since plans have no names there."""
+    """Read a template's argument that is a number: its value, since plans have no names there."""
     if not text:
         raise HostUnclear(f"an argument of the template {kernel} is not known")
     try:
@@ -74,7 +74,7 @@ def _constant(host: HostExpressions, text: str, kernel: str, frame: Frame) -> st
 def arguments_of(
     host: HostExpressions, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
 ) -> tuple[tuple[tuple[Value, Type], ...], tuple[tuple[int, int], ...]]:
-    """The values with the types of the parameters, and structs among them; HostUnclear for what no plan can pass."""
+    """Give the values with the parameters' types, and structs among them; HostUnclear for what no plan can pass."""
     known = {**host.file.types, **types}
     found = list[tuple[Value, Type]]()
     if len(given) != len(function.parameters):
@@ -112,7 +112,7 @@ def _passed(
 
 
 def only_reads(body: Sequence[Word], name: str) -> bool:
-    """True where a kernel takes elements of a pointer and does nothing else with it: many leave `const` out."""
+    """Tell whether a kernel takes elements of a pointer and does nothing else with it: many leave `const` out."""
     is_read = False
     if any(word.text in ("asm", "__asm__", "__asm") for word in body):
         return False

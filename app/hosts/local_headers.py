@@ -12,7 +12,7 @@ _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', r
 
 
 def with_headers(path: Path, text: str, read: Callable[[Path], str]) -> tuple[str, list[str]]:
-    """The text, and the headers that are neither beside it nor the compiler's, whose includes are empty lines.
+    """Give the text, and the headers that are neither beside it nor the compiler's, whose includes are empty lines.
 
     Only files of its folder and those below it are read.
     """

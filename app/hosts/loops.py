@@ -21,7 +21,7 @@ class Turns:
 
 
 def closed_form(walk: HostExpressions, loop: Repetition, frame: Frame) -> Turns | None:
-    """The turns of a loop; None where they cannot be counted."""
+    """Count the turns of a loop; None where they cannot be counted."""
     if not (isinstance(loop.test, Binary) and isinstance(loop.test.left, Name) and loop.step is not None):
         return None
     name = loop.test.left.text
@@ -67,7 +67,7 @@ def _logarithm(amount: Amount, most: int | None, start: int) -> Amount:
 
 
 def _change(walk: HostExpressions, step: Node, name: str, frame: Frame) -> tuple[str, Amount] | None:
-    """The operator and the number by which the step changes the variable."""
+    """Find the operator and the number by which the step changes the variable."""
     match step:
         case Unary(sign=sign, operand=Name(text=own)) if own == name and sign[:2] in ("++", "--"):
             return sign[0], number(1)

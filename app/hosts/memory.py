@@ -33,7 +33,7 @@ class HostMemory:
     work: int = 0
 
     def size(self, name: str, value: int | None) -> Amount:
-        """A named number; a second one of the same name has a number behind it."""
+        """Name a number; a second one of the same name has a number behind it."""
         given = self.asked.get(name)
         if value is None and self.sizes.get(name) is not None:
             return named(name, self.sizes[name])  # a value that is looked up has the default that has its name
@@ -45,7 +45,7 @@ class HostMemory:
         return named(own, self.sizes[own])
 
     def buffer(self, name: str, kind: Type, count: Amount | None, line: int) -> DeviceBuffer:
-        """A new one."""
+        """Make a new buffer."""
         plain = name.lstrip("_") or "buffer"
         for prefix in ("d_", "dev_", "device_", "gpu_", "g_"):
             if plain.startswith(prefix) and len(plain) > len(prefix):

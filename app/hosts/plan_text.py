@@ -14,7 +14,7 @@ MOST_IN_LINE = 100
 
 
 def plan_text(found: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence[HostStep]) -> str:
-    """The TOML of these steps; `names` are those of the task's tensors."""
+    """Write the TOML of these steps; `names` are those of the task's tensors."""
     lines: list[str] = []
     for group in _groups(steps):
         lines += _table(found, names, group)
@@ -31,7 +31,7 @@ def _of(step: HostStep) -> list[DeviceBuffer]:
 
 
 def _groups(steps: Sequence[HostStep]) -> list[list[HostStep]]:
-    """Steps that stand beside each other in the same loop."""
+    """Group the steps that stand beside each other in the same loop."""
     found: list[list[HostStep]] = []
     for step in steps:
         if found and step.loops and found[-1][0].loops == step.loops:

@@ -39,7 +39,7 @@ class HostRuntime(HostLoops):
     """Everything that a host half calls."""
 
     def call(self, node: Call, frame: Frame) -> Value:
-        """The value of a call, and what it does to buffers."""
+        """Evaluate a call, and what it does to buffers."""
         callee = node.callee
         if isinstance(callee, MemberAccess):
             return self._member(callee, node.arguments, frame)
@@ -147,7 +147,7 @@ class HostRuntime(HostLoops):
             target.frame.variables[target.name] = self._named(target.name, Type("int"), NOTHING)
 
     def _target(self, node: Node, frame: Frame) -> Address | None:
-        """The variable whose address an argument is."""
+        """Find the variable whose address an argument is."""
         while isinstance(node, Cast):
             node = node.operand
         if isinstance(node, Unary) and node.sign == "&" and isinstance(node.operand, Name):
@@ -241,7 +241,7 @@ class HostRuntime(HostLoops):
         return Name(value.text, value.arguments) if isinstance(value, Title) and value.text != node.text else node
 
     def launch(self, node: LaunchNode, frame: Frame) -> None:
-        """A launch, with the kernel's own types for its arguments."""
+        """Record a launch, with the kernel's own types for its arguments."""
         kernel = self._kernel_name(node.kernel, frame)
         given = tuple(self.value(each, frame) for each in node.arguments)
         self._launched(kernel, node.sizes, given, node.line, frame)

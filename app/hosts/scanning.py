@@ -10,7 +10,7 @@ ENDS = frozenset({"exit", "abort", "_exit", "quick_exit"})
 
 
 def element_of(kind: str) -> str | None:
-    """The type of a vector's elements."""
+    """Return the type of a vector's elements."""
     words = kind.split()
     plain = [w for w in words if w not in ("std", "::", "const", "static")]
     if plain[:2] in (["vector", "<"], ["unique_ptr", "<"], ["array", "<"]):
@@ -32,7 +32,7 @@ def _walk(body: object) -> list[object]:
 
 
 def launches(body: Sequence[Statement]) -> bool:
-    """True where a statement launches a kernel itself."""
+    """Tell whether a statement launches a kernel itself."""
     return any(
         isinstance(n, LaunchNode)
         or (isinstance(n, Call) and isinstance(n.callee, Name) and "LaunchKernel" in n.callee.text)
@@ -42,7 +42,7 @@ def launches(body: Sequence[Statement]) -> bool:
 
 
 def called_names(body: Sequence[Statement]) -> set[str]:
-    """The names of functions that the statements call."""
+    """Collect the names of functions that the statements call."""
     return {n.callee.text for n in _walk(body) if isinstance(n, Call) and isinstance(n.callee, Name)}
 
 
@@ -52,7 +52,7 @@ def named_in(body: Sequence[Statement]) -> set[str]:
 
 
 def assigned(body: Sequence[Statement]) -> set[str]:
-    """The names that the statements assign."""
+    """Collect the names that the statements assign."""
     found = set[str]()
     for node in _walk(body):
         if isinstance(node, Binary) and node.sign.endswith("=") and node.sign not in ("==", "!=", "<=", ">="):
@@ -63,12 +63,12 @@ def assigned(body: Sequence[Statement]) -> set[str]:
 
 
 def allocates(body: Sequence[Statement]) -> bool:
-    """True where the statements call for memory, copies or fills."""
+    """Tell whether the statements call for memory, copies or fills."""
     return any("Malloc" in name or "Memcpy" in name or "Memset" in name for name in called_names(body))
 
 
 def ends(statement: Statement) -> bool:
-    """True where a statement ends its function or the program."""
+    """Tell whether a statement ends its function or the program."""
     return any(
         (isinstance(n, Leave) and n.word in ("return", "throw"))
         or (isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.text in ENDS)

@@ -38,7 +38,7 @@ class StatementReader(ExpressionReader):
         return tuple(found)
 
     def statement(self) -> list[Statement]:
-        """The next one; several for the variables of one declaration."""
+        """Read the next statement; several for the variables of one declaration."""
         start, line, depth = self.at, self.line, self.depth
         try:
             return self._read(line)
@@ -176,7 +176,7 @@ class StatementReader(ExpressionReader):
         return Switch(value, tuple((label, tuple(body)) for label, body in arms), line)
 
     def _declaration(self, line: int) -> list[DeclaredVariable] | None:
-        """The variables of a declaration; None for what is none."""
+        """Read the variables of a declaration; None for what is none."""
         start = self.at
         kind = self._type_words()
         if kind is None:
@@ -218,7 +218,7 @@ class StatementReader(ExpressionReader):
         return DeclaredVariable(kind, name, value, line, tuple(extent), is_called)
 
     def _type_words(self) -> list[str] | None:
-        """The words of a type before a declarator."""
+        """Read the words of a type before a declarator."""
         found, has_base = list[str](), False
         while True:
             text = self.peek()

@@ -33,7 +33,7 @@ class HostLoops(HostWalk):
         return self._unrolled(loop, inner)
 
     def _host_loop(self, loop: Repetition, frame: Frame) -> None:
-        """A loop of the host's own: buffers that it names are touched, variables that it assigns are unknown."""
+        """Pass over a loop of the host's own: buffers that it names are touched, variables it assigns are unknown."""
         for name in named_in(loop.body):
             value = frame.variables.get(name)
             if isinstance(value, Pointer):
@@ -72,7 +72,7 @@ class HostLoops(HostWalk):
         return False
 
     def _again(self, loop: Repetition, turns: Turns, frame: Frame, steps: int) -> bool:
-        """The second turn: the first becomes that of even numbers, this one that of odd ones."""
+        """Run the second turn: the first becomes that of even numbers, this one that of odd ones."""
         own, start, _, step = turns.loop
         if start.constant != 0 or step.constant != 1:
             return False
@@ -118,7 +118,7 @@ class HostLoops(HostWalk):
 
 
 def _plain(statement: Statement) -> Statement:
-    """The start of a loop's variable: a number that is no size."""
+    """Turn the declaration of a loop's variable into an assignment: its start is a number that is no size."""
     if isinstance(statement, DeclaredVariable) and statement.value is not None and not statement.extent:
         return Evaluated(Binary("=", Name(statement.name), statement.value), statement.line)
     return statement

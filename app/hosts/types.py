@@ -103,7 +103,7 @@ def size_of(dtype: str) -> int:
 
 
 def type_of(words: Sequence[str], known: Mapping[str, Type] | None = None) -> Type:
-    """The type that these words name; aliases and arguments of templates are in `known`."""
+    """Return the type that these words name; aliases and arguments of templates are in `known`."""
     stars, is_reference = words.count("*"), "&" in words or "&&" in words
     before = words[: words.index("*")] if "*" in words else words
     is_constant = "const" in before or "constexpr" in before

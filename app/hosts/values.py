@@ -76,11 +76,11 @@ class Record:
     fields: tuple[tuple[str, Value], ...]
 
     def field(self, name: str) -> Value:
-        """The value of a field."""
+        """Return the value of a field."""
         return dict(self.fields).get(name, Nothing())
 
     def with_field(self, name: str, value: Value) -> Record:
-        """The same with another value of one."""
+        """Return the same record with another value of one field."""
         return replace(self, fields=tuple((n, value if n == name else v) for n, v in self.fields))
 
 
@@ -110,7 +110,7 @@ class Frame:
     aliases: dict[str, Address] = field(default_factory=dict)  # references
 
     def holder(self, name: str) -> tuple[Frame, str]:
-        """The frame and the name of the variable that a name means here."""
+        """Find the frame and the name of the variable that a name means here."""
         found = self.aliases.get(name)
         return found.frame.holder(found.name) if found else (self, name)
 
@@ -134,6 +134,6 @@ class HostStep:
 
 
 def address_of(name: str, frame: Frame) -> Address:
-    """The variable that a name means in a frame."""
+    """Return the address of the variable that a name means in a frame."""
     holder, own = frame.holder(name)
     return Address(own, holder)

@@ -36,7 +36,7 @@ class HostVariables(HostExpressions):
         raise NotImplementedError
 
     def state(self) -> list[tuple[Frame, dict[str, Value]]]:
-        """The values of all variables now."""
+        """Return the values of all variables now."""
         return [(frame, dict(frame.variables)) for frame in (self.globals, *self._frames)]
 
     def back(self, state: list[tuple[Frame, dict[str, Value]]], steps: int, decided: int) -> None:
@@ -91,7 +91,7 @@ class HostVariables(HostExpressions):
         return HostArray(declared.name, kind, count, items)
 
     def _named(self, name: str, kind: Type, value: Value) -> Value:
-        """A number that the file writes down, under the variable's name; one that is not known, to be asked for."""
+        """Name a number that the file writes down by its variable; one that is not known is to be asked for."""
         if isinstance(value, HostArray):
             return value if value.name == name else HostArray(name, value.type, value.count, value.items)
         is_whole = kind.is_whole or kind.base == "auto"
@@ -104,7 +104,7 @@ class HostVariables(HostExpressions):
     def inside(
         self, function: Function, arguments: Sequence[Node], given: Sequence[Value], frame: Frame, targs: Sequence[str]
     ) -> Value:
-        """The value of a host function's call."""
+        """Compute the value of a host function's call."""
         if len(self._frames) >= MOST_CALLS:
             return NOTHING
         own = Frame()
@@ -140,12 +140,12 @@ class HostVariables(HostExpressions):
 
 
 def is_same(state: Sequence[tuple[Frame, dict[str, Value]]]) -> bool:
-    """True where no variable of these has changed."""
+    """Tell whether no variable of these has changed."""
     return all(f.variables.get(n) is v or f.variables.get(n) == v for f, own in state for n, v in own.items())
 
 
 def exchanged(state: Sequence[tuple[Frame, dict[str, Value]]]) -> list[tuple[DeviceBuffer, DeviceBuffer]]:
-    """The buffers that variables have in place of others: what they had, and what they have."""
+    """List the buffers that variables have in place of others: what they had, and what they have."""
     found = []
     for frame, own in state:
         for name, value in own.items():

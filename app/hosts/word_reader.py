@@ -30,7 +30,7 @@ class WordReader:
     depth: int = field(default=0)
 
     def peek(self, ahead: int = 0) -> str:
-        """The text of a word ahead; empty at the end."""
+        """Return the text of a word ahead; empty at the end."""
         place = self.at + ahead
         return self.words[place].text if place < len(self.words) else ""
 
@@ -46,7 +46,7 @@ class WordReader:
         self.at += 1
 
     def is_type(self, texts: Sequence[str]) -> bool:
-        """True for words that name a type."""
+        """Tell whether words name a type."""
         plain = [t for t in texts if t not in QUALIFIERS and t not in ("*", "&", "std", "::")]
         if not plain:
             return False
@@ -61,7 +61,7 @@ class WordReader:
         return bool(known) and all(t in SIGNS or t == first for t in plain)
 
     def template_arguments(self) -> tuple[str, ...] | None:
-        """The arguments between angle brackets, where that is what they are; the place is behind them then."""
+        """Read the arguments between angle brackets, where that is what they are; the place is behind them then."""
         words, depth, found, part, place = list(self.words), 0, list[str](), list[str](), self.at
         while place < min(len(words), self.at + MOST_ARGUMENT_WORDS):
             text = words[place].text
@@ -86,12 +86,12 @@ class WordReader:
         return None
 
     def _goes_on(self) -> bool:
-        """True where the next word may stand behind a template's arguments."""
+        """Tell whether the next word may stand behind a template's arguments."""
         behind = self.peek()
         return behind in ("(", "<<<", "::", "{", ",", ")", ";", ">", "&", "*", "") or behind.isidentifier()
 
     def raw_list(self) -> list[list[Word]]:
-        """The words of each argument between parentheses."""
+        """Return the words of each argument between parentheses."""
         words = list(self.words)
         end = closing(words, self.at)
         found, part, place = list[list[Word]](), list[Word](), self.at + 1

@@ -18,7 +18,7 @@ class Word:
 
 
 def words_of(tokens: Iterable[Token]) -> list[Word]:
-    """The words; `<<` and `<` without space between them are `<<<`, and `>>` and `>` are `>>>`."""
+    """Split a text into words; `<<` and `<` without space between them are `<<<`, and `>>` and `>` are `>>>`."""
     found: list[Word] = []
     end = -1
     for token in tokens:
@@ -34,7 +34,7 @@ def words_of(tokens: Iterable[Token]) -> list[Word]:
 
 
 def closing(words: list[Word], at: int) -> int:
-    """The place of the bracket that closes the one at this place; the end where there is none."""
+    """Find the bracket that closes the one at this place; the end where there is none."""
     pairs = {"(": ")", "[": "]", "{": "}"}
     depth: list[str] = []
     for place in range(at, len(words)):

@@ -14,7 +14,7 @@ Listing = dict[str, list[dict[str, Any]]]
 
 
 def board_files(folder: Path, text_of: Callable[[Path], str]) -> tuple[Listing, dict[str, str]]:
-    """The cases by role, and the texts of the other modules by name."""
+    """Give the cases by role, and the texts of the other modules by name."""
     task = _task(folder / "task.yml", text_of(folder / "task.yml"))
     listing: Listing = {}
     for role in ("tests", "benchmarks"):

@@ -77,7 +77,7 @@ class ConfigSource(Source):
         return row
 
     def constants(self) -> dict[str, int]:
-        """The sizes of the largest configuration."""
+        """Return the sizes of the largest configuration."""
         return self._listed.sizes
 
     def cases(self) -> Sequence[Mapping[str, float]]:
@@ -86,7 +86,7 @@ class ConfigSource(Source):
         return [{**{n: v for n, v in c.items() if n in sizes}, **self._reals(c)} for c in self._listed.numbers]
 
     def scalars(self) -> Mapping[str, float]:
-        """The real arguments of `forward_fn` for the first configuration."""
+        """Return the real arguments of `forward_fn` for the first configuration."""
         return self._first_reals
 
     @cached_property
@@ -107,7 +107,7 @@ class ConfigSource(Source):
         return self._listed.notes
 
     def _bound(self, constants: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[torch.nn.Module, list[Any], Laws]]:
-        """The arguments that the Model hands to its function, by name; the Model, its inputs, the laws of weights."""
+        """Give the arguments the Model hands to its function, by name; the Model, its inputs, the laws of weights."""
         space = self._space
         others = {n: v[0] if isinstance(v, list) else v for n, v in self._listed.others.items()}
         values = {**others, **self._listed.scalars, **constants}
@@ -175,5 +175,5 @@ def _those(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
 
 
 def _held(name: str, value: Any) -> Any:
-    """A list around a whole number that is no size."""
+    """Put a whole number that is no size into a list."""
     return [value] if FROZEN.search(name.lower()) and isinstance(value, int) else value

@@ -66,7 +66,7 @@ class Imported:
 
 
 def has_torch() -> bool:
-    """True where the extra `torch` is installed."""
+    """Tell whether the extra `torch` is installed."""
     return importlib.util.find_spec("torch") is not None
 
 
@@ -95,7 +95,7 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
 
 
 def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
-    """The outcomes of the first requests, one at least."""
+    """Run the first requests, one at least, and return their outcomes."""
     folder = scratch_folder.make("import")
     try:
         (folder / "request.json").write_text(json.dumps(requests), encoding="utf-8")
@@ -120,7 +120,7 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
 
 
 def _ended(returncode: int, said: str) -> str:
-    """The reason that a process has left no answer, of one that kept to its limits."""
+    """Say why a process has left no answer, of one that kept to its limits."""
     if returncode < 0:
         return f"its process crashed ({signal.Signals(-returncode).name})"
     lines = [line for line in clean(said).splitlines() if line.strip()]
@@ -128,13 +128,13 @@ def _ended(returncode: int, said: str) -> str:
 
 
 def libraries_beside(origin: str | None) -> tuple[Path, ...]:
-    """The folder of CUDA's libraries beside the package with this file; none where its wheel is for the processor."""
+    """Find the folder of CUDA's libraries beside the package with this file; none if its wheel is for the processor."""
     place = Path(origin).resolve().parents[1] / LIBRARIES if origin else None
     return (place,) if place is not None and place.is_dir() else ()
 
 
 def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
-    """The files that the process has left, taken as a stranger's word."""
+    """Take the files that the process has left, as a stranger's word."""
     try:
         answer = decoded(read_output(folder / f"result-{number}.json", MOST_BYTES))
         if not isinstance(answer, dict):

@@ -21,12 +21,12 @@ def split(x: torch.Tensor, size: int, dim: int = 0) -> list[torch.Tensor]:
 
 
 def unbind(x: torch.Tensor, dim: int = 0) -> list[torch.Tensor]:
-    """The parts along an axis, without it."""
+    """Split a tensor into the parts along an axis, without it."""
     return [x.select(dim, i) for i in range(x.shape[dim])]
 
 
 def logcumsumexp(x: torch.Tensor, dim: int) -> torch.Tensor:
-    """The logarithm of each sum of exponentials up to a place, with a maximum of its own."""
+    """Compute the logarithm of each sum of exponentials up to a place, with a maximum of its own."""
     if not x.ndim:
         return x.clone()
     rows = x.movedim(dim, -1)
@@ -46,7 +46,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int = -1,
 ) -> tuple[torch.Tensor, ...]:
-    """The rows of each bag, summed, averaged or compared; what PyTorch keeps for a backward step is left empty."""
+    """Sum, average or compare the rows of each bag; what PyTorch keeps for a backward step is left empty."""
     if padding_idx >= 0:
         raise ImportRefused(f"a bag of embeddings with padding_idx has no translation to NumPy yet; {RECORDS}")
     offsets = offsets[:-1] if include_last_offset else offsets
@@ -68,21 +68,21 @@ def embedding_bag(
 
 
 def adaptive_mean(x: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
-    """The means of the last axes, so many along each: windows of PyTorch's adaptive_avg_pool, which may overlap."""
+    """Average the last axes, so many along each: windows of PyTorch's adaptive_avg_pool, which may overlap."""
     for axis, count in enumerate(counts, -len(counts)):
         x = (x.movedim(axis, -1) @ _shares(x.shape[axis], count).to(x.dtype)).movedim(-1, axis)
     return x
 
 
 def _shares(extent: int, count: int) -> torch.Tensor:
-    """The part that each place of an axis has in each mean."""
+    """Compute the part that each place of an axis has in each mean."""
     places, means = torch.arange(extent)[:, None], torch.arange(count)
     inside = (places >= means * extent // count) & (places * count < (means + 1) * extent)
     return inside.double() / inside.sum(0)
 
 
 def pair_distances(x: torch.Tensor, y: torch.Tensor, power: float, mode: int | None = None) -> torch.Tensor:
-    """The distance of each row of one from each row of the other: `torch.cdist`, whatever way it computes it in."""
+    """Compute the distance of each row of one from each row of the other: `torch.cdist` in any of its ways."""
     apart = (x.unsqueeze(-2) - y.unsqueeze(-3)).abs()
     if power == float("inf"):
         return apart.amax(-1)
@@ -92,14 +92,14 @@ def pair_distances(x: torch.Tensor, y: torch.Tensor, power: float, mode: int | N
 
 
 def windows(x: torch.Tensor, dim: int, size: int, step: int) -> torch.Tensor:
-    """The windows of so many places along an axis, each a step behind the one before, on a last axis of its own."""
+    """Take windows of so many places along an axis, each a step behind the one before, on a last axis of their own."""
     count = (x.shape[dim] - size) // step + 1
     places = torch.arange(count)[:, None] * step + torch.arange(size)[None, :]
     return x.movedim(dim, -1)[..., places].movedim(-2, dim % x.ndim)
 
 
 def diagonal(x: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
-    """The values at equal places of two axes, or `offset` apart, on a last axis of their own."""
+    """Take the values at equal places of two axes, or `offset` apart, on a last axis of their own."""
     square = x.movedim((dim1, dim2), (-2, -1))
     below, beyond = max(0, -offset), max(0, offset)
     places = torch.arange(min(square.shape[-2] - below, square.shape[-1] - beyond))

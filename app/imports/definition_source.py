@@ -107,11 +107,11 @@ class DefinitionSource(Source):
         return self._listed.sizes
 
     def scalars(self) -> Mapping[str, float]:
-        """The real scalars of the largest workload."""
+        """Return the real scalars of the largest workload."""
         return self._listed.scalars
 
     def cases(self) -> Sequence[Mapping[str, float]]:
-        """The workloads."""
+        """List the workloads."""
         return self._listed.numbers
 
     def notes(self) -> Sequence[str]:
@@ -121,7 +121,7 @@ class DefinitionSource(Source):
         return [*self._listed.notes, *more]
 
     def build(self, constants: Mapping[str, Any]) -> Instance:
-        """The function `run` with these axes."""
+        """Build the function `run` with these axes."""
         known, inputs = self._definition, self._definition["inputs"]
         fixed = {a["value"] for a in known["axes"].values() if a.get("type") == "const"}
         space = executed(
@@ -145,7 +145,7 @@ class DefinitionSource(Source):
 
 
 def _called(run: Callable[..., Any], outputs: Mapping[str, list[int]]) -> Callable[..., Any]:
-    """The function, held to the names and shapes of the outputs."""
+    """Hold the function to the names and shapes of the outputs."""
 
     def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
         made = run(*arguments)
@@ -183,7 +183,7 @@ def _check_tensor(name: str, spec: Any, axes: Mapping[str, Any]) -> None:
 
 
 def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
-    """The numbers that FlashInfer-Bench draws."""
+    """Draw the numbers that FlashInfer-Bench draws."""
     if dtype == "bool":
         return torch.randint(0, 2, shape).to(torch.bool)
     if dtype in WHOLE:

@@ -75,7 +75,7 @@ def _compare(
 
 
 def _shows_unwritten(graph: Graph, got: Any, right: Any) -> bool:
-    """True where a value is the one by which the translation marks memory that nothing has written."""
+    """Tell whether a value is the one by which the translation marks memory that nothing has written."""
     asks = any(".empty" in node.op or "_empty" in node.op for node in graph.nodes)
     is_real = asks and np.asarray(got).dtype.kind == "f" and np.shape(got) == np.shape(right)
     return is_real and bool((np.isnan(got) & ~np.isnan(right)).any())  # PyTorch's own memory may hold a few as well
@@ -93,7 +93,7 @@ class Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
 
 
 def agree(mine: Any, right: Any) -> bool:
-    """True where both are the same numbers to nine digits of the largest, infinities and what is no number included."""
+    """Tell whether both are the same numbers to nine digits of the largest, infinities and NaN included."""
     if mine.shape != right.shape:
         return False
     right = right.astype(np.float64)
@@ -105,14 +105,14 @@ def agree(mine: Any, right: Any) -> bool:
 
 
 def doubled(value: Any) -> Any:
-    """A real tensor in double precision; other values as they are."""
+    """Give a real tensor in double precision; other values as they are."""
     if not isinstance(value, torch.Tensor):
         return value
     return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()  # it may be written into
 
 
 def moved(tensor: torch.Tensor) -> torch.Tensor:
-    """A weight a little larger in each element, in double precision, so that a variance stays one."""
+    """Make a weight a little larger in each element, in double precision, so that a variance stays one."""
     if not tensor.is_floating_point():
         return tensor
     generator = torch.Generator().manual_seed(1)

@@ -21,7 +21,7 @@ LEAST_VALUES = 8
 
 
 def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str]) -> Graph | None:
-    """The graph that draws the inputs; None where the file's own way cannot be followed."""
+    """Trace the graph that draws the inputs; None where the file's own way cannot be followed."""
     graphs = []
     for instance in instances:
         if instance.redraw is None:
@@ -49,7 +49,7 @@ def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str
 
 
 def structured(graph: Graph, instances: Sequence[Instance]) -> Graph:
-    """The graph with the structures that its inputs have in every instance."""
+    """Give the graph the structures that its inputs have in every instance."""
     arrays: dict[str, list[Any]] = {}
     for instance in instances:
         for name, value in zip(instance.names, instance.arguments, strict=True):
@@ -60,7 +60,7 @@ def structured(graph: Graph, instances: Sequence[Instance]) -> Graph:
 
 
 def _structure(tensors: Sequence[Any]) -> str:
-    """The structure of all of these matrices, of which one at least is large enough to have one by no accident."""
+    """Find the structure of all of these matrices, of which one at least is large enough to have one by no accident."""
     square = all(t.ndim > 1 and t.shape[-1] == t.shape[-2] and t.is_floating_point() for t in tensors)
     if not square or not any(t.unique().numel() > LEAST_VALUES for t in tensors):
         return ""
@@ -73,7 +73,7 @@ def _tensor_names(instance: Instance) -> list[str]:
 
 
 def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any], dict[str, torch.Tensor]]:
-    """The nodes, those that are the inputs, and the tensors that the file holds, by the names of their nodes."""
+    """Return the nodes, those that are the inputs, and the tensors that the file holds, by the names of their nodes."""
 
     def function() -> list[torch.Tensor]:
         assert instance.redraw is not None

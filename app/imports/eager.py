@@ -25,7 +25,7 @@ def run_eagerly() -> None:
 
 
 def _as_written(function: Any = None, *given: Any, **more: Any) -> Any:
-    """The function itself; as a decorator with options, one that gives it."""
+    """Return the function itself; as a decorator with options, one that gives it."""
     return _as_written if function is None else function
 
 

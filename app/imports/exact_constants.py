@@ -16,7 +16,7 @@ NEAR = 1e-2  # of the largest element: types of eight bits too are rounded to le
 def exact(
     constants: Mapping[str, torch.Tensor], values: Sequence[Any], traced: Callable[[Sequence[Any]], Any]
 ) -> Mapping[str, torch.Tensor]:
-    """The constants without the rounding of a narrow type, where a trace in double precision has as many of them."""
+    """Give the constants unrounded by a narrow type, where a trace in double precision has as many of them."""
     if not any(t.is_floating_point() for t in constants.values()):
         return constants
     torch.set_default_dtype(torch.float64)

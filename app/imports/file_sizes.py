@@ -17,7 +17,7 @@ SHAPED = (*PLAIN, "randint", "full", "normal", "uniform", "standard_normal", "ra
 
 
 def constants_of(tree: ast.Module) -> dict[str, int]:
-    """The whole numbers that the top level names.
+    """Find the whole numbers that the top level names.
 
     Where it names none: the extents that `get_inputs` writes down, and the defaults of constructors.
     """
@@ -26,7 +26,7 @@ def constants_of(tree: ast.Module) -> dict[str, int]:
 
 
 def replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
-    """The tree with other values of these."""
+    """Replace the values of these in the tree."""
     named = any(_is_size(name, value) for name, value in _constants(tree))
     for statement in tree.body:
         for name, value in _assigned(statement):
@@ -80,7 +80,7 @@ def _whole(nodes: list[ast.expr]) -> list[ast.Constant]:
 
 
 def _extents(call: ast.Call) -> list[ast.Constant]:
-    """The numbers of the shape that a call draws."""
+    """Find the numbers of the shape that a call draws."""
     name = ast.unparse(call.func).rpartition(".")[2]
     if name not in SHAPED:
         return []
@@ -90,7 +90,7 @@ def _extents(call: ast.Call) -> list[ast.Constant]:
 
 
 def _ends(call: ast.Call) -> list[ast.Constant]:
-    """The number below which a call draws places, from 0 on."""
+    """Find the number below which a call draws places, from 0 on."""
     if ast.unparse(call.func).rpartition(".")[2] not in ("randint", "integers"):
         return []
     plain = [a for a in call.args if not isinstance(a, (ast.Tuple, ast.List))]
@@ -126,7 +126,7 @@ def _constants(tree: ast.Module) -> list[tuple[str, int]]:
 
 
 def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
-    """The names that a statement gives a value, and the values: one, or as many as names."""
+    """List the names that a statement gives a value, and the values: one, or as many as names."""
     if not isinstance(statement, ast.Assign):
         return []
     target, value = statement.targets[0], statement.value
@@ -138,7 +138,7 @@ def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def _folded(value: ast.expr) -> Any:
-    """The value of an expression without names; None for others."""
+    """Evaluate an expression without names; None for others."""
     if any(isinstance(n, (ast.Name, ast.Call, ast.Attribute)) for n in ast.walk(value)):
         return None
     try:
@@ -148,7 +148,7 @@ def _folded(value: ast.expr) -> Any:
 
 
 def _constant(name: str, value: Any, constants: Mapping[str, int]) -> ast.expr | None:
-    """The expression that replaces a constant; None where it stays."""
+    """Give the expression that replaces a constant; None where it stays."""
     if name in constants and isinstance(value, int):
         return ast.Constant(constants[name])
     if isinstance(value, (tuple, list)) and any(f"{name}_{i}" in constants for i in range(len(value))):

@@ -23,7 +23,7 @@ Values = Mapping[str, float]
 
 
 def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None, Values]:
-    """The graph of the function and that of its inputs, checked against PyTorch in double precision; its scalars.
+    """Trace the graph of the function and that of its inputs, checked against PyTorch in double precision; its scalars.
 
     Real arguments differ from trace to trace, so that they are found in the graph; where they are not, they stay as
     they are.
@@ -40,7 +40,7 @@ def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tu
 
 
 def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step: float) -> tuple[Graph, Graph | None]:
-    """An expression that fits the sizes that were seen may fail at others; then it is fitted again, to those too."""
+    """Fit the graphs again to sizes at which an expression fails, since one that fits those seen may fail at others."""
     rng = np.random.default_rng(0)
     configs = sizing.configs(rng)
 
@@ -76,7 +76,7 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
 def _without_idle(
     graph: Graph, drawn: Graph | None, others: Sequence[tuple[Instance, Mapping[str, int], Values]]
 ) -> Graph:
-    """The graph without weights that change nothing, where what is left still is what PyTorch computes."""
+    """Drop weights that change nothing from the graph, where what is left still is what PyTorch computes."""
     idle = idle_weights(graph, drawn, *others[-1])
     if not idle:
         return graph
@@ -131,7 +131,7 @@ def _unified(
 
 
 def _with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:
-    """The error, and the sizes of which each alone decides the numbers that it rests on."""
+    """Return the error with the sizes of which each alone decides the numbers that it rests on."""
     if error.values:
         rows = [dict(zip([c[n] for c in configs], error.values, strict=True)) for n in configs[0]]
         pairs = zip(configs[0], rows, strict=True)
@@ -147,5 +147,5 @@ def named(config: Mapping[str, int]) -> str:
 
 
 def short(error: BaseException) -> str:
-    """An error on one line."""
+    """Write an error on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]

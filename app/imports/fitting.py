@@ -36,14 +36,14 @@ class Fitting:
         self._extents: dict[str, tuple[int, ...]] = {}  # expressions of axes that are no plain dims
 
     def of_first(self, count: int) -> Fitting:
-        """The same over the first sets of dims alone, with what was found; what is one number there stays a number."""
+        """Return the same over the first sets of dims alone, with what was found; what is one number there stays so."""
         made = Fitting(self._configs[:count], self._scalars[:count])
         made._known = {key[:count]: text for key, text in self._known.items()}
         made._extents = {text: values[:count] for text, values in self._extents.items()}
         return made
 
     def integer(self, values: Sequence[int]) -> str | int | None:
-        """The number itself where it is always the same, else its expression; None where there is none."""
+        """Fit an integer: the number itself where it is always the same, else its expression; None if there is none."""
         if len(set(values)) == 1:
             return values[0]
         key = tuple(float(v) for v in values)
@@ -57,7 +57,7 @@ class Fitting:
         return self._known[key]
 
     def real(self, values: Sequence[float]) -> str | float | None:
-        """The same for a real number: a quotient, a root or n / (n - 1) of an integer that has an expression."""
+        """Fit a real number likewise: a quotient, a root or n / (n - 1) of an integer that has an expression."""
         if len(set(values)) == 1:
             return values[0]
         for name in self._scalars[0] if self._scalars else ():
@@ -98,7 +98,7 @@ class Fitting:
         return columns
 
     def _products(self, values: Sequence[int], with_known: bool = False) -> Iterator[str]:
-        """A product of dims times a fraction."""
+        """Yield products of dims times a fraction."""
         columns = self._columns(with_known)
         for count in range(1, MOST_FACTORS + 1):
             for names in itertools.combinations_with_replacement(columns, count):
@@ -114,7 +114,7 @@ class Fitting:
         return f"{_bracketed(text)} // {ratio.denominator}" if ratio.denominator != 1 else text
 
     def _affine(self, values: Sequence[int]) -> Iterator[str]:
-        """A dim, or a sum of two, times a number plus a number."""
+        """Yield a dim, or a sum of two, times a number plus a number."""
         columns = self._columns(False)
         for name, column in columns.items():
             yield from _line(name, column, values)
@@ -155,5 +155,5 @@ def _bracketed(text: str) -> str:
 
 
 def value_of(text: str | int, dims: Mapping[str, int]) -> int:
-    """An integer that was fitted, for some dims."""
+    """Evaluate an integer that was fitted, for some dims."""
     return text if isinstance(text, int) else evaluate(text, dims)

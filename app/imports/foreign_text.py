@@ -40,7 +40,7 @@ class OnProcessor(ast.NodeTransformer):
 
 
 def parsed(path: str, text: str) -> ast.Module:
-    """The tree of a file; ImportRefused for what is no Python."""
+    """Parse a file to its tree; ImportRefused for what is no Python."""
     try:
         return ast.parse(text.removeprefix(BYTE_ORDER))
     except SyntaxError as error:
@@ -50,7 +50,7 @@ def parsed(path: str, text: str) -> ast.Module:
 
 
 def executed(path: str, text: str, tree: ast.Module | None = None, name: str = "imported") -> dict[str, Any]:
-    """The names that the text defines, or what was made of its tree; `name` is the module's."""
+    """Execute the text, or what was made of its tree, and return the names that it defines; `name` is the module's."""
     tree = ast.fix_missing_locations(OnProcessor().visit(tree or parsed(path, text)))
     module = sys.modules[name] = types.ModuleType(name)  # dataclasses look their own module up there
     space = module.__dict__
@@ -73,7 +73,7 @@ class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module, where it is one of them."""
+        """Find the module, where it is one of them."""
         return importlib.util.spec_from_loader(fullname, self) if fullname in self._texts else None
 
     def exec_module(self, module: types.ModuleType) -> None:

@@ -61,7 +61,7 @@ def make_golden(wanted: Wanted, folder: Path) -> Made:
 
 
 def _sizes(wanted: Wanted, original: Dims) -> tuple[Sizing | None, list[Dims]]:
-    """The sizes that may change, and constants to look at; the file's own where none can."""
+    """Find the sizes that may change, and constants to look at; the file's own where none can."""
     if not original:
         raise ImportRefused(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
@@ -78,7 +78,7 @@ def _sizes(wanted: Wanted, original: Dims) -> tuple[Sizing | None, list[Dims]]:
 
 
 def _graph(dims: Sequence[Dims], seen: Sequence[Any]) -> Graph:
-    """Inputs and outputs with their shapes over the dims, and no operations."""
+    """Make a graph of inputs and outputs with their shapes over the dims, and no operations."""
     fitting = Fitting(dims)
 
     def shape(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
@@ -127,7 +127,7 @@ def _sound(
     ranges: Mapping[str, tuple[float, float]],
     said: str,
 ) -> tuple[Task, str]:
-    """The task with the first law of inputs under which the linter finds no fault, asked of the function itself."""
+    """Make the task with the first law of inputs in which the linter finds no fault, asked of the function itself."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"original{Path(wanted.origin.source).suffix or '.py'}"
     (folder / name).write_text(wanted.source.original(), encoding="utf-8")

@@ -41,7 +41,7 @@ WHOLE: Mapping[str, str] = {"i64": "int64", "i32": "int32", "i16": "int16", "i8"
 def reference_text(
     title: str, graph: Graph, dims: Sequence[str], law: str, ranges: Mapping[str, tuple[float, float]], draws: int
 ) -> str:
-    """The text of reference.py."""
+    """Write the text of reference.py."""
     types = json.dumps({spec.name: spec.dtype for spec, _ in graph.outputs})
     lines = [f'        "{t.name}": {_drawn(t, ranges)},' for t in graph.inputs]
     used = "\n".join(lines)
@@ -65,19 +65,19 @@ def _drawn(tensor: Tensor, ranges: Mapping[str, tuple[float, float]]) -> str:
 
 
 def recorded_text(manifest: str, said: str, original: str) -> str:
-    """The manifest of a task whose description is the original, and whose inputs are whole draws."""
+    """Write the manifest of a task whose description is the original, and whose inputs are whole draws."""
     description = json.dumps(f"{said} The original:\n\n{original[:MOST_LETTERS]}")
     text = re.sub(r"^description = .*$", lambda _: f"description = {description}", manifest, count=1, flags=re.M)
     return text.replace("\n\n[[input]]", "\nmix = false\nplant = []\n\n[[input]]", 1)
 
 
 def with_golden(manifest: str, draws: int, digest: str) -> str:
-    """The manifest with the table of what is recorded."""
+    """Return the manifest with the table of what is recorded."""
     return manifest.rstrip("\n") + f'\n\n[golden]\ndraws = {draws}\ndigest = "{digest}"\n'
 
 
 def readme_text(title: str, draws: int, cases: Sequence[str]) -> str:
-    """The task's README.md: how weak such a task is."""
+    """Write the task's README.md: how weak such a task is."""
     return f"""# {title}
 
 **golden: {draws} recorded draws.** The original could not be stated in NumPy. It ran once, at the import; `golden.npz`

@@ -61,11 +61,11 @@ class Graph:
     notes: tuple[str, ...] = field(default=())
 
     def shape_of(self, name: str) -> tuple[Size, ...]:
-        """The shape of a value."""
+        """Return the shape of a value."""
         return self.values()[name].shape
 
     def dtype_of(self, name: str) -> str:
-        """The type of a value."""
+        """Return the type of a value."""
         return self.values()[name].dtype
 
     def values(self) -> dict[str, Tensor]:
@@ -74,7 +74,7 @@ class Graph:
         return made | {t.name: t for t in self.inputs}
 
     def needed(self) -> tuple[tuple[Operation, ...], frozenset[str]]:
-        """The nodes that an output rests on, in order, and the names of all values that it rests on."""
+        """Find the nodes that an output rests on, in order, and the names of all values that it rests on."""
         wanted = {name for _, name in self.outputs}
         kept: list[Operation] = []
         for node in reversed(self.nodes):
@@ -85,7 +85,7 @@ class Graph:
 
 
 def refs(value: Any) -> Iterator[str]:
-    """The names of the values that an argument holds."""
+    """Yield the names of the values that an argument holds."""
     if isinstance(value, Ref):
         yield value.name
     elif isinstance(value, (list, tuple)):
@@ -94,7 +94,7 @@ def refs(value: Any) -> Iterator[str]:
 
 
 def uses(graph: Graph, scalar: str) -> bool:
-    """True where a number of the graph follows from the scalar."""
+    """Tell whether a number of the graph follows from the scalar."""
 
     def found(value: Any) -> bool:
         if isinstance(value, (list, tuple)):
@@ -105,7 +105,7 @@ def uses(graph: Graph, scalar: str) -> bool:
 
 
 def users(graph: Graph) -> Mapping[str, int]:
-    """Counts of the places that take each value."""
+    """Count the places that take each value."""
     found: dict[str, int] = {}
     for node in graph.nodes:
         for name in refs([*node.args, *node.kwargs.values()]):

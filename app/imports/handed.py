@@ -10,7 +10,7 @@ REALS = ("f64", "f32", "f16", "bf16")
 
 
 def with_handed(graph: Graph) -> Graph:
-    """The graph in which a result has the name and type of an input of its shape that nothing reads or writes."""
+    """Give a result in the graph the name and type of an input of its shape that nothing reads or writes."""
     _, wanted = graph.needed()
     written = {spec.initial for spec, _ in graph.outputs}
     idle = [t for t in graph.inputs if t.name not in wanted | written and not t.parameter]

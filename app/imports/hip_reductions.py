@@ -36,7 +36,7 @@ class HipReductions(HipValues):
         join: str = "",
         name: str = "sum",
     ) -> str:
-        """A loop over the reduced axes; `join` is the step that takes another lane's result, where it is another."""
+        """Write a loop over the reduced axes; `join` is the step that takes another lane's result, if it is another."""
         x = node.args[0].name
         shape = self._graph.shape_of(x)
         axes, is_shared = reduced_axes(node, len(shape)), node.name in self.shared
@@ -60,7 +60,7 @@ class HipReductions(HipValues):
         return "\n    ".join([*lines, *([f"return {end};"] if end else [])])
 
     def can_share(self, node: Operation) -> bool:
-        """True where a wave can take the elements of one result: they are neighbours, and come in any order."""
+        """Tell whether a wave can take the elements of one result: they are neighbours, and come in any order."""
         if plain(node.op) not in SHAREABLE or not node.dtype:
             return False
         rank = len(self._graph.shape_of(node.args[0].name))
@@ -164,7 +164,7 @@ class HipReductions(HipValues):
         raise ImportRefused(f"a part of {source.op} has no naive kernel yet")
 
     def _ordered(self, source: Operation, at: list[str], rank: int, is_place: bool) -> str:
-        """The element that as many others come before as its place says; of equal ones the first is before."""
+        """Write the element that as many others come before as its place says; of equal ones the first is before."""
         x, axis, descending, _ = order_arguments(source)
         axis %= rank
         one, other = ([*at[:axis], name, *at[axis + 1 :]] for name in ("r", "k"))
@@ -210,7 +210,7 @@ class HipReductions(HipValues):
         return "\n    ".join([*lines, "}" * len(kernel), f"return {end};"])
 
     def scan_rows(self, node: Operation, buffer: str) -> tuple[int, list[str]]:
-        """The axis of a running sum or product, and the statements of one row: each element once."""
+        """Write one row of a running sum or product: its axis and its statements, each element once."""
         at = [f"i{k}" for k in range(len(node.shape))]
         if not at:
             raise ImportRefused("a running sum of a single number has no naive kernel")
@@ -267,7 +267,7 @@ class HipReductions(HipValues):
 
 
 def _normed(node: Operation) -> Operation:
-    """A norm as a sum over the same axes."""
+    """Write a norm as a sum over the same axes."""
     keep = bool(node.args[3]) if len(node.args) > 3 else False
     axes = node.args[2] if len(node.args) > 2 else None
     return Operation(node.name, "aten.sum.dim_IntList", (node.args[0], axes, keep), {}, node.shape, node.dtype)

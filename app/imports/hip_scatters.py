@@ -14,7 +14,7 @@ class HipScatters(HipValues):
     """Bodies of functions that find the value of an element among those that are written to many."""
 
     def _index_put(self, node: Operation, at: list[str]) -> str:
-        """The last of the values that are written here, or the element with their sum."""
+        """Write the last of the values that are written here, or the element with their sum."""
         x, places, values, adds = (*node.args, False)[:4]
         taken = [k for k, place in enumerate(places) if place is not None]
         if masked_places(self._graph, node):

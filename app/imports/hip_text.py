@@ -42,14 +42,14 @@ class _NaiveKernel:
 
 
 def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
-    """The whole file."""
+    """Write the whole file."""
     if any(node.dtype == COMPLEX for node in graph.nodes):
         raise ImportRefused("complex numbers have no naive kernel yet")
     return _text(graph, HipWriter(graph), dims, scalars)
 
 
 def waves_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
-    """The file in which a wave takes each sum over neighbours, loaded by its lanes together; "" where there is none."""
+    """Write the file in which a wave takes each sum over neighbours, loaded by its lanes together; "" if none does."""
     writer = HipWriter(graph)
     writer.shared = frozenset(n.name for n in graph.nodes if n.name in writer.stored and writer.can_share(n))
     return _text(graph, writer, dims, scalars) if writer.shared else ""
@@ -100,7 +100,7 @@ def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequenc
 
 
 def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
-    """The kernels in their order: what others read first."""
+    """List the kernels in their order: what others read first."""
     outputs = {value: spec for spec, value in graph.outputs}
     made = list[_NaiveKernel]()
     for node in graph.nodes:
@@ -134,7 +134,7 @@ def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: st
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
-    """Loads of inputs, then the values in their order; stored ones load what their kernel has left."""
+    """Write loads of inputs, then the values in their order; stored ones load what their kernel has left."""
     lines = []
     begun = {spec.initial for spec, _ in graph.outputs}
     stored_outputs = {value: spec.name for spec, value in graph.outputs if value in writer.stored}

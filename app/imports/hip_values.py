@@ -29,13 +29,13 @@ C_TYPES = {
 
 
 def c_expression(size: Size) -> str:
-    """An expression over dims as C++ on 64-bit numbers; dims are members of `q_`."""
+    """Write an expression over dims as C++ on 64-bit numbers; dims are members of `q_`."""
     text = re.sub(r"[A-Za-z_]\w*", lambda m: f"q_.{m[0]}", str(size)).replace("//", "/")
     return f"({text})" if not re.fullmatch(r"[\w.]+", text) else text
 
 
 def place_in(shape: Sequence[Size], at: Sequence[str]) -> str:
-    """The place of an element in a dense buffer."""
+    """Write the place of an element in a dense buffer."""
     flat = at[0] if at else "0"
     for size, index in zip(shape[1:], at[1:], strict=True):
         flat = f"({flat}) * {c_expression(size)} + {index}"
@@ -43,7 +43,7 @@ def place_in(shape: Sequence[Size], at: Sequence[str]) -> str:
 
 
 def number(value: Any, dtype: str) -> str:
-    """A literal, or a number that follows from the dims."""
+    """Write a literal, or a number that follows from the dims."""
     if isinstance(value, Number):
         text = re.sub(r"[A-Za-z_]\w*", lambda m: m[0] if m[0] == "float" else f"q_.{m[0]}", value.text).replace(
             "//", "/"
@@ -93,11 +93,11 @@ class HipValues:
         self._inputs = {t.name for t in graph.inputs}
 
     def value(self, name: str, at: Sequence[str]) -> str:
-        """The element of a value at these indices."""
+        """Write the element of a value at these indices."""
         return f"{'at' if name in self._inputs else 'f'}_{name}({', '.join(['q_', *at])})"
 
     def operand(self, value: Any, node: Operation, at: Sequence[str]) -> str:
-        """An operand of an element-wise operation at the indices of its result."""
+        """Write an operand of an element-wise operation at the indices of its result."""
         if not isinstance(value, Ref):
             return number(value, node.dtype)
         shape = self._graph.shape_of(value.name)

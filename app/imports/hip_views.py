@@ -38,7 +38,7 @@ class HipViews(HipValues):
     _t_copy = _t
 
     def _reshaped(self, node: Operation, at: list[str]) -> str:
-        """The element at the same place in row-major order; extents of one are left out of it where that is enough."""
+        """Write the element at the same place in row-major order, without extents of one where that is enough."""
         source = self._graph.shape_of(node.args[0].name)
         mine = [(i, s) for i, s in zip(at, node.shape, strict=True) if s != 1]
         if [s for _, s in mine] == [s for s in source if s != 1]:
@@ -57,7 +57,7 @@ class HipViews(HipValues):
     _as_strided_copy = _as_strided
 
     def _flat(self, node: Operation, flat: str) -> str:
-        """The element of the operand at a place in row-major order."""
+        """Write the element of the operand at a place in row-major order."""
         source = self._graph.shape_of(node.args[0].name)
         names, lines = [f"j{k}" for k in range(len(source))], [f"long long n = {flat};"]
         for name, size in list(zip(names, source, strict=True))[:0:-1]:
@@ -133,7 +133,7 @@ class HipViews(HipValues):
         return f"return {self.value(x.name, own)};"
 
     def _index(self, node: Operation, at: list[str]) -> str:
-        """The element at places that other values hold; places below zero count from the end."""
+        """Write the element at places that other values hold; places below zero count from the end."""
         x, places = node.args[:2]
         shape, taken = self._graph.shape_of(x.name), [k for k, p in enumerate(places) if p is not None]
         if taken != list(range(taken[0], taken[-1] + 1)):

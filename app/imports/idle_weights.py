@@ -21,7 +21,7 @@ from tasks.task import Array, Case
 def idle_weights(
     graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int], scalars: Mapping[str, float]
 ) -> list[str]:
-    """The names of inputs that are weights and change no output of this instance."""
+    """Name the inputs that are weights and change no output of this instance."""
     text = reference_text(graph, drawn, list(config), "plain", "check", list(scalars))
     compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
     state = {f"w_{n.replace('.', '_')}": moved(t).numpy() for n, t in instance.state.items()}
@@ -39,7 +39,7 @@ def idle_weights(
 
 
 def without(graph: Graph, idle: Collection[str]) -> Graph:
-    """The graph with zeros for these weights."""
+    """Put zeros into the graph for these weights."""
     gone = [t for t in graph.inputs if t.name in idle]
     zeros = [Operation(t.name, "aten.zeros.default", (list(t.shape),), {}, t.shape, t.dtype) for t in gone]
     notes = [f"{t.name} changes nothing and is left out" for t in gone]

@@ -29,13 +29,13 @@ def updates(graph: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
 
 
 def _writes(node: Any) -> bool:
-    """True for an operation that changes its first operand: `aten.copy_.default`, `aten.add_.Tensor`."""
+    """Tell whether an operation changes its first operand: `aten.copy_.default`, `aten.add_.Tensor`."""
     parts = str(node.target).split(".")
     return parts[0] == "aten" and parts[1].endswith("_") and not parts[1].endswith("__")
 
 
 def _value_written(graph: Any, node: Any) -> Any:
-    """The value that an operation in place leaves, of a node that changes nothing."""
+    """Put a node that changes nothing in the place of an operation in place; return the value that it leaves."""
     _, name, overload = str(node.target).split(".")
     if name == "copy_":
         node.replace_all_uses_with(node.args[1])

@@ -28,7 +28,7 @@ class Matched:
 
 
 def parameters_of(path: str, text: str, function: str) -> tuple[str, list[str]]:
-    """The reference's name and those of its parameters; UsageError where there is no such function."""
+    """Read the reference's name and those of its parameters; UsageError where there is no such function."""
     try:
         tree = ast.parse(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError) as error:
@@ -45,7 +45,7 @@ def parameters_of(path: str, text: str, function: str) -> tuple[str, list[str]]:
 
 
 def matched(found: HostPlan, names: Sequence[str]) -> Matched:
-    """The parameters by their names; those that are left over by their order where there are as many of both."""
+    """Match the parameters by their names; those that are left over by their order where there are as many of both."""
     by_name = {name: _of_that_name(found, name) for name in names}
     taken = {b for b in by_name.values() if isinstance(b, DeviceBuffer)}
     open_names = [n for n in names if by_name[n] is None and _number(found, n) is None]
@@ -115,7 +115,7 @@ def _factors(found: HostPlan, buffer: DeviceBuffer) -> list[str]:
 
 
 def request_of(found: HostPlan, matched: Matched, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
-    """The fields of a source of the kind `kernel`."""
+    """Make the fields of a source of the kind `kernel`."""
     results = [
         [
             b.name if b not in matched.updated else f"new_{b.name}",

@@ -52,7 +52,7 @@ def _is_written(buffer: DeviceBuffer, steps: list[HostStep]) -> bool:
 def _with_copy(
     buffer: DeviceBuffer, steps: list[HostStep], names: dict[DeviceBuffer, str], taken: set[str]
 ) -> tuple[list[HostStep], dict[DeviceBuffer, str]]:
-    """The steps behind a copy of what is given to where the kernels write."""
+    """Put a copy of what is given to where the kernels write before the steps; return these and the names."""
     source = DeviceBuffer(buffer.name, buffer.dtype, buffer.count, 0)
     own = names.get(buffer) or free_name(f"{buffer.name}_work", taken)
     return [HostStep("copy", 0, buffers=(buffer, source)), *steps], {**names, buffer: own, source: buffer.name}

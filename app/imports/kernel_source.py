@@ -41,19 +41,19 @@ class KernelSource(Source):
     multiples: Mapping[str, int] = field(default_factory=dict)
 
     def constants(self) -> dict[str, int]:
-        """The sizes of the host half."""
+        """Return the sizes of the host half."""
         return dict(self.sizes)
 
     def limits(self) -> Mapping[str, int]:
-        """A part of the file's own sizes."""
+        """Return the limits: a part of the file's own sizes."""
         return {n: max(1, v // PART) for n, v in self.sizes.items()}
 
     def original(self) -> str:
-        """The HIP file."""
+        """Return the HIP file."""
         return self.kernel
 
     def build(self, constants: Mapping[str, Any]) -> Instance:
-        """The function for these sizes; ValueError for sizes that the file does not serve."""
+        """Build the function for these sizes; ValueError for sizes that the file does not serve."""
         for name, step in self.multiples.items():
             if constants[name] % step:
                 raise ValueError(f"{name} must be a multiple of {step}")
@@ -87,7 +87,7 @@ class KernelSource(Source):
         return Instance(call, {}, {}, draw(), tuple(self.specs), draw, outputs)
 
     def _counts(self, sizes: Mapping[str, int]) -> list[int]:
-        """The elements of each result whose number the host half says."""
+        """Count the elements of each result whose number the host half says."""
         return [evaluate(count, sizes) for _, _, count, _ in self.results if count]
 
     @staticmethod

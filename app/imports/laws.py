@@ -39,5 +39,5 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
         return made
 
     def law(self, tensor: torch.Tensor) -> str:
-        """The law of a tensor, in words."""
+        """Describe the law of a tensor, in words."""
         return self._said.get(tensor.untyped_storage().data_ptr(), "")

@@ -48,7 +48,7 @@ class ListedCases:
 
 
 def is_size(value: object) -> bool:
-    """True for a positive whole number."""
+    """Tell whether a value is a positive whole number."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 

@@ -100,7 +100,7 @@ class LiveFunction:
     graph: Graph
 
     def reference(self, inputs: Mapping[str, Array], case: Case) -> dict[str, Array]:
-        """The answers in double precision; ImportRefused where it computes in a narrower type."""
+        """Compute the answers in double precision; ImportRefused where it computes in a narrower type."""
         found = self._answers(inputs, case, True)
         for name, array in found.items():
             if array.dtype.kind == "f" and array.dtype != np.float64:
@@ -110,12 +110,12 @@ class LiveFunction:
         return {name: array.astype(np.float64) for name, array in found.items()}
 
     def baseline(self, inputs: Mapping[str, Array], case: Case) -> dict[str, Array]:
-        """The answers in the function's own types."""
+        """Compute the answers in the function's own types."""
         types = {spec.name: spec.dtype for spec, _ in self.graph.outputs}
         return {n: a.astype(numpy_dtype(types[n])) for n, a in self._answers(inputs, case, False).items()}
 
     def starts(self, cases: Sequence[Mapping[str, int]]) -> dict[str, Array]:
-        """The weights as the module draws them, for the dims of each case."""
+        """Draw the weights as the module does, for the dims of each case."""
         found = {}
         for dims in cases if any(t.parameter for t in self.graph.inputs) else ():
             place = ",".join(f"{n}={v}" for n, v in dims.items())

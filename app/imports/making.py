@@ -98,7 +98,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
 def _followed(
     source: Source, original: Mapping[str, int], tried: Trials
 ) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
-    """The graph under sizes that it fits: any, or the steps of the listed cases, or those with what all cases share."""
+    """Trace the graph under sizes that it fits: any, or the listed cases' steps, or those with what all cases share."""
     listed = source.cases()
     ways: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
     if listed:
@@ -162,7 +162,7 @@ class Trials:
     has_run: bool = False
 
     def __call__(self, constants: Mapping[str, int]) -> bool:
-        """True where it runs; ImportRefused where it never can."""
+        """Tell whether it runs; ImportRefused where it never can."""
         try:
             _called(self.source.build({**self.original, **self.source.scalars(), **constants}))
         except FAULTS as error:
@@ -175,7 +175,7 @@ class Trials:
 
 
 def _called(instance: Instance) -> list[torch.Tensor]:
-    """The outputs, twice the same; ImportRefused where they are not."""
+    """Compute the outputs twice, the same; ImportRefused where they are not."""
     with torch.no_grad():
         state = {n: t.clone() for n, t in instance.state.items()}
         one, two = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
@@ -210,7 +210,7 @@ def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
 
 
 def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, float]) -> tuple[Shapes, list[str]]:
-    """The cases of the task, and a note where some of the source's are none."""
+    """List the cases of the task, and a note where some of the source's are none."""
     work, traffic, limits = flops(graph), moved(graph), source.limits()
 
     def cost(dims: Mapping[str, int]) -> float:

@@ -37,7 +37,7 @@ def manifest_text(
     notes: Sequence[str],
     gate: tuple[float, float] | None,
 ) -> str:
-    """The whole file; `gate` is the relative and absolute tolerance of the original."""
+    """Write the whole file; `gate` is the relative and absolute tolerance of the original."""
     declared = [f"{t.name} is always {t.structure.replace('_', ' ')}" for t in graph.inputs if t.structure]
     said = "; ".join([_steps(graph), *declared, *notes])
     lines = [
@@ -79,7 +79,7 @@ def manifest_text(
 
 
 def targets_of(graph: Graph) -> list[str]:
-    """The GPUs that have all types of its tensors."""
+    """List the GPUs that have all types of its tensors."""
     types = {t.dtype for t in (*graph.inputs, *(spec for spec, _ in graph.outputs))}
     found = [name for name, others in OTHER_TYPES.items() if not types & set(others)]
     if not found:
@@ -88,7 +88,7 @@ def targets_of(graph: Graph) -> list[str]:
 
 
 def _steps(graph: Graph) -> str:
-    """The operations in their order, as words."""
+    """Write the operations in their order, as words."""
     names: list[str] = []
     for node in graph.nodes:
         name = plain(node.op).strip("_")
@@ -137,7 +137,7 @@ def moved(graph: Graph) -> str:
 
 
 def _widest(graph: Graph, node: Operation) -> Sequence[Size]:
-    """The shape of what an operation reads where it reduces, else its own."""
+    """Return the shape of what an operation reads where it reduces, else its own."""
     first = node.args[0] if node.args else None
     shape = graph.shape_of(first.name) if isinstance(first, Ref) else ()
     return shape if len(shape) > len(node.shape) else node.shape

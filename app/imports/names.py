@@ -27,17 +27,17 @@ RESERVED = frozenset([*CPP.split(), *PYTHON.split(), *HELPERS])
 
 
 def is_reserved(name: str) -> bool:
-    """True for a name that stands for something else in a generated file."""
+    """Tell whether a name stands for something else in a generated file."""
     return name in RESERVED or iskeyword(name) or LOCAL.fullmatch(name) is not None
 
 
 def is_plain(name: str) -> bool:
-    """True for letters, digits and underscores as C++ and TOML take them."""
+    """Tell whether a name has only letters, digits and underscores as C++ and TOML take them."""
     return re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is not None
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name, or the first with a number behind it that nothing has."""
+    """Return the name, or the first with a number behind it that nothing has."""
     found, number = name, 0
     while is_reserved(found) or found in taken:
         number += 1

@@ -24,7 +24,7 @@ def plain(op: str) -> str:
 
 
 def kind(dtype: str) -> str:
-    """The NumPy type: the one that is computed in, for every floating one."""
+    """Return the NumPy type: the one that is computed in, for every floating one."""
     return NUMPY_TYPES.get(dtype, "kind")
 
 
@@ -35,7 +35,7 @@ def tuple_of(sizes: Any) -> str:
 
 
 def reduced_axes(node: Operation, rank: int) -> list[int]:
-    """The axes that a reduction takes together, ascending."""
+    """List the axes that a reduction takes together, ascending."""
     axes = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim")
     if axes is None or axes == []:
         return list(range(rank))
@@ -43,14 +43,14 @@ def reduced_axes(node: Operation, rank: int) -> list[int]:
 
 
 def keeps(node: Operation) -> bool:
-    """True where a reduction leaves its axes with one element."""
+    """Tell whether a reduction leaves its axes with one element."""
     if node.op.startswith("prims"):
         return False
     return bool(node.kwargs.get("keepdim", node.args[2] if len(node.args) > 2 else False))
 
 
 def correction_of(node: Operation) -> Any:
-    """The number that a variance takes off the count."""
+    """Return the number that a variance takes off the count."""
     if node.op.startswith("prims"):
         return node.args[2] if len(node.args) > 2 else node.kwargs.get("correction", 1)
     return node.kwargs.get("correction", 1) if node.kwargs.get("correction") is not None else 1
@@ -74,7 +74,7 @@ def pool_arguments(node: Operation) -> tuple[Any, list[int], list[int], list[int
 
 
 def pooled_shape(graph: Graph, node: Operation) -> Any:
-    """The shape of the values of a maximum pool, which is that of its first item."""
+    """Return the shape of the values of a maximum pool, which is that of its first item."""
     return next(n.shape for n in graph.nodes if n.op == "getitem" and n.args[0].name == node.name and n.args[1] == 0)
 
 
@@ -95,7 +95,7 @@ def order_arguments(node: Operation) -> tuple[Any, int, bool, Any]:
 
 
 def masked_places(graph: Graph, node: Operation) -> bool:
-    """True where a mask alone says which elements are written, all of them with one value."""
+    """Tell whether a mask alone says which elements are written, all of them with one value."""
     places = node.args[1]
     is_mask = len(places) == 1 and isinstance(places[0], Ref) and graph.dtype_of(places[0].name) == "bool"
     if not is_mask or plain(node.op) != "index_put" or any(node.args[3:4]):

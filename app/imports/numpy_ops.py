@@ -74,7 +74,7 @@ class NumpyWriter(NumpyViews):
     """Expressions for the nodes of one graph; `helpers` are those that they need."""
 
     def expression(self, node: Operation) -> str:
-        """The node's value; ImportRefused for an operation that is not in the table."""
+        """Write the node's value; ImportRefused for an operation that is not in the table."""
         name = plain(node.op)
         special: Callable[[Operation], str] | None = getattr(self, f"_{name.strip('_')}", None)
         if special is not None:

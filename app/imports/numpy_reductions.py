@@ -29,7 +29,7 @@ class NumpyReductions:
         self.helpers: set[str] = set()
 
     def text(self, value: Any) -> str:
-        """An argument as Python."""
+        """Write an argument as Python."""
         if isinstance(value, Ref):
             return value.name
         if isinstance(value, Number):
@@ -41,7 +41,7 @@ class NumpyReductions:
         return "np.nan" if isinstance(value, float) and math.isnan(value) else repr(value)
 
     def shape(self, node: Operation) -> str:
-        """The node's shape as a tuple."""
+        """Write the node's shape as a tuple."""
         return tuple_of(node.shape)
 
     def _sum(self, node: Operation) -> str:

@@ -60,7 +60,7 @@ SAID: Mapping[str, str] = {
 def reference_text(
     graph: Graph, drawn: Graph | None, dims: Sequence[str], law: str, title: str, scalars: Sequence[str] = ()
 ) -> str:
-    """The whole file. `drawn` is the graph of the inputs, whose random numbers become draws."""
+    """Write the whole file. `drawn` is the graph of the inputs, whose random numbers become draws."""
     writer = NumpyWriter(graph)
     body = _body(graph, writer)
     inputs, more = _inputs(graph, drawn)
@@ -119,7 +119,7 @@ def _ends(graph: Graph) -> str:
 
 
 def _stored(dtype: str) -> str:
-    """The NumPy type of an output, as text."""
+    """Return the NumPy type of an output, as text."""
     stored = numpy_dtype(dtype)
     return f'"{stored.name}"' if hasattr(np, stored.name) else f"ml_dtypes.{stored.name}"
 
@@ -148,7 +148,7 @@ def _own(name: str) -> str:
 
 
 def _law(tensor: Tensor) -> str:
-    """A weight's draw: of the magnitude that its law gives, never constant, so that a kernel has to read it."""
+    """Write a weight's draw: of the magnitude that its law gives, never constant, so that a kernel has to read it."""
     shape = tuple_of(tensor.shape)
     if not tensor.parameter:
         if tensor.dtype in WHOLE:
@@ -183,7 +183,7 @@ class _DrawWriter(NumpyWriter):
         self._original = {n.name: n for n in graph.nodes}
 
     def expression(self, node: Operation) -> str:
-        """The node's value."""
+        """Write the node's value."""
         name, shape = plain(node.op), tuple_of(node.shape)
         if name in ("rand", "rand_like", "uniform"):
             if name == "uniform" and len(node.args) > 1:

@@ -53,15 +53,15 @@ class PopcornSource(Source):
         return [*self.listing["benchmarks"], *self.listing["tests"]]
 
     def constants(self) -> dict[str, int]:
-        """The sizes of the largest case."""
+        """Return the sizes of the largest case."""
         return self._listed.sizes
 
     def scalars(self) -> Mapping[str, float]:
-        """The real values of the largest case."""
+        """Return the real values of the largest case."""
         return self._listed.scalars
 
     def cases(self) -> Sequence[Mapping[str, float]]:
-        """The benchmarks."""
+        """List the benchmarks."""
         return self._listed.numbers
 
     def tests(self) -> Sequence[Mapping[str, float]]:
@@ -79,7 +79,7 @@ class PopcornSource(Source):
         return parsed(self.path, self.text).body
 
     def arguments(self) -> Sequence[str]:
-        """The names of the parts of the data."""
+        """List the names of the parts of the data."""
         return self.build({**self.constants(), **self._smallest}).names
 
     @property
@@ -87,7 +87,7 @@ class PopcornSource(Source):
         return self._listed.numbers[-1]
 
     def gate(self) -> tuple[float, float] | None:
-        """The tolerances that the reference gives its matcher."""
+        """Return the tolerances that the reference gives its matcher."""
         for node in ast.walk(parsed(self.path, self.text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == MATCHER:
                 given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
@@ -120,7 +120,7 @@ class PopcornSource(Source):
         return Instance(call, {}, {}, arguments, names, lambda: tuple(_leaves(draw())), hands_out=True)
 
     def _names(self, data: Any, count: int) -> tuple[str, ...]:
-        """The names that ref_kernel takes the parts of its data apart by."""
+        """Find the names that ref_kernel takes the parts of its data apart by."""
         for node in ast.walk(parsed(self.path, self.text)):
             if isinstance(node, ast.FunctionDef) and node.name == "ref_kernel" and node.args.args:
                 taken = node.args.args[0].arg
@@ -135,7 +135,7 @@ class PopcornSource(Source):
 
 
 def _leaves(data: Any) -> Iterator[Any]:
-    """The parts of tuples, lists and dictionaries in their order."""
+    """Yield the parts of tuples, lists and dictionaries in their order."""
     if isinstance(data, dict):
         data = list(data.values())
     if isinstance(data, (tuple, list)):
@@ -146,7 +146,7 @@ def _leaves(data: Any) -> Iterator[Any]:
 
 
 def _filled(data: Any, parts: Iterator[Any]) -> Any:
-    """The same structure with other parts."""
+    """Build the same structure with other parts."""
     if isinstance(data, dict):
         return {n: _filled(v, parts) for n, v in data.items()}
     if isinstance(data, tuple):

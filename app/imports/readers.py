@@ -26,7 +26,7 @@ class ImportPlace:
     function: str = ""
 
     def has(self, name: str) -> bool:
-        """True for a folder with such a file."""
+        """Tell whether a folder has such a file."""
         return (self.path / name).is_file()
 
     @property
@@ -47,7 +47,7 @@ class Gathered:
     is_named: bool = False  # the file's name says what it computes
 
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """The part of an import's request that follows from the files."""
+        """Make the part of an import's request that follows from the files."""
         title = function or (self.path.stem if self.is_named else name).replace("_", " ").strip()
         source = {**self.more, "kind": self.kind, "path": self.path.name, "text": self.text}
         source |= {"function": function if self.kind == "file" else "", "specs": specs, "sizes": sizes}
@@ -75,7 +75,7 @@ class ImportForm:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; UsageError for what is none."""
+    """Read the text of a file; UsageError for what is none."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes, which no source file is")
@@ -155,7 +155,7 @@ FORMS = (
 
 
 def form_of(place: ImportPlace) -> ImportForm:
-    """The form of a place; UsageError for a folder that is none of them, and for a kernel, which states no task."""
+    """Find a place's form; UsageError for a folder that is none of them, and for a kernel, which states no task."""
     if place.path.suffix in KERNELS:
         raise UsageError(
             f"{place.path} is a kernel, and a task needs a statement of what it computes: import a PyTorch or NumPy "

@@ -39,7 +39,7 @@ def _relu(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor
 
 
 def _define(name: str, step: Step) -> None:
-    """An operation over `[time, batch, gates]` that returns all h, the last h and the last c."""
+    """Define an operation over `[time, batch, gates]` that returns all h, the last h and the last c."""
     LIBRARY.define(f"{name}(Tensor given, Tensor h, Tensor c, Tensor w, Tensor b) -> (Tensor, Tensor, Tensor)")
 
     def compute(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
@@ -78,7 +78,7 @@ def _layers(
     both_ways: bool,
     batch_first: Any = None,
 ) -> tuple[torch.Tensor, ...]:
-    """The results of `torch.lstm` and its like for a padded sequence."""
+    """Compute the results of `torch.lstm` and its like for a padded sequence."""
     if isinstance(has_biases, (list, tuple)):
         raise ImportRefused("it runs a recurrent layer on a packed sequence, whose sizes are values of its inputs")
     if dropout and train:

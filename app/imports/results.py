@@ -11,7 +11,7 @@ from app.imports.refusal import ImportRefused
 
 
 def results_of(made: Any) -> list[torch.Tensor]:
-    """The tensors of a tuple, a list or a mapping, of others within it too; nothing for None.
+    """List the tensors of a tuple, a list or a mapping, of others within it too; nothing for None.
 
     ImportRefused for any other value.
     """

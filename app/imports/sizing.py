@@ -41,13 +41,13 @@ class Sizing:
         return {**dims, **self.fixed, **{follower: evaluate(text, dims) for follower, text in self.followers.items()}}
 
     def admits(self, case: Mapping[str, float]) -> bool:
-        """True where a case has the values that stay, and steps and followers as they must be."""
+        """Tell whether a case has the values that stay, and steps and followers as they must be."""
         dims = {n: int(case[n]) for n in self.base}
         own = self.constants(dims)
         return all(v % self.steps[n] == 0 for n, v in dims.items()) and all(case[n] == own[n] for n in own)
 
     def configs(self, rng: np.random.Generator) -> list[Dims]:
-        """The smallest dims and others near them, no two the same."""
+        """Choose the smallest dims and others near them, no two the same."""
         found = [dict(self.base)]
         while len(found) < CONFIGS:
             drawn = {n: v + self.steps[n] * int(rng.integers(0, 8)) for n, v in self.base.items()}
@@ -56,7 +56,7 @@ class Sizing:
         return found
 
     def unseen(self, rng: np.random.Generator) -> list[Dims]:
-        """The smallest dims with one of them larger than any before, in its turn; one step of each; the last is any."""
+        """List the smallest dims with one of them larger than before, in its turn; one step of each; last any dims."""
         base, steps = self.base, self.steps
         found = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
         found += [dict(steps)] if self.begins_later else []
@@ -64,7 +64,7 @@ class Sizing:
 
 
 def common(cases: Sequence[Mapping[str, float]], names: Iterable[str]) -> Dims:
-    """The step that a dim has in all cases that a source lists."""
+    """Find the step that a dim has in all cases that a source lists."""
     return {n: math.gcd(*(int(case[n]) for case in cases)) for n in names}
 
 
@@ -110,13 +110,13 @@ def sized(
 
 
 def _still_runs(found: Sizing, runs: Runs) -> bool:
-    """True where what was found for other sizes holds beside one that has to stay."""
+    """Tell whether what was found for other sizes holds beside one that has to stay."""
     larger = ({**found.base, n: found.base[n] + step} for n, step in found.steps.items() if n in found.base)
     return all(runs(found.constants(dims)) for dims in (found.base, *larger))
 
 
 def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None) -> Sizing:
-    """The sizes beside that one or a smaller one, which keeps its value: the way in which most of them can change."""
+    """Find the sizes beside that one or a smaller one, which keeps its value: the way in which most can change."""
     small = sorted((n for n in original if n != name and original[n] <= original[name]), key=lambda n: original[n])
     ways: list[Sizing] = []
     for kept in [name, *small[:MOST_KEPT]]:
@@ -132,7 +132,7 @@ def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Ma
 def _with_pinned(
     name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None, frees: bool = True
 ) -> Sizing:
-    """The sizes beside one that has to stay as it is: they were tried with another value of it."""
+    """Find the sizes beside one that has to stay as it is: they were tried with another value of it."""
     others = {n: v for n, v in original.items() if n != name}
     if not others:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
@@ -142,7 +142,7 @@ def _with_pinned(
 
 
 def _with_held(original: Mapping[str, int], runs: Runs, steps: Mapping[str, int], held: Collection[str]) -> Sizing:
-    """The others by their steps, from one on; ImportRefused where that does not run."""
+    """Hold some sizes and change the others by their steps, from one on; ImportRefused where that does not run."""
     free = [n for n in original if n not in held]
     found = Sizing({n: steps[n] for n in free}, {n: steps[n] for n in free}, {n: original[n] for n in held})
     tried = [found.base, *({**found.base, n: k * steps[n]} for n in free for k in (2, 3))]
@@ -172,14 +172,14 @@ def _shrunk(dims: Dims, runs: Runs) -> Dims:
 
 
 def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
-    """True where half of every size still runs: shapes of held-out cases may be that small."""
+    """Tell whether half of every size still runs: shapes of held-out cases may be that small."""
     return runs({n: max(1, v // 2) for n, v in dims.items()})
 
 
 def _settle(
     name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS, least: int = 1
 ) -> None:
-    """The step of one dim, or the dim that it follows, or its value where it cannot change."""
+    """Settle the step of one dim, or the dim that it follows, or its value where it cannot change."""
     base = found.base
     for step in steps:
         value = max(least * step, -(-base[name] // step) * step)
@@ -208,7 +208,7 @@ def _roomy(original: int, value: int, step: int) -> tuple[int, int]:
 
 
 def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) -> bool:
-    """True where a constant is a multiple of a dim, or a part of one, and needs to be no more."""
+    """Tell whether a constant is a multiple of a dim, or a part of one, and needs to be no more."""
     if ratio.numerator != 1 and ratio.denominator != 1:
         return False
     step = math.lcm(found.steps.get(other, 1), ratio.denominator)
@@ -223,7 +223,7 @@ def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) 
 
 
 def listed_dims(found: Sizing, cost: Callable[[Mapping[str, int]], float], limit: float) -> list[Dims]:
-    """The smallest dims, uneven ones, and ones as large as the limit of their cost allows."""
+    """List the smallest dims, uneven ones, and ones as large as the limit of their cost allows."""
     steps, base = found.steps, found.base
     uneven = {n: v + steps[n] * (1 + 2 * (i % 2)) for i, (n, v) in enumerate(base.items())}
     large = dict(base)

@@ -53,17 +53,17 @@ class Source:
     sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
 
     def constants(self) -> dict[str, int]:
-        """The whole numbers that the file names or writes down, or that the inputs name."""
+        """Return the whole numbers that the file names or writes down, or that the inputs name."""
         if self.specs:
             return dict(self.sizes)
         return constants_of(self._tree())
 
     def scalars(self) -> Mapping[str, float]:
-        """The real arguments that a caller chooses, with the values of the first case."""
+        """Return the real arguments that a caller chooses, with the values of the first case."""
         return {}
 
     def cases(self) -> Sequence[Mapping[str, float]]:
-        """The cases that the source lists, constants and scalars; none where its constants are the only one."""
+        """List the cases that the source lists, constants and scalars; none where its constants are the only one."""
         return ()
 
     def tests(self) -> Sequence[Mapping[str, float]]:
@@ -71,19 +71,19 @@ class Source:
         return self.cases()
 
     def gate(self) -> tuple[float, float] | None:
-        """The relative and absolute tolerance that the source itself prescribes."""
+        """Return the relative and absolute tolerance that the source itself prescribes."""
         return None
 
     def limits(self) -> Mapping[str, int]:
-        """The largest sizes that tests may have, where the source sets some."""
+        """Return the largest sizes that tests may have, where the source sets some."""
         return {}
 
     def original(self) -> str:
-        """The text that is kept beside the task."""
+        """Return the text that is kept beside the task."""
         return self.text
 
     def arguments(self) -> Sequence[str]:
-        """The names of the values that a call is given, where their order matters to an export."""
+        """List the names of the values that a call is given, where their order matters to an export."""
         return ()
 
     def notes(self) -> Sequence[str]:
@@ -159,7 +159,7 @@ class Source:
 
 
 def length_of(name: str, sizes: Mapping[str, int]) -> int:
-    """The size of a dim, or what an expression of dims or a number in its place says."""
+    """Return the size of a dim, or what an expression of dims or a number in its place says."""
     try:
         return evaluate(name, sizes)
     except PlanError as error:

@@ -13,7 +13,7 @@ DRAWS = 3  # of each test
 
 
 def ratio_of(task: Task) -> float:
-    """A power of two times the standard implementation's error that a loop over each sum stays within, 16 at most.
+    """Find the power of two times the standard implementation's error that a loop over each sum keeps to, at most 16.
 
     NumPy adds in pairs: on a line of thousands its error is a fraction of a loop's, which is as right a kernel.
     """

@@ -17,7 +17,7 @@ class NumpyGenerator:
     """NumPy's generator of random numbers, on PyTorch's state: a file draws its inputs by it."""
 
     def __init__(self, seed: Any = None) -> None:
-        """The seed is left out: the import sets PyTorch's."""
+        """Leave the seed out: the import sets PyTorch's."""
 
     def standard_normal(self, size: Any = None, dtype: Any = None) -> Any:
         """Numbers of mean 0 and deviation 1."""
@@ -44,7 +44,7 @@ class NumpyGenerator:
         return made if dtype is None else made.astype(dtype)
 
     def permutation(self, count: int) -> Any:
-        """The whole numbers below one, in any order."""
+        """Draw the whole numbers below the given one, in any order."""
         return torch._numpy.asarray(torch.randperm(count))
 
 
@@ -69,7 +69,7 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: fl
 
 
 def _beyond(extent: int, before: int, after: int, mode: str) -> torch.Tensor:
-    """The places of an axis that its padded one holds."""
+    """Return the places of an axis that its padded one holds."""
     places = torch.arange(-before, extent + after)
     if mode == "edge":
         return places.clamp(0, extent - 1)
@@ -97,7 +97,7 @@ class OnTorch(ast.NodeTransformer):
 
 
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on PyTorch's tensors."""
+    """Return the function on PyTorch's tensors."""
     import torch._numpy as tnp
 
     tnp.random.default_rng, tnp.random.Generator, tnp.add.at = NumpyGenerator, NumpyGenerator, _add_at

@@ -13,7 +13,7 @@ MOST_STORED_BYTES = 64 << 20  # of tensors that are kept beside a task
 
 
 def definition_of(path: Path, name: str) -> Path:
-    """The definition's file: itself, or the one of that name in a folder of them."""
+    """Find the definition's file: itself, or the one of that name in a folder of them."""
     if path.is_file():
         return path
     found = sorted(p for p in (path / "definitions").rglob("*.json") if not name or p.stem == name)
@@ -26,7 +26,7 @@ def definition_of(path: Path, name: str) -> Path:
 
 
 def workloads_of(path: Path, text: str) -> tuple[str, dict[str, bytes]]:
-    """The lines of its workloads, empty where there are none, and copies of them and their tensors by name."""
+    """Read the lines of its workloads, empty where there are none, and copies of them and their tensors by name."""
     try:
         definition = json.loads(text)
     except (ValueError, RecursionError):
@@ -49,7 +49,7 @@ def workloads_of(path: Path, text: str) -> tuple[str, dict[str, bytes]]:
 
 
 def _stored(root: Path, lines: str) -> dict[str, bytes]:
-    """The tensors that the workloads name, as long as they are small."""
+    """Read the tensors that the workloads name, as long as they are small."""
     found: dict[str, bytes] = {}
     for line in filter(str.strip, lines.splitlines()):
         try:

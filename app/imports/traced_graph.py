@@ -203,7 +203,7 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
 
 
 def _overwrites(graph: Graph, node: Operation) -> bool:
-    """True for several values that are written to places which other values name."""
+    """Tell whether several values are written to places which other values name."""
     is_put = node.op.startswith("aten.index_put.") and not any(node.args[3:4])
     return node.op.startswith("aten.scatter.") or (is_put and not masked_places(graph, node))
 
@@ -235,11 +235,11 @@ class Sizes:
     fitting: Fitting
 
     def shape(self, shapes: Sequence[Sequence[int]]) -> tuple[Any, ...]:
-        """The extents of a value."""
+        """Return the extents of a value."""
         return tuple(self.whole([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
 
     def whole(self, values: Sequence[int]) -> Any:
-        """A whole number; ImportRefused where it follows from the dims in no simple way."""
+        """Write a whole number over the dims; ImportRefused where it follows from them in no simple way."""
         found = self.fitting.integer([int(v) for v in values])
         if found is None:
             raise ImportUnfitted(

@@ -37,12 +37,12 @@ STALLS: Mapping[str, str] = {  # beside the resources that are causes, too: issu
 
 
 def advice_of(kind: str) -> str:
-    """The usual cause of a kind of finding, and what to do; empty where the document has none."""
+    """Give the usual cause of a kind of finding, and what to do; empty where the document has none."""
     return _findings().get(kind, "")
 
 
 def explained(about: str) -> str:
-    """A code, a kind of finding, a resource or a cause of stalls in words; UsageError names what there is."""
+    """Explain a code, a kind of finding, a resource or a cause of stalls in words; UsageError names what there is."""
     name = about.strip()
     if name in CODES:
         return CODES[name]

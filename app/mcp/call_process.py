@@ -24,7 +24,7 @@ GRACE_S = 5.0  # to end the programs that a call has started
 
 
 async def called(asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a call; UsageError or MachineError in a sentence. Cancelling it ends its process."""
+    """Answer a call; UsageError or MachineError in a sentence. Cancelling it ends its process."""
     process = await anyio.open_process(
         [sys.executable, "-P", "-c", PROGRAM, str(ROOT)],
         stdin=subprocess.PIPE,

@@ -17,7 +17,7 @@ _SHAPE = re.compile(r"\b[A-Za-z_]\w*=\d+(?:,\s?[A-Za-z_]\w*=\d+)*(?: \([^)]*\))?
 
 
 def clipped(text: str, most: int = MOST_CHARS) -> str:
-    """The text within a bound, cut at the end of a line where there is one."""
+    """Clip the text to a bound, at the end of a line where there is one."""
     if len(text) <= most:
         return text
     kept = text[:most].rpartition("\n")[0] or text[:most]
@@ -25,12 +25,12 @@ def clipped(text: str, most: int = MOST_CHARS) -> str:
 
 
 def without_shapes(text: str, listed: Collection[str]) -> str:
-    """The text with every shape replaced that is none of the task's listed cases."""
+    """Replace every shape in the text that is none of the task's listed cases."""
     return _SHAPE.sub(lambda found: found.group() if found.group() in listed else HELD_OUT, text)
 
 
 def cleaned(value: Any, secrets: Sequence[str], most: int = MOST_CHARS) -> Any:
-    """An answer of plain data with each text bounded and without keys, each list bounded."""
+    """Clean an answer of plain data: each text bounded and without keys, each list bounded."""
     if isinstance(value, str):
         return clipped(visible(redacted(value, secrets, str(Path.home()))), most)
     if isinstance(value, dict):

@@ -42,7 +42,7 @@ class KernelRequest:
 
 
 def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
-    """The fields of a `TaskSheet`."""
+    """Return the fields of a `TaskSheet`."""
     from agents.scientist.views import reference_text, task_view
     from app.task_folders import open_task
     from sandbox.target import load_target
@@ -64,13 +64,13 @@ def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
 
 
 def check(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
-    """The fields of a `KernelVerdict`."""
+    """Return the fields of a `KernelVerdict`."""
     loaded, made = _judged(settings, asked)
     return verdict_of(made, loaded, asked.source)
 
 
 def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> dict[str, Any]:
-    """The fields of a `SideBySide`; measured times that are close are timed in turns."""
+    """Return the fields of a `SideBySide`; measured times that are close are timed in turns."""
     from agents.bench import BenchKernel
     from agents.scientist.observations import compared_text
 
@@ -90,7 +90,7 @@ def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> di
 
 
 def isa(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
-    """The fields of a `MachineListing`."""
+    """Return the fields of a `MachineListing`."""
     from agents.scientist.observations import loops_text
     from app.wiring import make_compiler, make_disassembler
 
@@ -114,7 +114,7 @@ def isa(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
 
 
 def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
-    """The fields of a `KernelVerdict`, without what held-out cases hold."""
+    """Return the fields of a `KernelVerdict`, without what held-out cases hold."""
     from agents.scientist.views import evidence_of, failure_view
     from app.mcp.advice import advice_of
     from records.concealment import HELD_OUT as TOLD
@@ -181,7 +181,7 @@ def _judged(settings: Settings, asked: KernelRequest) -> tuple[Task, Evaluation]
 
 
 def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
-    """The right kernel against the left one; measured times that are close are taken in turns."""
+    """Compare the right kernel with the left one; measured times that are close are taken in turns."""
     from records.ranking import by_level, is_shorter
 
     before, after = old.geomean_us, new.geomean_us
@@ -197,7 +197,7 @@ def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old:
 
 
 def answered(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to one call in plain data: `answer`, or `refused` with a sentence."""
+    """Answer one call in plain data: `answer`, or `refused` with a sentence."""
     from app.settings import load_settings
 
     try:

@@ -97,7 +97,7 @@ class RunCalls:
             return condition(self._settings, ledger, run)
 
     def best(self, run_id: str) -> dict[str, Any]:
-        """The fields of a `BestKernel`."""
+        """Return the fields of a `BestKernel`."""
         from app.session import summary
 
         with self._records() as (ledger, artefacts):
@@ -111,7 +111,7 @@ class RunCalls:
             return {**told, "run_id": run.id, "attempt": found.id, "source": source, "tunables": dict(attempt.tunables)}
 
     def explain(self, about: str, run_id: str) -> dict[str, Any]:
-        """The fields of an `Explanation`: of a code, a kind, a resource; with a run, of one of its attempts."""
+        """Return the fields of an `Explanation`: of a code, a kind, a resource; with a run, of one of its attempts."""
         if not run_id:
             return {"about": about, "text": explained(about)}
         from app.task_folders import open_task

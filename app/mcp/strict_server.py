@@ -34,12 +34,12 @@ class StrictServer(MCPServer[Any]):
 
 
 def sentence_of(fault: ValidationError) -> str:
-    """The first faults of a call's arguments in one sentence, without the values."""
+    """Put the first faults of a call's arguments into one sentence, without the values."""
     told = [f"{_named(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
     rest = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     return f"the arguments cannot be: {'; '.join(told[:MOST_TOLD])}{rest}"
 
 
 def _named(place: tuple[int | str, ...]) -> str:
-    """The argument, and the field of it, whose name a client may have chosen."""
+    """Name the argument, and the field of it, whose name a client may have chosen."""
     return " ".join(".".join(map(str, place)).split())[:MOST_NAME] or "the call"

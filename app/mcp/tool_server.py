@@ -201,7 +201,7 @@ class AgentTools:
         return FileWritten(**await self._in_thread(self._runs.export, run, path, replace))
 
     def _task(self, name: str) -> str:
-        """A shipped task's name, or the path of a folder of the workspace."""
+        """Give a shipped task's name, or the path of a folder of the workspace."""
         from tasks.loader import task_names
 
         with _told(self._settings):

@@ -25,7 +25,7 @@ class ClientFolder:
         self.root = root.resolve()
 
     def folder(self, name: str) -> Path:
-        """A folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
+        """Find a folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
         with self._opened(_parts(name), name) as number:
             if not stat.S_ISDIR(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no folder")
@@ -36,7 +36,7 @@ class ClientFolder:
         return self.root / name
 
     def read(self, name: str) -> str:
-        """The text of a file of at most 128 KiB."""
+        """Read the text of a file of at most 128 KiB."""
         with self._opened(_parts(name), name) as number:
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no file")
@@ -66,7 +66,7 @@ class ClientFolder:
 
     @contextlib.contextmanager
     def _opened(self, parts: list[str], name: str) -> Iterator[int]:
-        """A descriptor of what these parts lead to, opened part by part."""
+        """Open what these parts lead to, part by part, and give its descriptor."""
         number = os.open(self.root, _OPEN | os.O_DIRECTORY)
         try:
             for part in parts:

@@ -14,12 +14,12 @@ from records.outside_text import visible
 
 
 def as_json(record: Any, extras: Extras) -> str:
-    """The record as JSON text without `<`, so that it may also stand in a page."""
+    """Write the record as JSON text without `<`, so that it may also stand in a page."""
     return json_of(to_plain(record), extras)
 
 
 def json_of(value: Any, extras: Extras) -> str:
-    """The same for plain values."""
+    """Write plain values as such JSON text."""
     text = json.dumps(cleaned(value, extras), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 

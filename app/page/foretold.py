@@ -11,7 +11,7 @@ from records.ledger import Ledger
 
 
 def foretold(ledger: Ledger, run: Run, attempts: Sequence[Attempt]) -> tuple[Pair, ...]:
-    """A pair for each case of each measured kernel that the ledger holds a prediction of, for the same GPU."""
+    """Pair the times of each case of each measured kernel that the ledger holds a prediction of, for the same GPU."""
     measured = (a for a in attempts if a.status == "accepted" and a.time_kind == "measured")
     return tuple(pair for attempt in measured for pair in _pairs(ledger, run, attempt))
 
@@ -29,7 +29,7 @@ def _pairs(ledger: Ledger, run: Run, attempt: Attempt) -> Iterator[Pair]:
 
 
 def _is_prediction(made: Evaluation, run: Run, attempt: Attempt) -> bool:
-    """True for the lab's times of this kernel at these tunables; for which task they are, the cases say."""
+    """Tell whether these are the lab's times of this kernel at these tunables; the cases say for which task."""
     return (
         made.time_kind == "predicted"
         and dict(made.tunables) == dict(attempt.tunables)

@@ -89,7 +89,7 @@ class Gate:
         return held is not None and self._is_token(held.value)
 
     def _has_token(self, scope: Scope) -> bool:
-        """True for the first page only: a token in any other address would end in logs and histories."""
+        """Tell whether the first page comes with the token: in any other address it would end in logs and histories."""
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])
         return scope["path"] == "/" and self._is_token(given[0])
 

@@ -12,19 +12,19 @@ from records.ranking import by_level, is_shorter
 
 
 def time_kind(attempts: Sequence[Attempt]) -> str:
-    """The kind of time the run is ranked by: measured where anything was, for the two are never compared."""
+    """Return the kind of time the run is ranked by: measured where anything was, for the two are never compared."""
     kinds = {a.time_kind for a in attempts if a.status == "accepted" and a.geomean_us is not None}
     return "measured" if "measured" in kinds else "predicted" if kinds else ""
 
 
 def best_attempt(attempts: Sequence[Attempt], ledger: Ledger) -> Attempt | None:
-    """The fastest verified attempt; the earliest of equals."""
+    """Find the fastest verified attempt; the earliest of equals."""
     leading = leaders(attempts, ledger)
     return leading[-1] if leading else None
 
 
 def leaders(attempts: Sequence[Attempt], ledger: Ledger) -> list[Attempt]:
-    """The verified attempts that were the fastest in their turn, as the run decided it."""
+    """List the verified attempts that were the fastest in their turn, as the run decided it."""
     kind = time_kind(attempts)
     timed = [a for a in attempts if a.status == "accepted" and a.geomean_us is not None and a.time_kind == kind]
     leading = timed[:1]
@@ -62,14 +62,14 @@ class Yardsticks:
 
 
 def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
-    """The seeds of a run that its best kernel is told against."""
+    """Find the seeds of a run that its best kernel is told against."""
     seeds = [a for a in attempts if a.generation == 0]
     naive = next((a for a in seeds if a.status == "accepted"), None)
     return Yardsticks(naive, best_attempt(retuned(attempts), ledger))
 
 
 def retuned(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """The kernels of generation 0, and what is one of them with other values of its tunables: no idea is in those."""
+    """List the kernels of generation 0, and those that are one of them with other tunables: no idea is in those."""
     texts, found = set[str](), list[Attempt]()
     for attempt in attempts:
         if attempt.generation == 0 or (attempt.draft and attempt.draft in texts):

@@ -83,7 +83,7 @@ def head_of(
 
 
 def judged(evaluation: Evaluation) -> Judged:
-    """The part of an evaluation that a line shows."""
+    """Return the part of an evaluation that a line shows."""
     slowest = max(evaluation.measurements, key=lambda m: m.time_us, default=None)
     speed, light = evaluation.geomean_us, light_us(evaluation.measurements)
     return Judged(
@@ -162,7 +162,7 @@ def light_us(measurements: Sequence[Measurement]) -> float | None:
 
 
 def literature(events: Sequence[Event], experiments: Sequence[Experiment]) -> tuple[ReadPassage, ...]:
-    """The passages that a run was given, each once, with its readers and the experiments that cite it."""
+    """List the passages that a run was given, each once, with its readers and the experiments that cite it."""
     read: dict[tuple[str, str, str, str], list[str]] = {}
     for payload in (e.payload for e in events if e.kind == "literature"):
         passage, title, section, source, role = (

@@ -44,7 +44,7 @@ class RunReader:
         self._judged: dict[str, Judged] = {}
 
     def head(self) -> RunHead:
-        """The run in one line."""
+        """Describe the run in one line."""
         ledger, run = self._ledger, self._ledger.run(self.run_id)
         attempts = ledger.attempts(run.id)
         leading = leaders(attempts, ledger)
@@ -53,7 +53,7 @@ class RunReader:
         return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
 
     def book(self) -> RunBook:
-        """The run as it stands; LedgerError when a record is damaged."""
+        """Read the run as it stands; LedgerError when a record is damaged."""
         ledger, run = self._ledger, self._ledger.run(self.run_id)
         events, attempts = ledger.events(run.id), ledger.attempts(run.id)
         seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
@@ -96,7 +96,7 @@ class RunReader:
         return (self._sheet(attempt, whole) for attempt in whole.attempts)
 
     def texts(self) -> Iterator[CallText]:
-        """The texts of all calls, in their order."""
+        """Yield the texts of all calls, in their order."""
         calls = self._ledger.calls(self.run_id)
         return (self._call_text(n, call) for n, call in enumerate(calls))
 
@@ -140,7 +140,7 @@ class RunReader:
         )
 
     def call(self, number: int) -> CallText:
-        """The texts of one call; UsageError where the run has none of this number."""
+        """Read the texts of one call; UsageError where the run has none of this number."""
         calls = self._ledger.calls(self.run_id)
         if not 0 <= number < len(calls):
             raise UsageError(f"the run {self.run_id} has no call {number}")
@@ -150,7 +150,7 @@ class RunReader:
         return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
 
     def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
-        """The source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
+        """Read the source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
         attempt = self._attempt(attempt_id)
         return self._artefacts.text(attempt.source), attempt.tunables
 
@@ -194,14 +194,14 @@ class RunReader:
         return known
 
     def _shapes(self, best: Attempt | None, seed: Attempt | None) -> tuple[Shape, ...]:
-        """The best candidate's cases; the seed's time only where it is of the same kind."""
+        """List the best candidate's cases; the seed's time only where it is of the same kind."""
         found = self._ledger.evaluation(best.evaluation_key) if best else None
         before = self._ledger.evaluation(seed.evaluation_key) if seed else None
         times = {(m.case, m.kind): m.time_us for m in before.measurements} if before else {}
         return tuple(Shape(m, times.get((m.case, m.kind))) for m in found.measurements) if found else ()
 
     def _coverage(self, best: Attempt | None) -> str:
-        """The sentence on the winner's confirmation, or on its verification where it was not confirmed."""
+        """Write the sentence on the winner's confirmation, or on its verification where it was not confirmed."""
         if best is None:
             return ""
         read = self._ledger.evaluation
@@ -219,7 +219,7 @@ class RunReader:
         return tuple(f"{c.text} against {names[c.incumbent]}" for c in compared if c.incumbent in names)
 
     def _text(self, digest: str) -> str:
-        """A text, or a sentence in its place: a page must still open when an artefact is lost."""
+        """Read a text, or give a sentence in its place: a page must still open when an artefact is lost."""
         try:
             return self._artefacts.text(digest) if digest else ""
         except (LedgerError, UnicodeDecodeError):
@@ -240,18 +240,18 @@ class _Whole:
 
     @computed_once
     def seed_id(self) -> str:
-        """The best seed as tuned; "" where none was verified."""
+        """Return the id of the best seed as tuned; "" where none was verified."""
         best = yardsticks(self._ledger.attempts(self._run_id, 0), self._ledger).best
         return best.id if best else ""
 
     @computed_once
     def names(self) -> Mapping[str, str]:
-        """The first verified attempt of each evaluation."""
+        """Map each evaluation to its first verified attempt's name."""
         return {a.evaluation_key: a.id for a in reversed(self.attempts) if a.status == "accepted"}
 
     @computed_once
     def paid_by(self) -> Mapping[str, tuple[PaidBy, ...]]:
-        """The verdicts of other runs that this one found, by the evaluation's key."""
+        """Map an evaluation's key to the verdicts of other runs that this one found."""
         found: dict[str, tuple[PaidBy, ...]] = {}
         for told in (e.payload for e in self._ledger.events(self._run_id) if e.kind == "shared"):
             key, purpose, run, who, at = (str(told[name]) for name in ("key", "purpose", "run", "who", "at"))
@@ -272,5 +272,5 @@ class _Whole:
 
 
 def _nothing(attempt: Attempt) -> Evaluation:
-    """An evaluation without content, for an attempt that has none."""
+    """Make an evaluation without content, for an attempt that has none."""
     return Evaluation(attempt.evaluation_key, attempt.candidate_id, attempt.tunables, Verdict("parse", False, "A.2"))

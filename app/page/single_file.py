@@ -55,18 +55,18 @@ SHELL = """<!doctype html>
 
 
 def style() -> str:
-    """The style sheet."""
+    """Read the style sheet."""
     return (FOLDER / "page.css").read_text(encoding="utf-8")
 
 
 def script() -> str:
-    """The program: all scripts in one scope of their own."""
+    """Read the program: all scripts in one scope of their own."""
     parts = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();\n'
 
 
 def served_shell() -> str:
-    """The document that the server hands out; style and program are files beside it."""
+    """Write the document that the server hands out; style and program are files beside it."""
     return SHELL.format(
         policy="",
         title="Kernel Scientist",
@@ -77,7 +77,7 @@ def served_shell() -> str:
 
 
 def render(reader: RunReader, disassemble: Disassemble | None = None) -> str:
-    """The page as text. Machine code is in it for the candidates that led, where `disassemble` has it."""
+    """Write the page as text. Machine code is in it for the candidates that led, where `disassemble` has it."""
     book, extras = reader.book(), reader.extras
     css, js = style(), script()
     sheets = [to_plain(sheet) for sheet in reader.sheets()]
@@ -134,7 +134,7 @@ def _packed(name: str, values: Sequence[Any], reader: RunReader) -> Iterator[str
 
 
 def _block(kind: str, name: str, text: str) -> str:
-    """A block of data, which no browser runs."""
+    """Write a block of data, which no browser runs."""
     return f'<script type="{kind}" id="{name}">{text}</script>'
 
 

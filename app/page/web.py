@@ -59,7 +59,7 @@ class Site:
     _compiling: threading.Lock = field(default_factory=threading.Lock)
 
     def reader(self, run_id: str) -> RunReader:
-        """The reader of a run; UsageError where there is none of exactly this id."""
+        """Open the reader of a run; UsageError where there is none of exactly this id."""
         run = self.ledger.run(run_id)
         if run.id != run_id:
             raise UsageError(f"there is no run {run_id!r}")
@@ -98,14 +98,14 @@ class Site:
         return [News("row", json_of(to_plain(e), extras), e.number) for e in found]
 
     def standing(self, run_id: str) -> str:
-        """The state of a run, or of all, which changes without an event, and also where its process dies."""
+        """Write the state of a run, or of all, which changes without an event, and also where its process dies."""
         runs = [self.ledger.run(run_id)] if run_id else self.ledger.runs()
         states = self.ledger.states(runs)
         return json_of([[r.id, states[r.id], r.pause, r.stop_reason] for r in runs], self.blot)
 
 
 def application(site: Site) -> Starlette:
-    """The routes. Only GET; what is behind them reads and never writes."""
+    """Make the routes. Only GET; what is behind them reads and never writes."""
 
     async def document(request: Request) -> Response:
         return Response(served_shell(), media_type="text/html")
@@ -178,7 +178,7 @@ async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:
 
 
 def _row(request: Request) -> int:
-    """The row after which the page wants news: where its connection broke, else where its data end."""
+    """Find the row after which the page wants news: where its connection broke, else where its data end."""
     given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
 

@@ -65,7 +65,7 @@ class LastingSaver(PostgresSaver):
 def checkpoints(
     address: DatabaseAddress, saver_of: Callable[[Link], LastingSaver] = LastingSaver
 ) -> Iterator[LastingSaver]:
-    """A checkpointer on this database; LedgerError, in one sentence, where the database is at fault."""
+    """Open a checkpointer on this database; LedgerError, in one sentence, where the database is at fault."""
     link = Link(address, "", row_factory=dict_row)
     try:
         with contextlib.closing(link):
@@ -93,7 +93,7 @@ def _set_up(link: Link, saver: LastingSaver) -> None:
 
 
 def _version(link: Link) -> int:
-    """The version of LangGraph's tables; -1 where there are none."""
+    """Read the version of LangGraph's tables; -1 where there are none."""
     if not link.ask("SELECT 1 AS one FROM pg_tables WHERE tablename = 'checkpoint_migrations'").fetchone():
         return -1
     row = link.ask("SELECT coalesce(max(v), -1) AS version FROM checkpoint_migrations").fetchone()

@@ -46,7 +46,7 @@ def address_of(url: str) -> DatabaseAddress:
 
 
 def _written(url: str) -> tuple[str, ...]:
-    """The password of an address, as it is written and with its %XX read."""
+    """Return the password of an address, as it is written and with its %XX read."""
     before, found, _ = url.partition("://")[2].rpartition("@")
     text = before.partition(":")[2] if found else ""
     return text, unquote(text)

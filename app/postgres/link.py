@@ -96,7 +96,7 @@ class Link:
                 self.come_back(error)
 
     def is_lost(self, error: psycopg.Error) -> bool:
-        """True where the connection is gone, and the statement is not to blame."""
+        """Tell whether the connection is gone, and the statement is not to blame."""
         return not self._is_closed and (self.db.closed or error.sqlstate in _GONE)
 
     def come_back(self, error: psycopg.Error) -> None:
@@ -133,7 +133,7 @@ class Link:
 
 
 def connection_options(address: DatabaseAddress) -> dict[str, Any]:
-    """The options of each connection; what the address says of time-outs stays."""
+    """Return the options of each connection; what the address says of time-outs stays."""
     waits = {} if "connect_timeout=" in address.url else {"connect_timeout": CONNECT_S}
     alive = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
     said = {"application_name": "kernel-scientist", "client_encoding": "utf8"}
@@ -166,7 +166,7 @@ def _why_not(error: psycopg.Error, address: DatabaseAddress) -> str:
 
 
 def _last_line(error: psycopg.Error, address: DatabaseAddress) -> str:
-    """The server's own words without a password."""
+    """Return the server's own words without a password."""
     text = error.diag.message_primary or (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
     for password in address.passwords:
         text = text.replace(password, "***")

@@ -68,7 +68,7 @@ class PostgresEngine:
         """Nothing: the server gives space back by itself."""
 
     def soundness(self, table: str) -> str:
-        """True for every row: the server's own checksums are what notices a change on its disk."""
+        """Write the test of a row, true for each: the server's own checksums are what notices a change on its disk."""
         return "1"
 
     def unsound(self, table: str) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ class PostgresEngine:
                     self._open = None
 
     def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """The ledger's tables, each with its columns."""
+        """List the ledger's tables, each with its columns."""
         found: dict[str, tuple[str, ...]] = {}
         for table, column in self.read(_COLUMNS):
             found[table] = (*found.get(table, ()), column)
@@ -132,7 +132,7 @@ class PostgresEngine:
                     give_back(self.link.db, run_id)
 
     def driver(self, run_id: str) -> int | None:
-        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""
         with self.lock, self._explained():
             return self.link.persist(lambda: driver_of(self.link.db, run_id))
 

@@ -120,7 +120,7 @@ def prepare(
 
 
 def _version(db: psycopg.Connection) -> int | None:
-    """The schema of the tables; None where there are none."""
+    """Read the schema of the tables; None where there are none."""
     if not db.execute(_OURS).fetchone():  # read from the table of tables: a name looked up is remembered as absent
         return None
     (version,) = db.execute("SELECT max(version) FROM ledger_schema").fetchone() or (None,)

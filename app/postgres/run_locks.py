@@ -21,7 +21,7 @@ _HOLDER = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AN
 
 
 def number_of(run_id: str) -> int:
-    """The run's advisory lock, of 64 bits."""
+    """Compute the run's advisory lock, of 64 bits."""
     return int.from_bytes(hashlib.sha256(f"kernel-scientist run {run_id}".encode()).digest()[:8], "big", signed=True)
 
 
@@ -55,14 +55,14 @@ def give_back(db: psycopg.Connection, run_id: str) -> None:
 
 
 def driver_of(db: psycopg.Connection, run_id: str) -> int | None:
-    """The process that holds a run; 0 where it is not of this machine, None where none does."""
+    """Find the process that holds a run; 0 where it is not of this machine, None where none does."""
     number = number_of(run_id) & 0xFFFF_FFFF_FFFF_FFFF
     row = db.execute(_HOLDER, (number >> 32, number & 0xFFFF_FFFF)).fetchone()
     return None if row is None else holder_of(db, run_id)[0]
 
 
 def holder_of(db: psycopg.Connection, run_id: str) -> tuple[int, str]:
-    """The process that took a run last, 0 where it is not of this machine, and who runs it."""
+    """Find the process that took a run last, 0 where it is not of this machine, and who runs it."""
     row = db.execute("SELECT process, who FROM holders WHERE run_id = %s", (run_id,)).fetchone()
     if row is None:
         return 0, ""
@@ -71,7 +71,7 @@ def holder_of(db: psycopg.Connection, run_id: str) -> tuple[int, str]:
 
 
 def this_process() -> str:
-    """This process in one line: numbers alone could be those of another machine's."""
+    """Name this process in one line: numbers alone could be those of another machine's."""
     return f"{_boot()} {signature()}"
 
 

@@ -36,7 +36,7 @@ class Answer:
         return cls(cursor.rowcount, tuple(cursor.fetchall()) if cursor.description else ())
 
     def fetchone(self) -> Any:
-        """The first row as a tuple, or None."""
+        """Fetch the first row as a tuple, or None."""
         return self.rows[0] if self.rows else None
 
     def fetchall(self) -> list[Any]:
@@ -163,7 +163,7 @@ class _Changed(Exception):
 
 @cache
 def translated(query: str) -> str:
-    """A statement of the ledger in psycopg's words."""
+    """Write a statement of the ledger in psycopg's words."""
     return query.replace("%", "%%").replace("?", "%s")
 
 
