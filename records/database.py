@@ -56,7 +56,7 @@ class Database:
             yield
 
     def _row(self, query: str, named: Sequence[Any] = ()) -> Any:
-        """The first row that this query finds, as a tuple, or None."""
+        """Return the first row that this query finds, as a tuple, or None."""
         rows = self._rows(query, named)
         return rows[0] if rows else None
 
@@ -103,7 +103,7 @@ class Database:
         return db.execute(query, tuple(given.values())).rowcount > 0
 
     def _known(self, name: tuple[str, ...]) -> Any:
-        """The record of this name where it was read or written lately, else None.
+        """Return the record of this name where it was read or written lately, else None.
 
         Only for records that are written once: one that another process writes later is not missed, because an absence
         is not remembered.

@@ -40,7 +40,7 @@ FINDING_KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 
 
 def kind_named(name: str) -> FindingKind:
-    """The kind of finding that has this name; ValueError where there is none."""
+    """Return the kind of finding that has this name; ValueError where there is none."""
     return FINDING_KINDS[FINDING_KINDS.index(name)]
 
 
@@ -164,7 +164,7 @@ class HotLine:
     stall_cause: str = ""  # of most of `stall_us`
 
     def title(self, name: str) -> str:
-        """A key in words, with the cause of a stall."""
+        """Write a key in words, with the cause of a stall."""
         cause = f", most by {self.stall_cause}," if name == "stall_us" and self.stall_cause else ""
         return name.replace("_", " ") + cause
 

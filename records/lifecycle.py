@@ -71,11 +71,11 @@ class Lifecycle(Diary):
         return self.engine.driving(run_id)
 
     def driver(self, run_id: str) -> int | None:
-        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""
         return self.engine.driver(run_id)
 
     def states(self, runs: Sequence[Run]) -> dict[str, RunState]:
-        """The state of each run by its id, as of now: `stopped` where it should be running and nothing drives it."""
+        """Give the state of each run by id, as of now: `stopped` where it should be running and nothing drives it."""
         found = dict[str, RunState]((run.id, run.status) for run in runs)
         free = [name for name, state in found.items() if state == "running" and self.driver(name) is None]
         if free:

@@ -29,7 +29,7 @@ def cleaned(text: str) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """True where cleaning leaves the text as it is."""
+    """Tell whether cleaning leaves the text as it is."""
     return _UNUSABLE.search(text) is None
 
 

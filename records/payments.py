@@ -188,7 +188,7 @@ class Payments(Diary):
         self._let_go(key)
 
     def lost(self, run_id: str) -> tuple[int, float]:
-        """Calls of a run whose answer was lost, and the dollars that stay spent for them."""
+        """Count the calls of a run whose answer was lost, and the dollars that stay spent for them."""
         query = "SELECT count(*), coalesce(sum(usd), 0.0) FROM calls WHERE run_id = ? AND state = 'lost'"
         found: tuple[int, float] = self._row(query, (run_id,))
         return found

@@ -103,7 +103,7 @@ class RunMeter:
 
     @contextlib.contextmanager
     def driving(self) -> Iterator[None]:
-        """The time in which a process drives the run. What an earlier one had sent when it died is lost."""
+        """Count the time in which a process drives the run. What an earlier one had sent when it died is lost."""
         with self._lock:
             self._read()
             self._ledger.event(self._run_id, DRIVING, {}, is_synced=False)
@@ -118,7 +118,7 @@ class RunMeter:
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
     def told(self, name: str) -> str:
-        """A sentence on a limit that was met."""
+        """Write a sentence on a limit that was met."""
         most = getattr(self.allowance, name, None)
         return f"the limit {name} was met" if most is None else _told(name, most, self.used()[name])
 
@@ -144,7 +144,7 @@ def _told(name: str, most: float, used: float) -> str:
 
 
 def kept_of(name: str, most: float) -> float:
-    """The part of a limit that is kept to verify what was found."""
+    """Return the part of a limit that is kept to verify what was found."""
     share = min(KEPT * most, MOST_KEPT.get(name, 0.0))
     return -(-share // 1) if name == "max_evaluations" else share
 

@@ -67,7 +67,7 @@ class TomlProcess:
             self._end()
 
     def _ask(self, text: str) -> dict[str, Any] | None:
-        """The answer; None where the process has ended over it."""
+        """Ask for the answer; None where the process has ended over it."""
         child, data = self._started(), text.encode("utf-8", errors="replace")
         try:
             limit = math.ceil(_cpu_seconds(child.pid) + self._cpu_s)
@@ -136,7 +136,7 @@ def _cpu_seconds(pid: int) -> float:
 
 @cache
 def toml_process() -> TomlProcess:
-    """The one of this process; it ends with it."""
+    """Return the one of this process; it ends with it."""
     made = TomlProcess()
     atexit.register(made.close)
     return made
