@@ -38,7 +38,7 @@ Make = Callable[[Array, Rng], Array]
 
 
 def planted(x: Array, rng: Rng) -> Array:
-    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
+    """Plant zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
 
     No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
     the task puts together has elements for whose errors the task's tolerance does not stand.
@@ -94,7 +94,7 @@ def _zeros(x: Array, rng: Rng) -> Array:
 
 
 def _denormal(x: Array, rng: Rng) -> Array:
-    """Some values of either sign below the least that has the type's full precision."""
+    """Put some values of either sign below the least that has the type's full precision."""
     if not is_float(x.dtype):
         return x
     size = np.asarray(smallest_normal(x.dtype) / 4, x.dtype)
@@ -132,7 +132,7 @@ def _near(x: Array, rng: Rng) -> Array:
 
 
 def _gathered(x: Array, rng: Rng) -> Array:
-    """The values of each line in an order in which the largest stand side by side, or apart by powers of two or waves.
+    """Order the values of each line so that the largest stand side by side, or apart by powers of two or waves.
 
     Whoever deals the places of a line to lanes, in turn or in parts, has one lane with all the largest ones.
     """
@@ -162,7 +162,7 @@ def not_finite(x: Array, rng: Rng) -> Array:
 
 
 def _permuted(x: Array, rng: Rng) -> Array:
-    """The values of each line in another order."""
+    """Put the values of each line into another order."""
     return rng.permuted(x, axis=-1) if x.ndim else x
 
 
@@ -217,7 +217,7 @@ def _with_outlier(x: Array, rng: Rng, least: float, most: float) -> Array:
 
 
 def _far_apart(x: Array, rng: Rng) -> Array:
-    """Some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn.
+    """Make some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn.
 
     A single line is one or the other, so that nothing but such values is met.
     """

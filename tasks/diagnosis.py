@@ -68,7 +68,7 @@ def diagnose(
     ratio: float,
     excess: Array | None = None,
 ) -> Diagnosis:
-    """The diagnosis of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared.
+    """Diagnose a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared.
 
     `excess` are errors in multiples of what the task allows of each element, where only that was too small.
     """
@@ -156,7 +156,7 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosi
 
 
 def _emptied(got: Array, want: Array) -> Array:
-    """True for each row that is zero and should not be."""
+    """Tell for each row whether it is zero and should not be."""
     return np.asarray(~got.any(axis=1) & want.any(axis=1))
 
 

@@ -137,7 +137,7 @@ def _form(what: str, spec: TensorSpec, array: Array, shape: tuple[int, ...], dty
 
 
 def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> bool:
-    """True where the judge would accept this float64 answer, stored in the output's type."""
+    """Tell whether the judge would accept this float64 answer, stored in the output's type."""
     with np.errstate(over="ignore", invalid="ignore"):
         stored = answer.astype(numpy_dtype(output.dtype))
     name = output.name

@@ -85,7 +85,7 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
 
 
 def seed_text(path: Path) -> str:
-    """The text of a task's own kernel; TaskError where there is none that can be read."""
+    """Read the text of a task's own kernel; TaskError where there is none that can be read."""
     return _text(path, _read(path))
 
 
@@ -139,7 +139,7 @@ def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
 
 
 def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
-    """The functions of a reference.py, executed in this process; TaskError names the line that fails."""
+    """Return the functions of a reference.py, executed in this process; TaskError names the line that fails."""
     # Compiled from the bytes that were hashed: no cached bytecode, and two folders never share a module.
     module = types.ModuleType(f"task_reference_{digest[:16]}")
     module.__file__ = str(path)

@@ -58,7 +58,7 @@ def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
 
 
 def _near(task: Task, name: str, length: int, rng: Rng) -> int:
-    """A length like this within the dim's range."""
+    """Draw a length like this within the dim's range."""
     low, high, step = *_ends(task, name), task.multiples.get(name, 1)
     drawn = math.exp(rng.uniform(math.log(max(low, length / TIMES)), math.log(min(high, length * TIMES) + 1)))
     unit = step << int(rng.integers(POWERS + 1)) if rng.random() < ROUND else step
@@ -70,7 +70,7 @@ def _near(task: Task, name: str, length: int, rng: Rng) -> int:
 
 
 def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
-    """A new case in which this dim is long, odd where it can be; None where none is found."""
+    """Draw a new case in which this dim is long, odd where it can be; None where none is found."""
     (low, high), step = _ends(task, name), task.multiples.get(name, 1)
     counts = range(-(-low // step), high // step + 1)
     for dims in _others(task, rng) if low < high else ():
@@ -96,7 +96,7 @@ def _others(task: Task, rng: Rng) -> Iterator[Dims]:
 
 
 def _new(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
-    """A case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
+    """Make a case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
     name = case_name(dims)
     is_known = name in {case.name for case in (*task.tests, *task.benchmarks)}
     if is_known or cost(task, dims) > limit or not admits(task, dims):

@@ -31,7 +31,7 @@ def partly_alike(x: Array, rng: Rng) -> Array:
 
 
 def led_by_ones(x: Array, rng: Rng) -> Array:
-    """Some lines begin with ones, as weights that were never trained do, others with zeros."""
+    """Begin some lines with ones, as weights that were never trained do, others with zeros."""
     if not x.ndim:
         return x
     made = np.array(x)

@@ -58,7 +58,7 @@ class SearchedInputs(InputFamilies):
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
-        """The inputs of a try: what is done is the try's, the values are the case's."""
+        """Draw the inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
         made = self._made(case, family, inputs)
         return self.task.kept(made if self.known.moves_values else with_held_lines(made, inputs), inputs, case)
@@ -90,7 +90,7 @@ class SearchedInputs(InputFamilies):
             made[name] = _sized(made[name], sign if has_one_sign else 0.0, own, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
-        """True where both know an answer on these inputs, and agree on it, and so must any kernel; notes their size."""
+        """Tell whether both know an answer on these inputs, agree on it, and so must any kernel; notes their size."""
         if not self.known.moves_values and has_alike_lines(inputs, self.task.plant):
             return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
@@ -142,7 +142,7 @@ class SearchedInputs(InputFamilies):
 
 
 def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
-    """An input after one step; what its type does not hold stays as it was."""
+    """Take an input through one step; what its type does not hold stays as it was."""
     if not is_float(x.dtype):
         return step(x, number, rng)
     with np.errstate(all="ignore"):

@@ -28,7 +28,7 @@ MOST_MESSAGE = 400  # letters
 
 
 def split(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The arrays of one family."""
+    """Return the arrays of one family."""
     start = prefix + JOIN
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 

@@ -99,7 +99,7 @@ def _in_halves(
 
 
 def _input_changes(dims: int, is_real: bool) -> Iterator[tuple[str, Change]]:
-    """Changes of an input that has so many axes; of integers only what keeps to values that are there."""
+    """Yield changes of an input that has so many axes; of integers only what keeps to values that are there."""
     for axis in range(dims):
         along = f"along axis {axis}"
         yield f"the first element {along}", partial(_taken, axis, lambda n: np.zeros(n, int))
@@ -173,7 +173,7 @@ def _mean(axis: int, x: Array) -> Array | None:
 
 
 def _mirrored(x: Array) -> Array | None:
-    """The largest square at the start of the last two axes, symmetric."""
+    """Make the largest square at the start of the last two axes symmetric."""
     size = min(x.shape[-2:])
     if size < 2:
         return None

@@ -152,7 +152,7 @@ class Sweep:
         return found
 
     def _dims(self, number: int) -> Dims:
-        """The lengths of a case; where they would cost too much the other dims have their least, or all are shorter."""
+        """Draw the lengths of a case; where they cost too much the other dims have their least, or all are shorter."""
         draws, names = self._draws, list(self._draws.order)
         focus = int(draws.focus[number])
         if focus == OF_PAIRS:
@@ -182,7 +182,7 @@ class Sweep:
         return dims
 
     def _little(self, name: str, steps: float, number: int) -> int:
-        """A length up to so many steps above the least, no octave of the steps likelier than another."""
+        """Draw a length up to so many steps above the least, no octave of the steps likelier than another."""
         step = self.task.multiples.get(name, 1)
         above = int(steps ** float(self._draws.little[name][number])) - 1
         return int(min(max(self._listed[name]), -(-self._least[name] // step) * step + step * above))
@@ -207,7 +207,7 @@ class Sweep:
             return False
 
     def _case(self, number: int, name: str, dims: Dims) -> Case:
-        """A case with scalars and missing inputs as one of the tests has them."""
+        """Make a case with scalars and missing inputs as one of the tests has them."""
         like = self.task.tests[int(self._draws.like[number])]
         seed = int(self._draws.seed[number])
         scalars = unlisted_scalars(self.task, like, np.random.default_rng(seed)) if self.task.scalars else {}

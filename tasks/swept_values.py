@@ -60,7 +60,7 @@ def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
 def swept(
     inputs: Tensors, name: str, family: str, exponents: Range, rng: Rng, *, holds: bool = True, turn: int = 0
 ) -> Tensors:
-    """The inputs with one of them from the family. With `holds` no line has nothing but far values.
+    """Take one of the inputs from the family. With `holds` no line has nothing but far values.
 
     The turn says where in the range the exponent of one binade lies: 0 is its low end and `TURNS` - 1 the high one.
     """
@@ -69,7 +69,7 @@ def swept(
 
 
 def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_values: bool) -> Tensors:
-    """The inputs of a case as they are drawn, or with one of them from a family of `VALUES`, by the case's seed."""
+    """Draw the inputs of a case as they are, or with one of them from a family of `VALUES`, by the case's seed."""
     inputs: Tensors = task.draw(case)
     names = [] if family == AS_DRAWN else sorted(name for name in ranges[family] if name in inputs)
     if not names:
@@ -120,7 +120,7 @@ def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[st
 
 
 def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Range) -> Range | None:
-    """The widest range around the usual exponent in which no step of the way is too much."""
+    """Find the widest range around the usual exponent in which no step of the way is too much."""
     sizes = [np.abs(to_float64(task.draw(case)[name])) for case in cases]
     usual = [float(np.log2(np.sqrt(np.mean(np.square(x))))) for x in sizes if x.size and (x > 0).any()]
     if not usual:
@@ -144,7 +144,7 @@ def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Rang
 
 
 def _reached(bears: Callable[[Range], bool], middle: int, end: int, family: str) -> int:
-    """The last exponent on the way to this end before a stride that is too much."""
+    """Find the last exponent on the way to this end before a stride that is too much."""
     way = 1 if end > middle else -1
     reached = middle
     while reached != end:
@@ -157,7 +157,7 @@ def _reached(bears: Callable[[Range], bool], middle: int, end: int, family: str)
 
 
 def _loss(task: Task, cases: Sequence[Case], change: Callable[[Tensors, Rng], Tensors]) -> float | None:
-    """The largest error of the standard implementation over the largest output, by output; None for no number."""
+    """Give the largest error of the standard implementation over the largest output, by output; None for no number."""
     worst = 0.0
     for case in cases:
         for number in range(SEEDS):

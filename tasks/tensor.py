@@ -28,7 +28,7 @@ class TensorSpec:
     initialiser: str = ""  # the law that a weight is drawn by there, in words
 
     def flatten(self, array: Array, strides: tuple[int, ...] = ()) -> Array:
-        """The array in the order of its memory, one dimension; with strides, what lies between holds no number."""
+        """Give the array in the order of its memory, one dimension; with strides, what lies between holds no number."""
         if not strides:
             return np.ravel(array, order="F" if self.layout == "column_major" else "C")
         memory = np.empty(extent(array.shape, strides), array.dtype)

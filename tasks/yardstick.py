@@ -61,7 +61,7 @@ class Yardstick:
         return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
 
     def _quick(self, candidate: Array) -> float | None:
-        """The score of a right answer; None when it is wrong or needs the whole comparison."""
+        """Score a right answer; None when it is wrong or needs the whole comparison."""
         ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
         limits = Measures(
             *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))

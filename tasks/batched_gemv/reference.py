@@ -11,7 +11,7 @@ LANES = 64  # of a wave, each with a sum of its own
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier at a random place of every row of a and of x."""
+    """Draw normal values, an outlier at a random place of every row of a and of x."""
     batch, m, k = (case.dims[name] for name in ("batch", "m", "k"))
     a = rng.standard_normal((batch, m, k), dtype=np.float32)
     x = rng.standard_normal((batch, k), dtype=np.float32)
@@ -44,7 +44,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Sums that nearly cancel, and batches of very different scale."""
+    """Make sums that nearly cancel, and batches of very different scale."""
     a, x = inputs["a"], inputs["x"]
     turned = a.copy()
     turned[:, :, 1::2] = -a[:, :, : a.shape[2] // 2 * 2 : 2]

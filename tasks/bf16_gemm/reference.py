@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier at a random place of every row."""
+    """Draw normal values, an outlier at a random place of every row."""
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     a, b = (rng.standard_normal((rows, k), dtype=np.float32) for rows in (m, n))
     for matrix in (a, b):

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier in every pixel."""
+    """Draw normal values, an outlier in every pixel."""
     batch, height, width, channels, filters = (
         case.dims[n] for n in ("batch", "height", "width", "channels", "filters")
     )
@@ -65,7 +65,7 @@ def _convolved(x: Array, w: Array) -> Array:
 
 
 def _places(x: Array, w: Array) -> list[tuple[Array, Array]]:
-    """The image as each of the nine places of a filter sees it, with that place's weights."""
+    """Return the image as each of the nine places of a filter sees it, with that place's weights."""
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     height, width = x.shape[1:3]
     return [(padded[:, r : r + height, c : c + width], w[r, c]) for r in range(3) for c in range(3)]

@@ -12,7 +12,7 @@ DEEP = 76.0  # below the largest score, where a weight is not denormal yet, nor 
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal caches with outliers, queries of different scale, so that some heads look at few places."""
+    """Draw normal caches with outliers, queries of different scale, so that some heads look at few places."""
     batch, heads, length = (case.dims[name] for name in ("batch", "heads", "length"))
     width = case.dims["latent"] + case.dims["rope"]
     kv = rng.standard_normal((batch, length, width), dtype=np.float32)
@@ -79,7 +79,7 @@ def _repeated(length: int, rng: np.random.Generator) -> Array:
 
 
 def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:
-    """The last element of query and cache lowers the scores of all places alike: a maximum begun above them stays.
+    """Lower the scores of all places alike by the last element of query and cache: a maximum begun above them stays.
 
     The values are multiples of a quarter, so that no sum of products rounds, however low it lies. With the scale and
     log2(e) folded into the query sums do round, so its tolerance is wide.

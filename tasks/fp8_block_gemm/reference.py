@@ -13,7 +13,7 @@ BLOCK = 128
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values with an outlier in every row and column, rounded to the target's fp8 when drawn.
+    """Draw normal values with an outlier in every row and column, rounded to the target's fp8 when drawn.
 
     The scales are normal times powers of two from 1/16 to 2, so half of them are negative and none stands for others.
     """
@@ -69,7 +69,7 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _changed(inputs: Tensors) -> dict[str, Tensors]:
-    """The inputs as lazy kernels take them."""
+    """Change the inputs as lazy kernels take them."""
     a, a_scale, b_scale = (inputs[name] for name in ("a", "a_scale", "b_scale"))
     half, last = a.copy(), a.copy()
     half[:, a.shape[1] // 2 :] = 0

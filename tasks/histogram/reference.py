@@ -44,7 +44,7 @@ def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Counts of some of the values, counters that overflow or lose additions, and something else than counts."""
+    """Return counts of some of the values, counters that overflow or lose additions, and something else than counts."""
     values, bins = inputs["values"], case.dims["bins"]
     counts, half = np.bincount(values, minlength=bins), np.bincount(values[::2], minlength=bins)
     lanes = -(-values.size // 64)

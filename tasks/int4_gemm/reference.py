@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal vectors with an outlier, weights of all sixteen values, scales that differ by block."""
+    """Draw normal vectors with an outlier, weights of all sixteen values, scales that differ by block."""
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     x = rng.standard_normal((m, k), dtype=np.float32)
     x[np.arange(m), rng.integers(k, size=m)] *= np.float32(8)
@@ -40,7 +40,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """The halves of a byte the wrong way round, one scale a row, no zero point."""
+    """Turn the halves of a byte the wrong way round, take one scale a row, or no zero point."""
     x, w = inputs["x"].astype(np.float32), inputs["w"]
     turned = {**inputs, "w": (w << 4 | w >> 4).astype(np.uint8)}
     first = {**inputs, "scale": np.broadcast_to(inputs["scale"][:, :1], inputs["scale"].shape)}

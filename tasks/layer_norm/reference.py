@@ -74,7 +74,7 @@ def _mean(x: Array) -> Array:
 
 
 def _in_halves(x: Array) -> Array:
-    """The mean by two accumulators."""
+    """Compute the mean by two accumulators."""
     if x.shape[1] < 2:
         return _mean(x)
     parts = [np.add.accumulate(x[:, first::2], axis=1, dtype=np.float32)[:, -1:] for first in (0, 1)]

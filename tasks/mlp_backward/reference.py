@@ -78,7 +78,7 @@ def _summed(given: Tensors, h: Array, below: Array, product: Product) -> dict[st
 
 
 def _in_order(a: Array, b: Array) -> Array:
-    """The product of two matrices as a plain loop adds it: a library's blocks keep a large first term of few others."""
+    """Multiply two matrices as a plain loop adds it: a library's blocks keep a large first term of few others."""
     total = np.zeros((a.shape[0], b.shape[1]), np.float32)
     for k in range(a.shape[1]):
         total += a[:, k, None] * b[k]

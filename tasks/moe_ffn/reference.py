@@ -12,7 +12,7 @@ MEAN = 2 / np.pi  # of the product of two normal values' sizes
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values; the logits of a token are equally spaced, in random order, and a little off."""
+    """Draw normal values; the logits of a token are equally spaced, in random order, and a little off."""
     tokens, width, hidden, experts = (case.dims[name] for name in ("tokens", "width", "hidden", "experts"))
     spaced = np.argsort(rng.random((tokens, experts)), axis=1) * 0.5 - 0.25 * experts
     return {
@@ -53,7 +53,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """The logits of tokens that leave a doubt about the choice are those that were drawn."""
+    """Take the logits of tokens that leave a doubt about the choice back to those that were drawn."""
     three = -np.partition(-made["logits"].astype(np.float64), min(2, case.dims["experts"] - 1), axis=1)[:, :3]
     apart = np.diff(np.sort(three, axis=1), axis=1).min(axis=1)
     is_clear = np.isfinite(three).all(axis=1) & (apart >= APART)

@@ -20,7 +20,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The index of the smallest distance."""
+    """Return the index of the smallest distance."""
     x, codebook = inputs["x"].astype(np.float64), inputs["codebook"].astype(np.float64)
     lengths = np.einsum("ck,ck->c", codebook, codebook)
     parts = [np.argmin(lengths - 2 * (x[at : at + 4096] @ codebook.T), axis=1) for at in range(0, len(x), 4096)]
@@ -28,7 +28,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same: the distances leave no doubt."""
+    """Return the same: the distances leave no doubt."""
     return {"index": reference(inputs, case)["index"].astype(np.int32)}
 
 
@@ -59,7 +59,7 @@ def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """The largest product without the codewords' lengths, and distances of fewer codewords or coordinates."""
+    """Take the largest product without the codewords' lengths, and distances of fewer codewords or coordinates."""
     x, codebook = inputs["x"], inputs["codebook"]
     cut = {"x": x[:, :-1], "codebook": codebook[:, :-1]}
     first = reference({"x": x, "codebook": codebook[: -(-len(codebook) // 2)]}, case)["index"]
@@ -121,7 +121,7 @@ def _enlarged(given: Tensors) -> dict[str, Array]:
 
 
 def _order(codes: int, rng: np.random.Generator) -> Array:
-    """The codewords' places: those of a pair anywhere, or at one distance from each other."""
+    """Draw the codewords' places: those of a pair anywhere, or at one distance from each other."""
     stride = int(rng.choice((0, *STRIDES)))
     if not stride or codes <= stride:
         return np.asarray(rng.permutation(codes))
@@ -140,7 +140,7 @@ def _shrunk(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def _where_clear(made: Array, given: Tensors) -> dict[str, Array]:
-    """The changed vectors where float32 decides which codeword is the nearest, and those that were given."""
+    """Keep the changed vectors where float32 decides which codeword is the nearest, elsewhere those that were given."""
     x, codebook = given["x"], given["codebook"]
     for at in range(0, len(x), PART):
         part = slice(at, at + PART)
@@ -149,7 +149,7 @@ def _where_clear(made: Array, given: Tensors) -> dict[str, Array]:
 
 
 def _is_clear(x: Array, codebook: Array) -> Array:
-    """True for vectors of which float32 decides which codeword is the nearest."""
+    """Tell for each vector whether float32 decides which codeword is the nearest."""
     vectors, words = x.astype(np.float64), codebook.astype(np.float64)
     lengths, own = np.einsum("ck,ck->c", words, words), np.einsum("ik,ik->i", vectors, vectors)
     if len(words) < 2:

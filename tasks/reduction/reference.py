@@ -47,7 +47,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Sums of something else, and sums with fewer digits than float32 has."""
+    """Return sums of something else, and sums with fewer digits than float32 has."""
     x = inputs["x"]
     narrow = x.astype(ml_dtypes.bfloat16).astype(np.float32)
     found = {

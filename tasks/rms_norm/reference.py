@@ -11,7 +11,7 @@ EPS = np.float32(1e-6)  # as in [scalars]: kernels get the same float32
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal rows of different scale, the smallest comparable with sqrt(eps), and weights of both signs.
+    """Draw normal rows of different scale, the smallest comparable with sqrt(eps), and weights of both signs.
 
     Every row and every column has an outlier at a random place, and so has every sixteenth weight: no part of a row
     has the mean square of the whole.
@@ -81,6 +81,6 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _scaled(x: Array, mean: Array, w: Array) -> Array:
-    """The rows over the root of a mean square, times weights."""
+    """Divide the rows by the root of a mean square, and multiply them by weights."""
     with np.errstate(all="ignore"):
         return np.asarray((x / np.sqrt(mean) * w).astype(ml_dtypes.bfloat16))
