@@ -30,7 +30,7 @@ def launch(kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tup
 
 
 def transpose(out: str, x: str, rows: int, cols: int, shape: tuple[int, int, int], when: str) -> str:
-    """The launch that transposes rows x cols bytes by square tiles; `shape` is tile, work-items and bytes of each."""
+    """Plan the launch that transposes rows x cols bytes by square tiles; `shape` is tile, work-items, bytes of each."""
     tile, block, width = shape
     kernel = f"transpose_kernel::transpose_kernel<__FP8_TYPE, {rows}, {cols}, {tile}, {block}, {width}>"
     across = tile // width

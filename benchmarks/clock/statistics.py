@@ -21,7 +21,7 @@ class Agreement:
 
 
 def agreement(predicted: Sequence[float], measured: Sequence[float], bounds: Sequence[float]) -> Agreement:
-    """The statistics of pairs of positive times; ValueError where there are none or not as many of both."""
+    """Compute the statistics of pairs of positive times; ValueError where there are none or not as many of both."""
     if not predicted or len(predicted) != len(measured):
         raise ValueError("as many predicted as measured times are needed, and at least one")
     pairs = list(zip(predicted, measured, strict=True))
@@ -36,7 +36,7 @@ def agreement(predicted: Sequence[float], measured: Sequence[float], bounds: Seq
 
 
 def regret(predicted: Sequence[float], measured: Sequence[float]) -> float:
-    """The measured time of what is predicted fastest over the least measured time; of several such, their mean."""
+    """Divide the measured time of what is predicted fastest by the least measured time; of several such, their mean."""
     least = min(predicted)
     return fmean(m for p, m in zip(predicted, measured, strict=True) if p == least) / min(measured)
 

@@ -34,7 +34,7 @@ class Pair:
     device: str = "MI300X"  # the order is known for it, and times are predicted for it
 
     def prepared(self, which: str) -> Prepared:
-        """The fast or the slow kernel for its task, whose benchmark has the pair's dims."""
+        """Prepare the fast or the slow kernel for its task, whose benchmark has the pair's dims."""
         task = load_task(self.folder / "tasks" / self.task)
         name = case_name(self.dims)
         case = Case(name, dict(self.dims), derived_seed(name), role="benchmark")

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     return {"a": rng.standard_normal((n, n), dtype=np.float32), "x": rng.standard_normal(n, dtype=np.float32)}
 

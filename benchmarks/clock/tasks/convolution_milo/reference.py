@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     side = case.dims["n"] + 14
     return {"x": rng.standard_normal((side, side), dtype=np.float32), "w": rng.standard_normal(225, dtype=np.float32)}
 

@@ -30,7 +30,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same as float32."""
+    """Compute the same as float32."""
     return {"y": reference(inputs, case)["y"].astype(np.float32)}
 
 

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     sizes = {"x": case.dims["n"], "coeff": case.dims["taps"], "history": case.dims["taps"]}
     return {name: rng.standard_normal(size).astype(np.float32) for name, size in sizes.items()}
 

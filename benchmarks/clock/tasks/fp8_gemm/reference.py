@@ -13,7 +13,7 @@ BLOCK = 128
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, as the measured runs had; the scales are signed."""
+    """Draw normal values, as the measured runs had; the scales are signed."""
     m, n, k = (case.dims[name] for name in "mnk")
     kb, nb = -(-k // BLOCK), -(-n // BLOCK)
     return {

@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, rows of different magnitude; a scale that few values exceed."""
+    """Draw normal values, rows of different magnitude, and a scale that few values exceed."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     size = rng.uniform(0.25, 4, (rows, 1))
     return {

@@ -27,7 +27,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same, as 32-bit whole numbers."""
+    """Compute the same, as 32-bit whole numbers."""
     return {"out": reference(inputs, case)["out"].astype(np.int32)}
 
 

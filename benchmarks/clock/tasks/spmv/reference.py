@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values. A benchmark has the places of the measured runs; other cases any places and rows of any length."""
+    """Draw normal values. Benchmarks have the places of the measured runs; other cases any, and rows of any length."""
     n, nnz = case.dims["n"], case.dims["nnz"]
     places = np.arange(n)[:, None] + np.arange(nnz)
     cuts = np.arange(n + 1) * nnz

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, in the halo and the padding too."""
+    """Draw normal values, in the halo and the padding too."""
     shape = case.dims["n"] + 2, -(-(case.dims["n"] + 2) // 16) * 16
     return {name: rng.standard_normal(shape).astype(np.float32) for name in ("x", "before")}
 

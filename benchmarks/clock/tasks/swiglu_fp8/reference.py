@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, and a scale that few results exceed."""
+    """Draw normal values, and a scale that few results exceed."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     return {
         "x": (2 * rng.standard_normal((rows, 2 * cols))).astype(np.float16),

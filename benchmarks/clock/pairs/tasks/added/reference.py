@@ -13,10 +13,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The sum, which is exact."""
+    """Compute the sum, which is exact."""
     return {"s": inputs["x"].sum(dtype=np.int32).reshape(1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Compute the same."""
     return reference(inputs, case)

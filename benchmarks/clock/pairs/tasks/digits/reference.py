@@ -14,7 +14,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The sums, which are exact."""
+    """Compute the sums, which are exact."""
     x, y = inputs["x"].astype(np.int64), np.zeros(case.dims["n"], np.int32)
     base = int(inputs["b"][0])
     for _ in range(10):
@@ -24,5 +24,5 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Compute the same."""
     return reference(inputs, case)

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     m, n, k = (case.dims[name] for name in "mnk")
     a, b = rng.standard_normal((m, k)), rng.standard_normal((n, k))
     return {"a": a.astype(np.float16), "b": b.astype(np.float16)}

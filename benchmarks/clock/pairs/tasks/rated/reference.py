@@ -15,7 +15,7 @@ def _sum(x: Array, kind: Array, table: Array) -> Array:
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     x, table = rng.standard_normal((16, n)), rng.standard_normal(32)
     return {
