@@ -31,7 +31,7 @@ CLOSE = 1.5  # times the roofline
 
 
 def winner() -> str:
-    """The last kernel that the author had checked, which the campaign ends with."""
+    """Return the last kernel that the author had checked, which the campaign ends with."""
     rows = map(json.loads, ANSWERS.read_text(encoding="utf-8").splitlines())
     sources = [asked["source"] for row in rows for name, asked in row["calls"] if name == "check"]
     return str(sources[-1])

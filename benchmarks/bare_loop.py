@@ -47,7 +47,7 @@ def _stage(following: str) -> Any:
 
 
 def experiment() -> Any:
-    """The sub-graph, compiled."""
+    """Compile the sub-graph."""
     graph = StateGraph(Inner)
     for stage, following in zip(STAGES, (*STAGES[1:], END), strict=True):
         graph.add_node(stage, _stage(following))
@@ -57,7 +57,7 @@ def experiment() -> Any:
 
 
 def main_graph(candidates: int) -> StateGraph[Main, None, Main, Main]:
-    """The graph of a run, not compiled."""
+    """Build the graph of a run, not compiled."""
     inner = experiment()
 
     def run(state: Inner) -> dict[str, Any]:

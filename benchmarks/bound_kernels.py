@@ -67,7 +67,7 @@ class Bound:
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """The kernel's arguments."""
+    """List the kernel's arguments."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
     made: list[Argument] = []
     for a in launch.args:
@@ -91,5 +91,5 @@ def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[
 
 
 def order(spec: TensorSpec) -> Any:
-    """The layout in numpy's words."""
+    """Name the layout in numpy's words."""
     return "F" if spec.layout == "column_major" else "C"

@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:
-    """A collector's stored data; the program ends with one sentence where there are none yet."""
+    """Read a collector's stored data; the program ends with one sentence where there are none yet."""
     path = DATA / name
     if not path.is_file():
         sys.exit(
@@ -70,11 +70,11 @@ def machine() -> dict[str, str]:
 
 
 def number(words: Sequence[str], option: str, default: float) -> float:
-    """The value behind an option such as `--seconds`."""
+    """Read the value behind an option such as `--seconds`."""
     return float(words[words.index(option) + 1]) if option in words else default
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value at this share of the sorted ones; nan of nothing."""
+    """Return the value at this share of the sorted ones; nan of nothing."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")

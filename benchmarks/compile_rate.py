@@ -120,7 +120,7 @@ def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
 
 
 def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
-    """The compiler by itself, with our headers and the same macros."""
+    """Return the compiler by itself, with our headers and the same macros."""
     kind = type(compiler).__name__.lower()
     dialect, arch = dialect_of(kind), load_target(TARGET).arch
 

@@ -36,7 +36,7 @@ extern "C" __global__ __launch_bounds__(256) void extra(float* y, int n) {{
 
 
 def candidate(source: str) -> Candidate:
-    """A source without the launch plan's meaning: only the compiler sees it."""
+    """Make a candidate of a source without the launch plan's meaning: only the compiler sees it."""
     return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()))
 
 
@@ -48,7 +48,7 @@ def sources() -> list[str]:
 
 
 def tunables(source: str) -> dict[str, int]:
-    """The defaults of the source's own plan, where it has one."""
+    """Return the defaults of the source's own plan, where it has one."""
     return parse(source).defaults() if source.startswith("/*+++") else {}
 
 

@@ -40,7 +40,7 @@ LOOP = "-m benchmarks.scripted_loop"
 
 
 def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
-    """The marks of one run in a process of its own; a run that fails ends the benchmark."""
+    """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     folder.mkdir()
     argv = [sys.executable, *LOOP.split(), str(candidates), str(folder), *database]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -98,7 +98,7 @@ def _spent(marks: list[Mark], of: Callable[[Mark], float], part: tuple[float, fl
 
 
 def _statistics(server: PostgresServer, url: str) -> tuple[float, float]:
-    """Commits of a database so far, and its size in bytes."""
+    """Return a database's commits so far, and its size in bytes."""
     name = url.rpartition("/")[2]
     server.execute("postgres", "SELECT pg_stat_force_next_flush()")
     time.sleep(1.0)  # until the driver that has just ended has told the server's statistics
@@ -124,7 +124,7 @@ def write(place: str, name: str) -> None:
 
 
 def rate(place: str, drivers: int) -> float:
-    """Commits a second of so many drivers at once."""
+    """Measure the commits a second of so many drivers at once."""
     argv = [sys.executable, "-m", "benchmarks.database_rate", "--write", place]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": ROOT}
     at_work = [subprocess.Popen([*argv, f"run-{drivers}-{n}"], **pipes) for n in range(drivers)]  # type: ignore[call-overload]

@@ -45,7 +45,7 @@ def watch(argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> 
 
 
 def tree(root: int) -> list[int]:
-    """The process and all its descendants."""
+    """List the process and all its descendants."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -55,7 +55,7 @@ def timed(make: Callable[[], Made]) -> tuple[float, Made]:
 
 
 def source(task: Task, sample: int) -> str:
-    """The seed with its code moved down by so many lines: another listing, where a remark would make the same one."""
+    """Give the seed with its code moved down so many lines: another listing, where a remark would make the same one."""
     return (task.folder / SEED).read_text(encoding="utf-8").replace("#include", "\n" * sample + "#include", 1)
 
 

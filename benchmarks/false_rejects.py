@@ -51,7 +51,7 @@ class Judge(Protocol):
     """The part of a sandbox that these figures need."""
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as `verify` takes it."""
+        """Return the candidate as `verify` takes it."""
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare all cases."""
@@ -62,7 +62,7 @@ class Judge(Protocol):
 
 @contextlib.contextmanager
 def judge_on(place: str, seed: int = 7) -> Iterator[Judge]:
-    """The lab, or this machine's GPU of that target."""
+    """Open the lab, or this machine's GPU of that target."""
     if place == "lab":
         yield LabEvaluator(find_toolchain(CACHE.resolve()), CACHE.resolve(), load_target("mi300x"), seed)
         return
@@ -75,7 +75,7 @@ def judge_on(place: str, seed: int = 7) -> Iterator[Judge]:
 
 
 def upper_bound(rejected: int, trials: int) -> float:
-    """The largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
+    """Return the largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
     if rejected >= trials:
         return 1.0
     low, high = rejected / trials, 1.0
@@ -154,7 +154,7 @@ def collect(out: Path, repeats: int, seconds: float, place: str = "h200") -> int
 
 
 def in_the_lab(kept: KeptRows, repeats: int) -> list[Row]:
-    """The same rows, from small copies of the tasks; every kernel once, then every kernel again."""
+    """Judge the same rows, from small copies of the tasks; every kernel once, then every kernel again."""
     with judge_on("lab") as judge:
 
         def made(salt: int, name: str, path: Path) -> Row:

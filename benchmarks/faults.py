@@ -45,7 +45,7 @@ class Bench:
         self.evaluator, self.task, self.asked = evaluator, task, 0
 
     def ask(self, fault: Fault) -> dict[str, Any]:
-        """The verdict on a text that was never seen before, and how long it took."""
+        """Ask for the verdict on a text that was never seen before, and tell how long it took."""
         self.asked += 1
         before = time.perf_counter()
         try:

@@ -31,7 +31,7 @@ def median(case: Case, name: str) -> float:
 
 
 def fastest(case: Case, names: Sequence[str]) -> str:
-    """The one with the least median."""
+    """Return the one with the least median."""
     return min(names, key=lambda name: median(case, name))
 
 

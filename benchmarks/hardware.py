@@ -103,7 +103,7 @@ def describe(c: Collector, folder: Path) -> None:
 
 
 def ncu() -> str:
-    """The profiler's path."""
+    """Find the profiler's path."""
     places = [str(p) for p in sorted(Path("/opt/nvidia/nsight-compute").glob("*/ncu"), reverse=True)]
     return shutil.which("ncu") or next(iter(places), "ncu")
 
@@ -199,7 +199,7 @@ def _merge(
 
 
 def collect_ranking(c: Collector) -> None:
-    """The families the model's constants were set with."""
+    """Time the families the model's constants were set with."""
     _time_families(c, families(), "lab_ranking_h200.json")
 
 
@@ -209,7 +209,7 @@ def collect_profile(c: Collector) -> None:
 
 
 def collect_held_out(c: Collector) -> None:
-    """The others, into a file of their own."""
+    """Time the others, into a file of their own."""
     _time_families(c, held_out(), "lab_ranking_heldout_h200.json")
     _profile_families(c, held_out(), "lab_ranking_heldout_h200.json")
 

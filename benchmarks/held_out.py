@@ -151,5 +151,5 @@ def held_out() -> list[Family]:
 
 
 def together_with(name: str) -> list[Family]:
-    """The families that are compiled into one folder with the one of this name."""
+    """List the families that are compiled into one folder with the one of this name."""
     return next((group for group in (families(), held_out()) if any(f.name == name for f in group)), [])

@@ -104,7 +104,7 @@ def _again(salt: int, name: str, path: Path) -> Row:
 
 
 def _leading(name: str, path: Path, number: int) -> Row:
-    """A seed confirmed as a kernel that leads is: all benchmark cases, and every family of inputs on them."""
+    """Confirm a seed as a kernel that leads is: all benchmark cases, and every family of inputs on them."""
     lab = evaluator(number, Patience(confirm_s=LEADING_S))
     said = lab.confirm(lab.prepare(path.read_text(encoding="utf-8"), load_task(name, TARGET)))
     return {"said": complaint(Expected("defused"), said)}
@@ -212,7 +212,7 @@ def collect(words: Sequence[str]) -> int:
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """The data to store: how many of each kind, what was not as it should be, and the rows of those that have some."""
+    """Give the data to store: how many of each kind, what was not as it should be, and the rows of those with some."""
     given = Counter(row["kind"] for row in rows)
     return {
         "given": dict(sorted(given.items())),
@@ -223,7 +223,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def joined(begun: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """The data of two collections, one of which went on where the other ended."""
+    """Join the data of two collections, one of which went on where the other ended."""
     lists = {name: [*begun[name], *more[name]] for name in ("wrong", "planted", "whole")}
     given = Counter(begun["given"]) + Counter(more["given"])
     return {"given": dict(sorted(given.items())), **lists, "wrong": sorted(lists["wrong"])}

@@ -67,7 +67,7 @@ class KeptRows:
         return found
 
     def code(self, code: int) -> int:
-        """The benchmark's exit code: its own where all rows were made."""
+        """Return the benchmark's exit code: its own where all rows were made."""
         return code if self.is_whole else PARTIAL
 
     def _known(self) -> dict[str, Row]:

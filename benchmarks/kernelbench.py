@@ -77,7 +77,7 @@ def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
 
 
 def known(path: Path) -> list[dict[str, Any]]:
-    """The results so far, the latest of each problem, in order."""
+    """Read the results so far, the latest of each problem, in order."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
     latest = {(row["level"], row["number"]): row for row in rows}
     return [latest[key] for key in sorted(latest)]
@@ -149,7 +149,7 @@ def _digest(text: str) -> str:
 
 
 def is_right(row: dict[str, Any]) -> bool:
-    """True where the right kernel was accepted and both wrong ones were not."""
+    """Tell whether the right kernel was accepted and both wrong ones were not."""
     return bool(row.get("right") == "OK" and len(row["wrong"]) == len(WRONG) and "OK" not in row["wrong"])
 
 

@@ -117,7 +117,7 @@ def make(folder: Path, checkout: Path, level: int, most: int, results: Path) -> 
 
 
 def _write(place: Path, files: Mapping[str, bytes]) -> None:
-    """The task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
+    """Write the task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
     task = place / "task"
     task.mkdir(parents=True)
     for name, content in files.items():
@@ -164,7 +164,7 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
 
 
 def described(devices: str) -> dict[str, str]:
-    """The day and the GPUs: those of an earlier part, and this machine's."""
+    """Give the day and the GPUs: those of an earlier part, and this machine's."""
     known = [*filter(None, devices.split(" and ")), machine()["device"].removesuffix(" 80GB HBM3")]
     return {"date": time.strftime("%Y-%m-%d"), "device": " and ".join(dict.fromkeys(known))}
 
@@ -174,7 +174,7 @@ def _keep(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str], out: 
 
 
 def is_evaluated(row: Mapping[str, Any]) -> bool:
-    """True where KernelBench has compared the results of both kernels."""
+    """Tell whether KernelBench has compared the results of both kernels."""
     said = [row.get("kernelbench", {}).get(kind, {}) for kind in KINDS]
     return all("correct" in one and "OutOfMemoryError" not in one.get("told", "") for one in said)
 
@@ -214,7 +214,7 @@ def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
 
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """The shares of kernels on which both judges were right."""
+    """Give the shares of kernels on which both judges were right."""
     total = len(rows)
     ours = sum(row["judge"]["right"] == "OK" and row["judge"]["wrong"] != "OK" for row in rows.values())
     said = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]

@@ -126,7 +126,7 @@ def order(kills: int, draw: random.Random) -> list[str]:
 
 
 def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]) -> dict[str, int]:
-    """Attempts of the two ledgers: those lost, doubled, blamed and those that nobody asked for."""
+    """Count the attempts of the two ledgers: those lost, doubled, blamed and those that nobody asked for."""
     mine, theirs = {str(row) for row in ours}, {str(row) for row in right}
     return {
         "attempts": len(right),

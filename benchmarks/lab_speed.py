@@ -68,7 +68,7 @@ ALGORITHMS = (
 
 
 def simulation(work: Algorithm) -> str:
-    """The text of Oclgrind's file for one launch; every input is filled with ones."""
+    """Write the text of Oclgrind's file for one launch; every input is filled with ones."""
     extent = [work.grid[i] * work.block[i] for i in range(2)]
     lines = [f"{work.name}.cl", work.name, f"{extent[0]} {extent[1]} 1", f"{work.block[0]} {work.block[1]} 1"]
     lines += [f"<size={4 * count} float fill=1>" for count in work.inputs]
@@ -103,7 +103,7 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
 
 
 def expected(work: Algorithm) -> float:
-    """The value of every output element for inputs of ones."""
+    """Return the value of every output element for inputs of ones."""
     return {"vector_add": 2.0, "tiled_transpose": 1.0, "lds_reduction": 256.0, "tiled_gemm": 128.0}[work.name]
 
 
@@ -159,7 +159,7 @@ def compare(lab: Lab, command: str) -> list[Figure]:
 
 
 def largest(cases: Sequence[Case]) -> Case:
-    """The case with the most multiplications."""
+    """Return the case with the most multiplications."""
     return max(cases, key=lambda case: math.prod(case.dims.values()))
 
 

@@ -38,7 +38,7 @@ GOALS = {"cpu": "<= 10", "late": "<= 1.25", "memory": "<= 1", "step": "<="}
 
 
 def scripted(candidates: int, folder: Path, wrapper: Sequence[str] = ()) -> list[Mark]:
-    """The marks of one run in a process of its own; a run that fails ends the benchmark."""
+    """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     argv = [*wrapper, sys.executable, "-m", "benchmarks.scripted_loop", str(candidates), str(folder)]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -62,12 +62,12 @@ def memory_mb(marks: Sequence[Mark]) -> float:
 
 
 def stored_bytes(folder: Path, pattern: str) -> int:
-    """The size of the files of this pattern."""
+    """Return the size of the files of this pattern."""
     return sum(path.stat().st_size for path in folder.glob(pattern))
 
 
 def syncs(folder: Path) -> float | None:
-    """Waits for the disk for each candidate; None without strace."""
+    """Count the waits for the disk for each candidate; None without strace."""
     if shutil.which("strace") is None:
         return None
     log = folder / "syncs.log"
@@ -107,7 +107,7 @@ def bare_ms(folder: Path) -> float:
 
 
 def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figure]:
-    """The long run, the one that strace watches, and the peer."""
+    """Measure the long run, the one that strace watches, and the peer."""
     bare = bare_ms(folder / "bare")
     marks = scripted(lengths[-1], folder / "run")
     early = at(marks, lengths[0])
@@ -137,7 +137,7 @@ def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figu
 
 
 def step_figures(folder: Path) -> list[Figure]:
-    """A durable step in records over one in the checkpoint alone, the median of the rounds."""
+    """Compare a durable step in records with one in the checkpoint alone: the ratio, as the median of the rounds."""
     rounds = []
     for number in range(ROUNDS):
         place = folder / f"steps-{number}"

@@ -76,7 +76,7 @@ CLASSES = {
 
 
 def states() -> bytes:
-    """Registers of all states: floats near one, v126 and v127 with addresses, and scalars, all of them defined."""
+    """Make registers of all states: floats near one, v126 and v127 with addresses, and scalars, all of them defined."""
     lanes = np.arange(64, dtype="<u4")
     vectors = [(1 + (lanes + register) / 1024).astype("<f4").tobytes() for register in range(VECTORS - 2)]
     vectors += [(lanes * 16).tobytes(), (lanes * 20 % 256).tobytes()]

@@ -111,7 +111,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) -> list[Figure]:
-    """A task's figures: seconds of all its seeds' verdicts, of an estimate on average, of whole executions if any."""
+    """Give a task's figures: seconds of all its seeds' verdicts, of an average estimate, of whole executions if any."""
 
     def figure(what: str, goal: str, share: float = 1.0) -> Figure:
         value, other = (share * sum(getattr(rows[seed], what) for seed in here) for rows in (here, there))

@@ -40,7 +40,7 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def processor() -> str:
-    """The machine in words."""
+    """Describe the machine in words."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
     return f"x86-64 machine with {len(os.sched_getaffinity(0))} cores ({model})"
@@ -102,7 +102,7 @@ def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
 
 
 def slope(rows: Sequence[dict[str, float]], name: str) -> float:
-    """The growth of a column for each candidate, from the first generation to the last."""
+    """Compute the growth of a column for each candidate, from the first generation to the last."""
     first, last = rows[0], rows[-1]
     return (last[name] - first[name]) / (last["candidates"] - first["candidates"])
 

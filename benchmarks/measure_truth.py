@@ -129,7 +129,7 @@ def replay(
 
 
 def redrawn(trials: Sequence[Sequence[float]], rng: random.Random) -> list[float]:
-    """The first kernel's run of one trial beside the second's of another."""
+    """Pair the first kernel's run of one trial with the second's of another."""
     one, two = rng.choice(trials), rng.choice(trials)
     return [one[0], one[1], two[2], two[3], (one[4] + two[4]) / 2]
 
@@ -147,7 +147,7 @@ def model_rows(rng: random.Random) -> list[Row]:
 
 
 def figures(rows: Sequence[Row], stored: str) -> list[Figure]:
-    """The worst of the durations, for kernels that compute and for kernels that move memory."""
+    """Give the worst of the durations, for kernels that compute and for kernels that move memory."""
     found: list[Figure] = []
     for kind in ("work", "copy"):
         ours = [r for r in rows if r.timer == OURS and r.kernel.startswith(kind)]

@@ -33,12 +33,12 @@ class ModelFault:
 
 
 def once(response: Told, at: int = 1) -> Faulty:
-    """The response for one request of the role, the first one or a later one."""
+    """Give the response for one request of the role, the first one or a later one."""
     return lambda asked: response if asked.number == at else None
 
 
 def always(response: Told) -> Faulty:
-    """The response for every request of the role."""
+    """Give the response for every request of the role."""
     return lambda asked: response
 
 
@@ -51,7 +51,7 @@ def table() -> list[ModelFault]:
 
 
 def error(message: str, **more: Any) -> Document:
-    """The usual document of a refusal."""
+    """Write the usual document of a refusal."""
     return {"error": {"message": message, "type": "error", **more}}
 
 
@@ -94,7 +94,7 @@ def waits() -> Iterator[ModelFault]:
 
 
 def connections() -> Iterator[ModelFault]:
-    """Connections that break, and those that never end."""
+    """Yield connections that break, and those that never end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
     yield ModelFault("reset", "passing", once(Told(resets=True)))
     yield ModelFault("closed without a word", "passing", once(Told(raw=b" ")))
@@ -223,7 +223,7 @@ CAPS: Mapping[str, str] = {
 
 
 def windowed(wording: str, window: int) -> Faulty:
-    """A server with this window, four bytes a token."""
+    """Return a server with this window, four bytes a token."""
 
     def act(asked: Asked) -> Told | None:
         limit = (
@@ -239,7 +239,7 @@ def windowed(wording: str, window: int) -> Faulty:
 
 
 def capped(wording: str, cap: int) -> Faulty:
-    """A server whose answers have so many tokens at most."""
+    """Return a server whose answers have so many tokens at most."""
 
     def act(asked: Asked) -> Told | None:
         limit = (

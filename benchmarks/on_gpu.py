@@ -49,7 +49,7 @@ class Results:
             file.write(json.dumps({"kind": kind, "name": name, **values}) + "\n")
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows written so far; a line that was cut off is left out."""
+        """Read the rows written so far; a line that was cut off is left out."""
         found = []
         for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ():
             try:
@@ -65,7 +65,7 @@ class Results:
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """The kernel's arguments."""
+    """List the kernel's arguments."""
     made: list[Argument] = []
     for argument in launch.args:
         if isinstance(argument, BufferArg):
@@ -94,7 +94,7 @@ class Ready:
         self.kernel.launch(self.launch_of.grid, self.launch_of.block, self.launch_of.lds_bytes, self.arguments)
 
     def facts(self) -> dict[str, int]:
-        """Registers, shared memory, blocks a unit."""
+        """Read registers, shared memory, blocks a unit."""
         return asdict(self.kernel.facts(self.launch_of.threads, self.launch_of.lds_bytes))
 
 
@@ -173,20 +173,20 @@ def _checked(
 
 
 def flusher(device: Device, folder: Path, index: int) -> Ready:
-    """A kernel that reads 256 MiB, so that the L2 holds clean lines of nothing that matters."""
+    """Build a kernel that reads 256 MiB, so that the L2 holds clean lines of nothing that matters."""
     specimen = flush_specimen()
     buffers = buffers_of(device, specimen, {"x": np.zeros(FLUSH_FLOATS, np.float32)})
     return Ready(device, specimen, index, folder, buffers)
 
 
 def flush_specimen() -> Specimen:
-    """Sums of 256 MiB."""
+    """Describe sums of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n // 512",))
     return Specimen("flush", KERNELS / "block_sum.hip", {"WAY": 2}, {"n": FLUSH_FLOATS}, (x, y))
 
 
 def anchors() -> list[Specimen]:
-    """The kernels timed beside every family: one that does nothing, and a copy of 256 MiB."""
+    """Build the kernels timed beside every family: one that does nothing, and a copy of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n",))
     return [
         Specimen("empty", KERNELS / "empty.hip", {}, {"n": 256}, (y,)),
@@ -200,12 +200,12 @@ def all_variants(group: Sequence[Family]) -> list[Specimen]:
 
 
 def extra_index(group: Sequence[Family], which: int) -> int:
-    """Number of the flush (0) or an anchor (1, 2)."""
+    """Return the number of the flush (0) or an anchor (1, 2)."""
     return sum(len(f.variants) for f in group) + which
 
 
 def placed(name: str) -> tuple[list[Family], Family, int]:
-    """The families compiled together with this one, itself, and the number of its first variant."""
+    """Find the families compiled together with this one, itself, and the number of its first variant."""
     group, first = together_with(name), 0
     for family in group:
         if family.name == name:

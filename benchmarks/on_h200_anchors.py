@@ -79,7 +79,7 @@ class Clock:
 
 
 def spread(times: Sequence[float]) -> dict[str, Any]:
-    """The statistics kept of samples in microseconds."""
+    """Give the statistics kept of samples in microseconds."""
     low, middle, high = statistics.quantiles(times, n=4)
     return {
         "median_us": round(middle, 3),
@@ -91,7 +91,7 @@ def spread(times: Sequence[float]) -> dict[str, Any]:
 
 
 def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-    """Inputs with normal values and outputs, as tensors in the task's layout."""
+    """Draw inputs with normal values and outputs, as tensors in the task's layout."""
     torch = torch_module()
     torch.manual_seed(int(rng.integers(1 << 30)))
     made = {}
@@ -104,7 +104,7 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
 
 
 def memory_of(device: Device, tensor: Any) -> DeviceMemory:
-    """A tensor's memory for our launches; the tensor keeps it alive."""
+    """Return a tensor's memory for our launches; the tensor keeps it alive."""
     return DeviceMemory(device.driver, tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
@@ -123,7 +123,7 @@ class Copies:
         self._device = device
 
     def calls(self, nbytes: int) -> dict[str, Call]:
-        """The ways to move that many bytes, half of them read and half written."""
+        """Prepare the ways to move that many bytes, half of them read and half written."""
         words = max(1, min(nbytes, GIB) // 8)
         x, y = self._x[:words], self._y[:words]
         count = -(-words // 4)
@@ -134,7 +134,7 @@ class Copies:
         }
 
     def nothing(self) -> Call:
-        """An empty kernel."""
+        """Prepare an empty kernel."""
         return self._kernels[1].prepared((1, 1, 1), (32, 1, 1), 0, [])
 
 
@@ -167,7 +167,7 @@ class Ground:
 
 
 def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
-    """The file with its tunables: those asked for, or the fastest of up to `search` choices."""
+    """Return the file with its tunables: those asked for, or the fastest of up to `search` choices."""
     candidate = parse(entry.path.read_text(encoding="utf-8"))
     every = [c for c in choices(candidate, task) if entry.tunables.items() <= c.items()]
     some = [every[0], *ground.rng.sample(every[1:], max(0, min(search, len(every)) - 1))]

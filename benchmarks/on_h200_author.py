@@ -95,7 +95,7 @@ class Recorder(ByPurpose):
 
 
 def named(prepared: Prepared) -> str:
-    """A kernel, its tunables, and the number of shapes beside the thresholds of a table, as a recording names them."""
+    """Name a kernel, its tunables, and the number of shapes beside a table's thresholds, as a recording names them."""
     return json.dumps([prepared.id, dict(sorted(prepared.tunables.items())), len(prepared.task.edges)])
 
 

@@ -47,7 +47,7 @@ SHIPPED = Path(__file__).parents[1] / "tasks"
 
 
 def folder_of(word: str, place: Path) -> Path:
-    """A task's folder with the further files as seeds: NAME or NAME=FILE,..."""
+    """Copy a task's folder, with the further files as seeds: NAME or NAME=FILE,..."""
     name, _, files = word.partition("=")
     where = FOLDER / name if name in names() else SHIPPED / name
     shutil.copytree(where, place / name)
@@ -78,7 +78,7 @@ def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[st
 
 
 def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
-    """A kernel to build again."""
+    """Describe a kernel to build again."""
     return {"source": source, "tunables": dict(evaluation.tunables), "us": evaluation.geomean_us}
 
 
@@ -127,7 +127,7 @@ def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterat
 
 
 def _file(device: Any, compiler: GpuCompiler, kernel: Mapping[str, Any], task: Task, case: Case, place: Path) -> File:
-    """The kernel that serves a case, compiled: of a table the one under its condition."""
+    """Compile the kernel that serves a case: of a table the one under its condition."""
     prepared = Preparer().prepare(kernel["source"], task, kernel["tunables"] or None)
     serving = prepared.arm(case).prepared if prepared.arms else prepared
     path = place / "kernel.hip"

@@ -65,7 +65,7 @@ def step(browser: Browser, act: str, state: str) -> float:
 
 
 def steps(browser: Browser, run_id: str) -> dict[str, float]:
-    """The median of each kind of step, in milliseconds; the worst of them for the keys."""
+    """Give the median of each kind of step, in milliseconds; the worst of them for the keys."""
     view = "document.querySelector('nav [aria-current]')?.hash + document.querySelector('main').childNodes.length"
     found: dict[str, list[float]] = {}
     for _ in range(SAMPLES):

@@ -52,7 +52,7 @@ def pages(passages: int) -> list[tuple[str, list[str]]]:
 
 
 def write(folder: Path, made: Sequence[tuple[str, list[str]]]) -> int:
-    """The pages as files; their size in bytes."""
+    """Write the pages as files, and return their size in bytes."""
     folder.mkdir()
     for number, (head, texts) in enumerate(made):
         body = "\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(texts))
@@ -75,7 +75,7 @@ class WordVectors:
 
 
 def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: WordVectors) -> Search:
-    """A search of Chroma alone over the same passages, with its own filter by GPU."""
+    """Build a search of Chroma alone over the same passages, with its own filter by GPU."""
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.create_collection("pages", embedding_function=None)
     rows = [(text, {"arch": "sm_90" if n % 2 else "gfx942"}) for n, (_, texts) in enumerate(made) for text in texts]
@@ -97,7 +97,7 @@ def spent(start: float) -> float:
 
 
 def p95_ms(seconds: Sequence[float]) -> float:
-    """The 95th percentile in milliseconds."""
+    """Return the 95th percentile in milliseconds."""
     return sorted(seconds)[int(0.95 * len(seconds))] * 1e3
 
 

@@ -23,12 +23,12 @@ def torch_module() -> Any:
 
 
 def rivals(task: str, tensors: Mapping[str, Any]) -> tuple[dict[str, Call], dict[str, str]]:
-    """Calls by name that work, and messages of those that do not."""
+    """Return calls by name that work, and messages of those that do not."""
     return working(_OF[task](tensors))
 
 
 def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, Call], dict[str, str]]:
-    """Calls by name that work, and messages of those that do not."""
+    """Return calls by name that work, and messages of those that do not."""
     found, failed = dict[str, Call](), dict[str, str]()
     torch_module()._dynamo.reset()  # what was compiled for another shape counts against a limit, then runs uncompiled
     for name, make in made:

@@ -45,12 +45,12 @@ class Table:
     """A space that answers with its stored times, and the order in which it was asked."""
 
     def __init__(self, space: Space, until_good: bool) -> None:
-        """Raises `Found` behind the first good point where that is all that is asked."""
+        """Set up calls that raise `Found` behind the first good point where that is all that is asked."""
         self.space, self.order, self._until_good = space, list[int](), until_good
         self._places = {point: place for place, point in enumerate(space.points)}
 
     def __call__(self, choice: Choice) -> Timing:
-        """The stored time of a choice."""
+        """Return the stored time of a choice."""
         place = self._places[tuple(choice[name] for name in self.space.names)]
         self.order.append(place)
         if self._until_good and place in self.space.good:
@@ -59,7 +59,7 @@ class Table:
 
 
 def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -> list[int]:
-    """The points that our tuner asks for, up to the first good one or, as in a run of the graph, until it is sure."""
+    """List the points that our tuner asks for, up to the first good one or, as in a graph's run, until it is sure."""
     table, more = Table(space, until_good), computed(space.expressions, space.choices, space.dims)
     with contextlib.suppress(Found):
         Search(space.choices, table, limit, seed, quantities=more, is_thorough=until_good).run()
@@ -67,7 +67,7 @@ def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -
 
 
 def climb(space: Space, seed: int) -> list[int]:
-    """A hill climb from the default: neighbours in random order, the first that is faster; random where none is."""
+    """Climb a hill from the default: neighbours in random order, the first that is faster; random where none is."""
     draw, order, left = random.Random(seed), [0], set(range(1, len(space.points)))
     here = 0
     while left and len(order) < LIMIT:
@@ -85,7 +85,7 @@ def _time(space: Space, place: int) -> float:
 
 
 def rivals(space: Space, python: str) -> Orders:
-    """The points that the other tuners ask for."""
+    """List the points that the other tuners ask for."""
     values = {"names": space.names, "points": space.points, "times_us": space.times_us}
     argv = [python, str(SCRIPT), str(LIMIT), *map(str, range(SEEDS))]
     done = subprocess.run(argv, input=json.dumps(values), capture_output=True, text=True, check=False)
@@ -107,7 +107,7 @@ def by_chance(space: Space, asked: int = 0) -> float:
 
 
 def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
-    """The mean share of the best speed after each estimate, over the seeds."""
+    """Compute the mean share of the best speed after each estimate, over the seeds."""
     rows = []
     for order in orders:
         best, row = math.inf, []

@@ -40,7 +40,7 @@ COMMON = 6  # kernels that all three ask for
 
 
 def evaluate(sandbox: ClusterSandbox, name: str, seconds: float) -> float:
-    """The wall time of one evaluation in seconds."""
+    """Measure the wall time of one evaluation in seconds."""
     prepared = sandbox.prepare(source_of(name, seconds), task())
     began = time.perf_counter()
     sandbox.benchmark(prepared)
@@ -138,7 +138,7 @@ def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
     found: list[Figure] = []
 
     def told(figures: list[Figure]) -> None:
-        """The figures, said and kept as soon as they are known."""
+        """Say and keep the figures as soon as they are known."""
         found.extend(figures)
         for each in figures:
             c.say(f"{each.figure}: {each.value:.4g} {each.unit}")
@@ -157,7 +157,7 @@ def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
 
 
 def kept() -> list[Figure]:
-    """The stored figures, each with its file."""
+    """Read the stored figures, each with its file."""
     found: dict[str, Figure] = {}
     for file in (FILE, QUIET):
         told = stored(file, "python -m benchmarks.scale --out DIR")

@@ -19,13 +19,13 @@ LARGE_GEMM = ("m=1024,n=4608,k=7168", "m=6144,n=1536,k=7168")  # of 18 benchmark
 
 
 def case(dims: Mapping[str, int], seed: int, is_benchmark: bool = False) -> Case:
-    """A case under the name that the loader would give it."""
+    """Make a case under the name that the loader would give it."""
     name = ",".join(f"{n}={v}" for n, v in dims.items())
     return Case(name, dims, seed, role="benchmark" if is_benchmark else "test")
 
 
 def digest(text: str) -> str:
-    """A digest for a task without a folder of its own."""
+    """Compute a digest for a task without a folder of its own."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

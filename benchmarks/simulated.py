@@ -37,7 +37,7 @@ _SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
 
 
 def said(source: str) -> dict[str, float]:
-    """The figures in a source's comments."""
+    """Read the figures in a source's comments."""
     return {name: float(value) for name, value in _SAID.findall(source)}
 
 
@@ -99,13 +99,13 @@ class SimulatedStation:
 
 
 def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
-    """A kernel file of usual size that says how long it takes."""
+    """Write a kernel file of usual size that says how long it takes."""
     return f"{_seed()}\n// {name}\n// seconds = {seconds}\n// time_us = {time_us}\n"
 
 
 @cache
 def task() -> Task:
-    """The task of all simulated candidates, loaded once, as a run does."""
+    """Load the task of all simulated candidates, once, as a run does."""
     return load_task(TASK, TARGET)
 
 
@@ -123,14 +123,14 @@ def environment() -> dict[str, str]:
 
 
 def linked(folder: Path, gpus: int = 0, address: str = "", patience_s: float = 120.0) -> ClusterLink:
-    """A link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
+    """Open a link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
     local = None if address else {TARGET: float(gpus)}
     where = ClusterAddress(address, local, CLASS, environment(), folder / "ray.log", patience_s)
     return ClusterLink(where)
 
 
 def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> ClusterSandbox:
-    """A sandbox on the link, once all the GPUs are there."""
+    """Open a sandbox on the link, once all the GPUs are there."""
     until = time.monotonic() + 300
     spec = spec_of(TARGET, str(folder), "limits", False)
     while (places := link.open(spec))[0][1] < gpus:
@@ -141,5 +141,5 @@ def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> Clus
 
 
 def counted(folder: Path, what: str) -> list[str]:
-    """The requests that stations have begun or done, each as often as it was."""
+    """Count the requests that stations have begun or done, each as often as it was."""
     return [line for path in folder.glob(f"{what}-*") for line in path.read_text().split()]

@@ -58,7 +58,7 @@ def save(space: Space) -> None:
 
 
 def load(name: str) -> Space:
-    """A stored space."""
+    """Read a stored space."""
     values = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
     points = tuple(tuple(point) for point in values["points"])
     return Space(

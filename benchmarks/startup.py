@@ -25,7 +25,7 @@ GOALS = {"help": "< 0.5", "check": "< 3.0"}
 
 
 def command(name: str, sample: int, folder: Path) -> list[str]:
-    """The argument list for one sample."""
+    """Build the argument list for one sample."""
     if name == "help":
         return [COMMAND, "--help"]
     kernel = folder / f"softmax_{sample}.hip"
@@ -46,7 +46,7 @@ def seconds(argv: Sequence[str], folder: Path) -> float:
 
 
 def measure(name: str, folder: Path) -> list[Figure]:
-    """The cold run, then the median of `SAMPLES` interleaved with the anchor."""
+    """Measure the cold run, then the median of `SAMPLES` interleaved with the anchor."""
     seconds(NOTHING, folder)
     cold = seconds(command(name, 0, folder), folder)
     values, anchors = [], []

@@ -39,7 +39,7 @@ Row = dict[str, Any]
 
 
 def kernel_task(name: str) -> Task:
-    """A shipped task, or one of those beside the kernels."""
+    """Load a shipped task, or one of those beside the kernels."""
     own = KERNELS / "tasks" / name
     return load_task(own if own.is_dir() else name, TARGET)
 
@@ -104,7 +104,7 @@ def right(verdicts: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
 
 
 def alone(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
-    """The sweep of every kernel and nothing else of a verdict, under so many secrets, each in one process."""
+    """Sweep every kernel with nothing else of a verdict, under so many secrets, each in one process."""
     with tempfile.TemporaryDirectory() as cache:
         judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
         for name in chosen or sorted({task for task, _, _ in kernels((), is_right=True)}):

@@ -82,7 +82,7 @@ def compile_ahead(compiler: GpuCompiler, members: Sequence[Member]) -> None:
 
 
 def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> dict[str, Any]:
-    """The stored part of one verdict."""
+    """Return the stored part of one verdict."""
     verdict = said.verdict
     timed = bool(said.measurements)
     right = verdict.accepted and timed if member.is_right else not verdict.accepted

@@ -108,7 +108,7 @@ class Bench:
         self._pool: list[tuple[DeviceEvent, DeviceEvent]] = []
 
     def calls(self, duration: Duration, which: int, n: int, count: int) -> list[Start]:
-        """The kernel of one of the two modules, ready to start on so many sets of buffers."""
+        """Build the kernel of one of the two modules, ready to start on so many sets of buffers."""
         kernel, stride = self._modules[which].kernel(duration.kind), duration.stride_bytes
         made = []
         for index in range(count):
@@ -169,7 +169,7 @@ class Sized:
 
 
 def sets(duration: Duration) -> int:
-    """Calls of a window of it."""
+    """Count the calls of a window of it."""
     return calls_a_window(duration.target_us)
 
 

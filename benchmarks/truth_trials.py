@@ -63,7 +63,7 @@ class Trials:
         return order, samples, 1e6 * (time.perf_counter() - began) / len(order)
 
     def keep_windows(self) -> None:
-        """The quality of each way to make a window, and a long stream of the one in use."""
+        """Measure the quality of each way to make a window, and a long stream of the one in use."""
         wanted = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
         self.found["ways"] = {
             f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in wanted
@@ -83,7 +83,7 @@ class Trials:
         self._add(planted, OURS, [made.verdict, round(made.ratio, 6), made.windows, round(spent_us)])
 
     def rival(self, name: str, planted: bool) -> None:
-        """The same question to another timer."""
+        """Ask another timer the same question."""
         first = self.rng.randrange(2)
         n = self.sized.planted_single if planted else self.sized.n
         one, two = (

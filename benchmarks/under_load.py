@@ -89,7 +89,7 @@ def wrong_ones() -> list[Subject]:
 
 
 def varied(source: str, number: int) -> str:
-    """The same kernel as a text and a program that no cache knows."""
+    """Return the same kernel as a text and a program that no cache knows."""
     own = f"static constexpr int variant_of_load = {number};  // one of many\n"
     return source.replace(INCLUDE, INCLUDE + own, 1) if INCLUDE in source else f"{source}\n// variant {number}\n"
 
@@ -132,7 +132,7 @@ def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
 
 
 def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
-    """The sums of one group."""
+    """Sum up one group."""
     mine = [row for row in rows if row["is_right"] == is_right]
     given = [row for row in mine if not row["absent"]]
     return Tally(
@@ -174,7 +174,7 @@ def main() -> int:
 
 
 def collected(kept: KeptRows, wanted: argparse.Namespace) -> list[Row]:
-    """The verdicts beside the busy processes."""
+    """Collect the verdicts beside the busy processes."""
     settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
     cores = settings.cores if wanted.workers == 1 else max(1, (os.cpu_count() or 1) // wanted.workers)

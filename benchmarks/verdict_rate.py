@@ -27,7 +27,7 @@ COMMANDS = {"check": ("check", "tasks/row_softmax/seed.hip", "--task", "row_soft
 
 
 def checkout(commit: str, folder: Path) -> Path:
-    """The files of a commit; a repository without it ends the benchmark."""
+    """Check out the files of a commit; a repository without it ends the benchmark."""
     place = folder / "before"
     for words in (
         ("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(place)),
@@ -55,7 +55,7 @@ def seconds(name: str, root: Path, home: Path) -> float:
 
 
 def measure(name: str, states: Sequence[Path], folder: Path) -> Figure:
-    """The medians of both states, run in turns."""
+    """Measure the medians of both states, run in turns."""
     spent: dict[Path, list[float]] = {root: [] for root in states}
     for turn in range(1 + SAMPLES[name]):
         for number, root in enumerate(states):

@@ -10,7 +10,7 @@ ALPHA, BETA = np.float32(1.75), np.float32(-0.625)  # as in [scalars]
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     return {name: rng.standard_normal(n, dtype=np.float32) for name in ("x", "y")}
 

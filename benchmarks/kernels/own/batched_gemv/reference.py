@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     batch, m, k = (case.dims[n] for n in ("batch", "m", "k"))
     return {
         "a": rng.standard_normal((batch, m, k), dtype=np.float32),

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values and the sines and cosines of random angles."""
+    """Draw normal values and the sines and cosines of random angles."""
     tokens, heads, half = (case.dims[n] for n in ("tokens", "heads", "half"))
     angle = rng.uniform(0, 2 * np.pi, (tokens, half))
     return {

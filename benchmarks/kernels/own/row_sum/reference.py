@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values around one, with an outlier at a random place of every row."""
+    """Draw normal values around one, with an outlier at a random place of every row."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     x = 1 + rng.standard_normal((rows, cols), dtype=np.float32)
     x[np.arange(rows), rng.integers(cols, size=rows)] *= rng.uniform(4, 16, rows).astype(np.float32)

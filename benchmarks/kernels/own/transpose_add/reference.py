@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     return {
         "x": rng.standard_normal((rows, cols), dtype=np.float32),
