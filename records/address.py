@@ -41,5 +41,5 @@ def secrets_of(url: str) -> tuple[str, ...]:
 
 
 def _before_host(url: str) -> str:
-    """User and password as they are written; a slash or a question mark may stand in a careless password."""
+    """Return user and password as they are written; a slash or a question mark may stand in a careless password."""
     return url.partition("://")[2].rpartition("@")[0]

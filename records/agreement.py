@@ -62,7 +62,7 @@ def agreement(pairs: Sequence[Pair]) -> Agreement | None:
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Rank correlation, ties at their mean rank; None where either has fewer than two values or all are too few."""
+    """Correlate the ranks, ties at their mean; None where either has fewer than two values or all are too few."""
     if len(one) < FEWEST_RANKED or len(set(one)) < 2 or len(set(other)) < 2:
         return None
     left, right = _ranks(one), _ranks(other)
@@ -73,7 +73,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
 
 
 def factors(pairs: Sequence[Pair]) -> tuple[Factor, ...]:
-    """For each binding resource the factor that makes the median of the absolute logarithmic errors least."""
+    """Fit for each binding resource the factor that makes the median of the absolute logarithmic errors least."""
     groups: dict[str, list[float]] = {}
     for pair in pairs:
         groups.setdefault(pair.resource, []).append(math.log(pair.ratio))

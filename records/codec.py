@@ -39,7 +39,7 @@ def from_plain(kind: type[Record], value: Any) -> Record:
 
 
 def dumps(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
+    """Write canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
     return _CANONICAL.encode(value)
 
 
@@ -63,7 +63,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 
 
 def _opened(value: Any) -> Any:
-    """One level of a record or a mapping, for the encoder, which takes lists, tuples, dicts and scalars as they are."""
+    """Open one level of a record or mapping, for the encoder, which takes lists, tuples, dicts, scalars as they are."""
     kind: Any = type(value)
     if names := _field_names(kind):
         held: dict[str, Any] = value.__dict__  # of a frozen record: its fields, and what a cached property keeps

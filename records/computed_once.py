@@ -17,7 +17,7 @@ class computed_once(Generic[Value]):
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
-        """`compute` gets the object; what it raises is raised to whoever asks, and the next one tries again."""
+        """Take `compute`, which gets the object; what it raises reaches whoever asks, and the next one tries again."""
         self._compute = compute
         self.__doc__ = compute.__doc__
 

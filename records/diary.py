@@ -64,7 +64,7 @@ class Diary(Database):
             self._insert(db, "proposals", row)
 
     def proposals(self, run_id: str, generation: int) -> tuple[Proposed, ...]:
-        """All that was proposed for a generation, in the planner's order."""
+        """List all that was proposed for a generation, in the planner's order."""
         rest = "WHERE run_id = ? AND generation = ?"
         rows = self._sound("proposals", "generation", "body", rest, (run_id, generation))
         return tuple(from_plain(Proposed, p) for row in rows for p in json.loads(row[0]))

@@ -19,7 +19,7 @@ class StatementResult(Protocol):
         """Fetch the first row as a tuple, or None."""
 
     def fetchall(self) -> list[Any]:
-        """All rows."""
+        """Fetch all rows."""
 
 
 class Statements(Protocol):
@@ -65,10 +65,10 @@ class Engine(Protocol):
         """Take rows that are not sound out of a table, whatever its indexes say of them."""
 
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
-        """All rows that a query finds."""
+        """Return all rows that a query finds."""
 
     def writing(self, *, is_synced: bool, is_single: bool) -> AbstractContextManager[Statements]:
-        """One transaction, or a part of the one that this thread has open.
+        """Open one transaction, or a part of the one that this thread has open.
 
         Without `is_synced` the commit reaches the disk with the next one that waits for it. `is_single`: one statement,
         which the database commits itself.

@@ -221,7 +221,7 @@ class Evaluation:
 
 
 def geomean_us(measurements: tuple[Measurement, ...]) -> float | None:
-    """Weighted geometric mean of times in microseconds; None for an empty tuple."""
+    """Compute the weighted geometric mean of times in microseconds; None for an empty tuple."""
     total = sum(m.weight for m in measurements)
     if not measurements or total <= 0:
         return None
@@ -294,5 +294,5 @@ class Comparison:
 
 
 def comparison_key(challenger: str, incumbent: str) -> str:
-    """SHA-256 over the two evaluation keys, which hold everything that the comparison depends on."""
+    """Compute the SHA-256 over the two evaluation keys, which hold everything that the comparison depends on."""
     return hashlib.sha256(f"compare\0{challenger}\0{incumbent}".encode()).hexdigest()

@@ -45,7 +45,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return self._add("experiments", experiment)
 
     def experiment(self, run_id: str, experiment_id: str) -> Experiment | None:
-        """One experiment of a run, or None."""
+        """Return one experiment of a run, or None."""
         return self._one("experiments", Experiment, run_id, experiment_id)
 
     def experiments(self, run_id: str, generation: int | None = None) -> tuple[Experiment, ...]:
@@ -57,7 +57,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return self._add("attempts", attempt)
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
-        """One attempt of a run, or None."""
+        """Return one attempt of a run, or None."""
         found = self._one("attempts", Attempt, run_id, attempt_id)
         return None if found is None else self._as_confirmed(found)
 
@@ -118,7 +118,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return next((found for p in wanted if (found := self._evaluation(key, p)) is not None), None)
 
     def estimates(self, candidate_id: str) -> tuple[Evaluation, ...]:
-        """Every estimate of a source; for which task, target and tunables each is, its key says."""
+        """List every estimate of a source; for which task, target and tunables each is, its key says."""
         rest = "WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
         rows = self._sound("evaluations", "key", "body", rest, (candidate_id,))
         return tuple(self._decoded(Evaluation, row[0]) for row in rows)
@@ -156,7 +156,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return self._read(("comparison", key), Comparison, "comparisons", "key", "WHERE key = ?", (key,))
 
     def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
-        """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
+        """List every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
         rows = self._sound("comparisons", "key", "body", "WHERE challenger = ? ORDER BY rowid", (challenger,))
         return tuple(self._decoded(Comparison, row[0]) for row in rows)
 
@@ -237,7 +237,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     def _read(
         self, name: tuple[str, ...], kind: type[Record], table: str, key: str, rest: str, named: tuple[str, ...]
     ) -> Record | None:
-        """One record by its key, from memory where it was read lately."""
+        """Read one record by its key, from memory where it was read lately."""
         known: Record | None = self._known(name)
         if known is not None:
             return known

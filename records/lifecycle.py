@@ -33,7 +33,7 @@ class Lifecycle(Diary):
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
     def run(self, run_id: str) -> Run:
-        """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
+        """Return a run by its id or a prefix that only one run has; UsageError when there is none or several."""
         rows = self._sound("runs", "id", _COLUMNS, "WHERE id = ?", (run_id,)) or self._sound(
             "runs", "id", _COLUMNS, "WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
         )
@@ -44,7 +44,7 @@ class Lifecycle(Diary):
         return _run(rows[0])
 
     def runs(self) -> tuple[Run, ...]:
-        """All runs, oldest first."""
+        """List all runs, oldest first."""
         return tuple(_run(row) for row in self._sound("runs", "id", _COLUMNS, "ORDER BY rowid"))
 
     def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:

@@ -19,7 +19,7 @@ def known(amount: float) -> float | None:
 
 
 def counted(many: int, noun: str, plural: str = "") -> str:
-    """`1 case`, `2 cases`; `plural` where an s does not make it."""
+    """Write `1 case`, `2 cases`; `plural` where an s does not make it."""
     return f"{many} {noun if many == 1 else plural or noun + 's'}"
 
 

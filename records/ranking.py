@@ -65,7 +65,7 @@ def is_within(one_us: float | None, other_us: float | None, error: float) -> boo
 
 
 def ratio_error(one: Timed, other: Timed) -> float:
-    """Relative error of the ratio of two predicted times: the larger one where their records differ."""
+    """Return the relative error of the ratio of two predicted times: the larger one where their records differ."""
     return max(one.time_error, other.time_error)
 
 
@@ -87,12 +87,12 @@ def by_interval(new: tuple[float, float], old: tuple[float, float]) -> bool | No
 
 
 def interval_of(evaluation: Evaluation) -> tuple[float, float]:
-    """Geometric means of both ends of the confidence intervals."""
+    """Compute the geometric means of both ends of the confidence intervals."""
     return mean_of(evaluation, "ci_low_us"), mean_of(evaluation, "ci_high_us")
 
 
 def mean_of(evaluation: Evaluation, name: str) -> float:
-    """Weighted geometric mean of one figure of the measurements; 0 where one of them is not positive."""
+    """Compute the weighted geometric mean of one of the measurements' figures; 0 where one is not positive."""
     values = [(getattr(m, name), m.weight) for m in evaluation.measurements]
     if any(value <= 0 for value, _ in values):
         return 0.0
@@ -102,7 +102,7 @@ def mean_of(evaluation: Evaluation, name: str) -> float:
 def contrast_of(
     weights: Mapping[str, float], cases: Sequence[CaseComparison], delta: float
 ) -> tuple[Contrast, float, float, float]:
-    """Verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
+    """Give verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
 
     The ends hold together with more confidence than each alone, so the interval is a cautious one.
     """

@@ -22,7 +22,7 @@ class SpendingRoom:
     """The place that the limits of a run leave for one more call, within a transaction."""
 
     def __init__(self, db: Statements, call: ModelCall, most: Allowance) -> None:
-        """`call` itself is not counted."""
+        """Count what the run holds and has spent, but for `call` itself."""
         settled = db.execute(SETTLED, (call.run_id,)).fetchone()
         calls, prompt, completion, usd = (0, 0, 0, 0.0) if settled is None else settled
         rows = db.execute(HELD, (call.run_id, call.key)).fetchall()

@@ -85,7 +85,7 @@ class SqliteFile:
                 db.execute(sql)
 
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
-        """All rows that a query finds."""
+        """Return all rows that a query finds."""
         with self.lock:
             try:
                 return self.connection.execute(query, named).fetchall()
@@ -94,7 +94,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def writing(self, *, is_synced: bool, is_single: bool) -> Iterator[sqlite3.Connection]:
-        """One transaction, or a part of the one that this thread has open; `is_single` is one statement.
+        """Open one transaction, or a part of the one that this thread has open; `is_single` is one statement.
 
         SQLite commits that one itself: each further one is a chance for another thread to take the interpreter.
         """

@@ -167,5 +167,5 @@ def _write(ledger: Ledger, db: Statements, table: str, rows: Sequence[Mapping[st
 
 
 def _digest(rows: Sequence[Any]) -> str:
-    """SHA-256 over rows in any order."""
+    """Compute the SHA-256 over rows in any order."""
     return hashlib.sha256("\n".join(sorted(dumps(row) for row in rows)).encode()).hexdigest()
