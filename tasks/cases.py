@@ -97,7 +97,7 @@ def _values(table: Table, scalars: Sequence[ScalarSpec]) -> dict[str, float | in
 
 
 def case_name(dims: Mapping[str, int]) -> str:
-    """`rows=7,cols=1000`."""
+    """Write `rows=7,cols=1000`."""
     return ",".join(f"{key}={value}" for key, value in dims.items())
 
 

@@ -159,7 +159,7 @@ def _plain_score(
 
 
 def _distance(values: Array, want: Array) -> Array:
-    """Absolute differences in float64; types that NumPy itself has are converted on the way."""
+    """Compute absolute differences in float64; types that NumPy itself has are converted on the way."""
     has_own = values.dtype.kind in "fiub" and values.dtype.isbuiltin == 1
     made = np.subtract(values if has_own else to_float64(values), want, dtype=np.float64)
     return np.abs(made, out=made)
@@ -190,7 +190,7 @@ def _beside(
 
 
 def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
-    """So many units of the last place of each row's largest value, as float32 or wider; a row lies along the last axis.
+    """Give so many units of the last place of each row's largest value, as float32 or wider; rows along the last axis.
 
     Integers lose nothing. What is narrower than float32 is summed in it.
     """
@@ -238,7 +238,7 @@ def _at(values: Array, chosen: Array) -> Array:
 
 
 def _excess(error: Array, limit: Array, beyond: Array) -> Array:
-    """Errors in multiples of their limits, 0 for those within."""
+    """Return errors in multiples of their limits, 0 for those within."""
     return np.where(beyond, error / np.maximum(limit, np.finfo(np.float64).tiny), 0.0)
 
 

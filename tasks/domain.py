@@ -61,7 +61,7 @@ def meets(text: str, dims: Mapping[str, int]) -> bool:
 
 
 def edges(task: Task, conditions: Sequence[str]) -> list[Dims]:
-    """Shapes on both sides of each comparison, the other dims small: those nearest to its border."""
+    """List shapes on both sides of each comparison, the other dims small: those nearest to its border."""
     found = dict[str, Dims]()
     for atom in (each for text in conditions if text for each in atoms(text)):
         for dims in _beside(task, atom, conditions):
@@ -129,7 +129,7 @@ def has_answers(task: Task, dims: Mapping[str, int]) -> bool:
 
 
 def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims]:
-    """Up to so many shapes that no case lists, within this part of the task and its range, the cheapest first."""
+    """List up to so many shapes that no case lists, in this part of the task and its range, the cheapest first."""
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
     bases = [dict(case.dims) for case in (*task.tests, *task.benchmarks)] + [dict(dims) for dims in task.edges]
     found = dict[str, Dims]()

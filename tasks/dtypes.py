@@ -33,7 +33,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def size_bytes(name: str) -> int:
-    """Bytes of one element."""
+    """Return the bytes of one element."""
     return NUMPY[name].itemsize
 
 
@@ -51,14 +51,14 @@ def to_float64(array: Array) -> Array:
 
 
 def rounded(array: Array, name: str) -> Array:
-    """Float32 values in the narrower floating type of this name, in the same layout; anything else as it is."""
+    """Round float32 values to the narrower floating type of this name, in the same layout; anything else as it is."""
     wanted = NUMPY.get(name, array.dtype)
     narrower = array.dtype == np.float32 and is_float(wanted) and wanted.itemsize < 4
     return array.astype(wanted) if narrower else array
 
 
 def stored(value: float, name: str) -> Array:
-    """One number as an element of this type, of no dims; rounded by way of float32 where the type is narrower."""
+    """Store one number as an element of this type, of no dims; rounded by way of float32 where it is narrower."""
     wanted = NUMPY[name]
     narrower = is_float(wanted) and wanted.itemsize < 4
     return np.array(value, np.float32 if narrower else wanted).astype(wanted)

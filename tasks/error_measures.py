@@ -32,7 +32,7 @@ class Measures:
         return Measures(self.largest, self.largest, self.largest)
 
     def at_least(self, other: Measures) -> Measures:
-        """Each measure, or the other's where that is larger."""
+        """Take each measure, or the other's where that is larger."""
         return Measures(*map(max, astuple(self), astuple(other)))
 
 
@@ -45,7 +45,7 @@ def floor_of(magnitude: Measures, dtype: np.dtype[Any], tolerance: Tolerance) ->
 
 
 def measures_of(error: Array) -> Measures:
-    """All three of these errors."""
+    """Compute all three of these errors."""
     if not error.size:  # the baseline is finite nowhere: it gives no allowance
         return Measures(0.0, 0.0, 0.0)
     rank, largest = min(error.size - 1, int(np.ceil(QUANTILE * error.size))), float(error.max())
@@ -77,7 +77,7 @@ def _rms(values: Array, largest: float) -> float:
 
 
 def over(mine: float, own: float, floor: float, ratio: float) -> float:
-    """Error over the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
+    """Divide the error by the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
     allowed = ratio * own + floor
     if mine <= allowed:
         return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0

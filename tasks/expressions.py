@@ -43,7 +43,7 @@ _CALLS: Mapping[str, Callable[..., int]] = {
 
 
 def evaluate(text: str, names: Mapping[str, int]) -> int:
-    """Value of the expression; PlanError says what is not allowed, unknown or out of range."""
+    """Evaluate the expression; PlanError says what is not allowed, unknown or out of range."""
     if text in names and -LIMIT < (known := names[text]) < LIMIT:
         return int(known)  # a name alone, as most extents are
     if len(text) > MAX_LENGTH:

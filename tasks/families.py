@@ -49,19 +49,19 @@ class InputFamilies:
     """The families that the inputs of one task may come from."""
 
     def __init__(self, task: Task, facts: Path | None = None) -> None:
-        """Nothing is drawn yet; `facts` is a folder for what is measured of the task."""
+        """Draw nothing yet; `facts` is a folder for what is measured of the task."""
         self.task = task
         self._measures = FamilyMeasures(task)
         self._facts = KeptFacts(task, lambda: small_cases(task), facts)
 
     @computed_once
     def names(self) -> tuple[str, ...]:
-        """All families: the task's own first."""
+        """Name all families: the task's own first."""
         return (*self.task.variant_names, *self._changes, *self.ranges)
 
     @computed_once
     def together(self) -> Mapping[str, str]:
-        """For each family that changes some of several inputs, the one that changes all of them in the same way."""
+        """Give for each family that changes some of several inputs the one that changes all in the same way."""
         return {name: name + TOGETHER for name in self._changes if name + TOGETHER in self._changes}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
@@ -147,7 +147,7 @@ class InputFamilies:
 
     @computed_once
     def ranges(self) -> Ranges:
-        """By family of `VALUES` and input the exponents that its values may have."""
+        """Give by family of `VALUES` and input the exponents that its values may have."""
         found = self._facts.get("binades", lambda: self._measures.binades(self.moves_values))
         return {family: {name: (one[0], one[1]) for name, one in of.items()} for family, of in found.items()}
 

@@ -30,7 +30,7 @@ class FamilyMeasures:
     """Computes with one task; each answer is the same whenever it is asked for."""
 
     def __init__(self, task: Task) -> None:
-        """Nothing is drawn yet."""
+        """Draw nothing yet."""
         self.task = task
 
     def alike(self) -> list[str]:
@@ -56,7 +56,7 @@ class FamilyMeasures:
         return found
 
     def strays(self, change: Callable[[Tensors, Rng], Tensors]) -> dict[str, float]:
-        """By output the error of sums in order on a long line of inputs changed so, where it is more than rounding."""
+        """Give by output the error of sums in order on a long line of inputs changed so, where it is not rounding."""
         task, found = self.task, {spec.name: 0.0 for spec in self.task.outputs}
         assert task.in_order is not None
         cheap = [one for one in task.tests if cost(task, one.dims) <= LONG]
@@ -81,7 +81,7 @@ class FamilyMeasures:
         return found
 
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """For each general family the inputs that it may change."""
+        """Give for each general family the inputs that it may change."""
         moves = self.moves_values()
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self.borne_out(make) for name, make in MAKERS.items() if name not in left_out}
@@ -91,7 +91,7 @@ class FamilyMeasures:
         return found
 
     def binades(self, moves_values: bool) -> dict[str, dict[str, Range]]:
-        """By family and input the exponents that values may have."""
+        """Give by family and input the exponents that values may have."""
         return binades_of(self.task, small_cases(self.task), moves_values)
 
     def borne_out(self, make: Make) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ PAST = 64  # pairs of multiples at most by which a dim is longer: an odd number 
 
 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
-    """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
+    """Draw up to four cases: a shape a step from a test's, a prime one, one on a round boundary, a known one again.
 
     The same task and seed give the same cases. Dims keep the task's multiples and stay between their listed lengths; no
     case costs much more than the small test cases, so that a processor can execute it. Of a part of a task all lie in
@@ -58,7 +58,7 @@ def _ranges(task: Task) -> dict[str, tuple[int, int]]:
 
 
 def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
-    """Shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
+    """Take shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
     new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
     free = [dims for dims in new if case_name(dims) not in known]
     chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
@@ -83,12 +83,12 @@ def affordable(task: Task) -> list[Case]:
 
 
 def cost_limit(task: Task) -> float:
-    """Highest cost of a derived case: a fixed amount, or four times the cheapest test where that is more."""
+    """Return the highest cost of a derived case: a fixed amount, or four times the cheapest test where that is more."""
     return max(SMALL, 4 * min(cost(task, case.dims) for case in task.tests))
 
 
 def cost(task: Task, dims: Mapping[str, int]) -> float:
-    """Operations plus bytes of a shape."""
+    """Count the operations plus bytes of a shape."""
     return sum(task.work(Case("", dims, 0)))
 
 
@@ -110,7 +110,7 @@ def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mappin
 
 
 def _step(value: int, multiple: int, rng: np.random.Generator) -> int:
-    """One step up or down."""
+    """Take one step up or down."""
     return max(multiple, value + multiple * int(rng.choice([-1, 1])))
 
 

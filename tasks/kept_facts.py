@@ -33,7 +33,7 @@ class KeptFacts:
     """The facts of one task, as JSON values. Safe for threads; of two processes that write, one may measure again."""
 
     def __init__(self, task: Task, cases: Callable[[], Sequence[Case]], folder: Path | None) -> None:
-        """`cases` are small ones, by which functions are told apart; without a folder nothing is written."""
+        """Take small `cases`, by which functions are told apart; without a folder nothing is written."""
         self._task, self._cases, self._folder = task, cases, folder
         self._lock = threading.Lock()
 
@@ -112,7 +112,7 @@ def _said(value: object) -> str:
 
 @cache
 def _code() -> str:
-    """SHA-256 over the modules of this package, whose rules decide what is measured."""
+    """Compute the SHA-256 over the modules of this package, whose rules decide what is measured."""
     made = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         made.update(path.read_bytes())

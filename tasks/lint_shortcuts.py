@@ -25,13 +25,13 @@ class CasesOfTask:
     """A task's cases with their references, cheapest first, computed when they are needed."""
 
     def __init__(self, task: Task) -> None:
-        """Nothing is drawn yet."""
+        """Draw nothing yet."""
         self._task = task
         self._made: list[Sample] = []
         self._left = self._draws()
 
     def __iter__(self) -> Iterator[Sample]:
-        """All samples; those computed before are not computed again."""
+        """Yield all samples; those computed before are not computed again."""
         at = 0
         while True:
             while at < len(self._made):
@@ -120,7 +120,7 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
 
 
 def _redrawn(task: Task, sample: Sample, rng: np.random.Generator) -> Tensors | None:
-    """Numbers that owe nothing to the task's own; None where no input may be any number.
+    """Draw numbers that owe nothing to the task's own; None where no input may be any number.
 
     A part of the output that stays as it is with them, such as zeros that no element of an input reaches, is no chance.
     """

@@ -35,14 +35,14 @@ Rng = np.random.Generator
 
 
 def long_cases(task: Task, rng: Rng) -> tuple[Case, ...]:
-    """For each dim a case in which it is nearly as long as listed, or as is affordable."""
+    """Draw for each dim a case in which it is nearly as long as listed, or as is affordable."""
     first = task.tests[0].dims
     cases = ((name, _stretched(task, name, rng)) for name in first)
     return tuple(case for name, case in cases if case and case.dims[name] > LONGER * first[name])
 
 
 def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
-    """Cases about as large as a benchmark, each dim of any length from half to twice its own.
+    """Draw cases about as large as a benchmark, each dim of any length from half to twice its own.
 
     Fewer and small ones where no part of one can be executed alone.
     """
@@ -88,7 +88,7 @@ def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
 
 
 def _others(task: Task, rng: Rng) -> Iterator[Dims]:
-    """Dims a little above the least listed ones, and those, where the former are too much."""
+    """Yield dims a little above the least listed ones, and those, where the former are too much."""
     ends = {name: (*_ends(task, name), task.multiples.get(name, 1)) for name in task.tests[0].dims}
     for least in (*[LITTLE // 2] * TRIES, 0):
         steps = {name: int(rng.integers(least, LITTLE)) if least else 0 for name in ends}

@@ -54,7 +54,7 @@ def _holds(dtype: np.dtype[Any], number: int) -> bool:
 
 
 def _with_words(x: Array, word: int, rng: Rng) -> Array:
-    """Packed values of which some four bytes are this word, as a kernel reads and compares them."""
+    """Put this word into some four bytes of packed values, as a kernel reads and compares them."""
     if not x.ndim or x.shape[-1] * x.itemsize % WORD_BYTES or not -(1 << 31) <= word < 1 << 32:
         return x
     words = np.ascontiguousarray(x).view(np.uint32)

@@ -49,7 +49,7 @@ class SearchedInputs(InputFamilies):
     """Families by the number of a try: "search 3"."""
 
     def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
-        """`known` are the task's own; `secret` goes into every choice."""
+        """Take the task's own families, `known`; `secret` goes into every choice."""
         super().__init__(known.task)
         self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
@@ -113,7 +113,7 @@ class SearchedInputs(InputFamilies):
         return not refusal(self.task, inputs, stored(self.task, baseline), case)
 
     def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
-        """By how much an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
+        """Give how far an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
         rng, found = np.random.default_rng((case.seed, 6)), 0.0
         floats = {one: inputs[one] for one in self.task.plant if one in inputs and is_float(inputs[one].dtype)}
         single = {one: x.astype(np.float32) for one, x in floats.items() if x.dtype.itemsize <= SINGLE}
@@ -132,7 +132,7 @@ class SearchedInputs(InputFamilies):
         return SWAYED * found
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
-        """As on a general family, but for outputs of this size."""
+        """Return the tolerance of a general family, but for outputs of this size."""
         own = self.task.tolerance_of(output)
         if self.known.moves_values or family is None:
             return own
@@ -151,7 +151,7 @@ def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
 
 
 def _some(names: list[str], how: Rng) -> list[str]:
-    """Each with the same chance, and one at least."""
+    """Choose each with the same chance, and one at least."""
     chosen = [name for name in names if how.integers(2)]
     return chosen or [names[int(how.integers(len(names)))]]
 
@@ -174,17 +174,17 @@ def _scaled_to(x: Array, size: float) -> Array:
 
 
 def _as_large(x: Array, number: float, rng: Rng) -> Array:
-    """All values as large as the number, or about that."""
+    """Make all values as large as the number, or about that."""
     return _scaled_to(x, _around(number, rng))
 
 
 def _as_root(x: Array, number: float, rng: Rng) -> Array:
-    """All values as large as its root, for products of two."""
+    """Make all values as large as its root, for products of two."""
     return _scaled_to(x, float(np.sqrt(_around(number, rng))))
 
 
 def _moved(x: Array, number: float, rng: Rng) -> Array:
-    """Every line moved by about the number, to either side."""
+    """Move every line by about the number, to either side."""
     if not is_float(x.dtype):
         return x
     by = min(_around(number, rng), MOVED_BY * _largest(x)) * (-1.0 if rng.integers(2) else 1.0)
@@ -192,7 +192,7 @@ def _moved(x: Array, number: float, rng: Rng) -> Array:
 
 
 def _past(x: Array, number: float, rng: Rng) -> Array:
-    """Whole lines farther from zero than the number, on its side: a running extreme that begins there stays."""
+    """Move whole lines farther from zero than the number, on its side: a running extreme that begins there stays."""
     if not x.ndim or not is_float(x.dtype):
         return x
     high = 1.0 + float(rng.choice(PAST))
@@ -205,7 +205,7 @@ def _past(x: Array, number: float, rng: Rng) -> Array:
 
 
 def _spread(x: Array, number: float, rng: Rng) -> Array:
-    """In each line few values, or half, or most below the others by about the number."""
+    """Move in each line few values, or half, or most below the others by about the number."""
     if not x.ndim or not is_float(x.dtype):
         return x
     is_low = rng.random(x.shape) < rng.choice(LOW, (*x.shape[:-1], 1))

@@ -34,7 +34,7 @@ def split(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def joined(families: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
-    """All families in one."""
+    """Join all families in one."""
     return {f"{family}{JOIN}{name}": array for family, tensors in families.items() for name, array in tensors.items()}
 
 

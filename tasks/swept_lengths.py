@@ -31,7 +31,7 @@ Cost = Callable[[int], float]
 def swept_lengths(
     listed: Sequence[int], step: int, cost: Cost, limit: float, marked: Iterable[int], rng: np.random.Generator
 ) -> list[int]:
-    """Multiples of `step` from the least listed length to the longest that costs no more than the limit.
+    """List multiples of `step` from the least listed length to the longest that costs no more than the limit.
 
     `cost` grows with the length; `marked` are numbers of whose neighbourhood each dim's range gets its part. Empty
     where only one length is listed or none is affordable.

@@ -48,7 +48,7 @@ Ranges = Mapping[str, Mapping[str, Range]]  # by family and input
 
 
 def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
-    """Seeds of cases with one binade: for each of the inputs both ends of its range, and some drawn between them.
+    """Draw seeds of cases with one binade: for each input both ends of its range, and some drawn between them.
 
     Those between lie in as many equal parts of the range.
     """
@@ -81,7 +81,7 @@ def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_va
 
 
 def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0) -> Array:
-    """Values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, exponents of the family."""
+    """Draw values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, the family's exponents."""
     low, high = exponents
     turned = np.asarray(low + turn * (high + 1 - low) // TURNS)
     drawn = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
@@ -100,7 +100,7 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0)
 
 
 def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[str, dict[str, Range]]:
-    """By family and input the exponents that the task bears; none where a float decides about a whole number.
+    """Find by family and input the exponents that the task bears; none where a float decides about a whole number.
 
     Where the outputs are the inputs' own values, these are all of the type's; a copy loses none.
     """

@@ -51,7 +51,7 @@ class Table:
         return value
 
     def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
-        """One of the allowed words."""
+        """Read one of the allowed words."""
         value = self.text(key, default)
         if value not in allowed:
             self.wrong(key, f"is {value!r}; it must be one of {', '.join(allowed)}")
@@ -96,7 +96,7 @@ class Table:
         return [Table(self.path, f"[[{key}]] number {i}:", item) for i, item in enumerate(value, 1)]
 
     def table(self, key: str, required: bool) -> Table:
-        """One sub-table, empty where it may be left out."""
+        """Read one sub-table, empty where it may be left out."""
         return Table(self.path, f"[{key}]", self.take(key, None if required else {}))
 
     def close(self) -> None:

@@ -146,7 +146,7 @@ class Task(Statement):
         return tuple(evaluate(text, case.dims) for text in tensor.strides)
 
     def length_of(self, tensor: TensorSpec, case: Case) -> int:
-        """Elements of the tensor's memory."""
+        """Count the elements of the tensor's memory."""
         shape = self.shape_of(tensor, case)
         return extent(shape, self.strides_of(tensor, case)) if tensor.strides else prod(shape)
 
@@ -177,5 +177,5 @@ class Task(Statement):
         return {name: rounded(array, types.get(name, "")) for name, array in drawn.items() if name not in case.absent}
 
     def work(self, case: Case) -> tuple[float, float]:
-        """Floating-point operations and compulsory bytes of this case."""
+        """Count the floating-point operations and compulsory bytes of this case."""
         return float(evaluate(self.flops, case.dims)), float(evaluate(self.bytes_moved, case.dims))

@@ -39,14 +39,14 @@ class TensorSpec:
         return memory
 
     def unflatten(self, flat: Array, shape: tuple[int, ...], strides: tuple[int, ...] = ()) -> Array:
-        """Flat memory as an array of this shape."""
+        """Return flat memory as an array of this shape."""
         if not strides:
             return flat.reshape(shape, order="F" if self.layout == "column_major" else "C")
         return _strided(flat, shape, strides).copy()
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    """Elements from the first to the last of a strided array."""
+    """Count the elements from the first to the last of a strided array."""
     return 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
 
 

@@ -23,19 +23,19 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     q, kv = inputs["q"].astype(np.float64), inputs["kv"].astype(np.float64)
     return {"y": _attended(q, kv, case.dims["latent"])}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, rounded once to bfloat16."""
+    """Compute in float32, rounded once to bfloat16."""
     q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
     return {"y": _attended(q, kv, case.dims["latent"]).astype(ml_dtypes.bfloat16)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scores beyond the range of exp, much the same everywhere, one far above these, all far below zero, repeats."""
+    """Make scores beyond the range of exp, much the same everywhere, one far above, all far below zero, repeats."""
     q, kv = inputs["q"], inputs["kv"]
     return {
         "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
@@ -47,7 +47,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Parts of the score left out, another scale, the last part of the cache for the values."""
+    """Leave out parts of the score, take another scale, the last part of the cache for the values."""
     q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
     latent = case.dims["latent"]
     width = np.float32(np.sqrt(192 / q.shape[2]))
@@ -62,7 +62,7 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """One place of each cache, whose values are zero, scores so far above the others that these weigh little each."""
+    """Let one place of each cache, of values zero, score so far above the others that these weigh little each."""
     batch, place = np.arange(len(kv)), rng.integers(kv.shape[1], size=len(kv))
     kv[:, :, -1] = 0
     kv[batch, place, : case.dims["latent"]] = 0
@@ -74,7 +74,7 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
 
 
 def _repeated(length: int, rng: np.random.Generator) -> Array:
-    """Places of which half hold what stands at the one before, so that runs have the same score."""
+    """Let half of the places hold what stands at the one before, so that runs have the same score."""
     return np.maximum.accumulate(np.where(rng.random(length) < 0.5, np.arange(length), 0))
 
 

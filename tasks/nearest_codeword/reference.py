@@ -15,7 +15,7 @@ PART = 512  # vectors whose distances are computed at once
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
+    """Draw codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
     return _drawn(case, rng, 1.0)
 
 
@@ -33,7 +33,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from their codeword, or from all, in large values too; short codewords or vectors; small values."""
+    """Move vectors far from one codeword, or all, in large values too; short codewords or vectors; small values."""
     short = dict(_drawn(case, rng, 1.0))
     return {
         "far": _drawn(case, rng, 2.0),
@@ -46,7 +46,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Vectors whose nearest codeword is in doubt are those drawn, or all inputs where these are in doubt then."""
+    """Take vectors whose nearest codeword is in doubt back to those drawn; all inputs where these are in doubt then."""
     with np.errstate(all="ignore"):
         lengths = [np.square(array.astype(np.float64)).sum(axis=1).max(initial=0) for array in made.values()]
     if not 4 * sum(lengths) < FURTHEST:
@@ -96,13 +96,13 @@ def _drawn(case: Case, rng: np.random.Generator, spread: float) -> dict[str, Arr
 
 
 def _scaled(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """All shifted far to one side, so that lengths differ and products alone say nothing."""
+    """Shift all far to one side, so that lengths differ and products alone say nothing."""
     shift = np.float32(2) * rng.standard_normal((1, given["x"].shape[1]), dtype=np.float32)
     return {"x": given["x"] + shift, "codebook": given["codebook"] + shift}
 
 
 def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """Vectors beyond all codewords in the first coordinate, in any one, or in all, where the nearest is clear."""
+    """Move vectors beyond all codewords in the first coordinate, in any one, or in all, where the nearest is clear."""
     x, codebook = given["x"], given["codebook"]
     rows, width = x.shape
     axis = np.where(rng.random(rows) < 0.5, 0, rng.integers(width, size=rows))
@@ -114,7 +114,7 @@ def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def _enlarged(given: Tensors) -> dict[str, Array]:
-    """As large as distances in float32 allow, by a power of two: a search may begin with a smaller one."""
+    """Enlarge as far as distances in float32 allow, by a power of two: a search may begin with a smaller one."""
     lengths = sum(float(np.square(array.astype(np.float64)).sum(axis=1).max(initial=0)) for array in given.values())
     factor = np.float32(2.0 ** np.floor(np.log2(FURTHEST / (4 * lengths)) / 2 - 0.01))
     return {name: factor * array for name, array in given.items()}
@@ -135,7 +135,7 @@ def _order(codes: int, rng: np.random.Generator) -> Array:
 
 
 def _shrunk(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """Vectors up to 64 times as short or four times as long: the nearest codeword need not be the shortest."""
+    """Make vectors up to 64 times as short or four times as long: the nearest codeword need not be the shortest."""
     return _where_clear(given["x"] * np.exp2(rng.uniform(-6, 2, (len(given["x"]), 1))).astype(np.float32), given)
 
 

@@ -30,7 +30,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64 from the float32 inputs."""
+    """Compute in float64 from the float32 inputs."""
     y = inputs["x"].astype(np.float64)
     y -= y.max(axis=1, keepdims=True)
     np.exp(y, out=y)
@@ -53,7 +53,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows far from zero to both sides, no contrast, a peak in each row, one row shuffled, even distances."""
+    """Make rows far from zero to both sides, no contrast, a peak in each row, one row shuffled, even distances."""
     x = inputs["x"]
     rows, cols = x.shape
     sign = np.where((np.arange(rows) + rng.integers(2)) % 2 == 0, 1, -1)
@@ -76,7 +76,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Wrong maxima and wrong sums, in float32."""
+    """Take wrong maxima and wrong sums, in float32."""
     x = inputs["x"]
     zero, half = np.zeros((x.shape[0], 1), np.float32), -(-x.shape[1] // 2)
     top = x.max(axis=1, keepdims=True)

@@ -17,12 +17,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": np.cumsum(inputs["x"], axis=1, dtype=np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one element after the other."""
+    """Compute in float32, one element after the other."""
     return {"y": np.cumsum(inputs["x"], axis=1, dtype=np.float32)}
 
 

@@ -26,7 +26,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Few different values, rows that are sorted already, and rows below zero."""
+    """Make few different values, rows that are sorted already, and rows below zero."""
     x = inputs["x"]
     below = (-1 - np.abs(x)).astype(np.float32)
     return {
@@ -37,7 +37,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Another order, equal values in another order, the largest of parts of a row, and places from one on."""
+    """Take another order, equal values in another order, the largest of parts of a row, and places from one on."""
     x, k = inputs["x"], case.dims["k"]
     cols = x.shape[1]
     head = max(k, cols // 2)

@@ -25,14 +25,14 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Each element says where it comes from, in order and shuffled: any misplaced one shows."""
+    """Make each element say where it comes from, in order and shuffled: any misplaced one shows."""
     x = inputs["x"]
     places = np.arange(x.size, dtype=np.float32).reshape(x.shape) + 1
     return {"indices": {"x": places}, "shuffled": {"x": rng.permutation(places.ravel()).reshape(x.shape)}}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Tiles that are taken for symmetric, left where they were, or left out; fewer bits."""
+    """Take tiles for symmetric, leave them where they were, or leave them out; fewer bits."""
     x = inputs["x"]
     rows, cols = x.shape
     y = np.ascontiguousarray(x.T)
