@@ -26,7 +26,7 @@ class Compared:
 
 
 def compare(chosen: Sequence[Point], predict: Predict, told: Callable[[Compared], None]) -> list[Compared]:
-    """Each point with its predicted time; each is told as it is there."""
+    """Give each point with its predicted time; each is told as it is there."""
     found = []
     for point in chosen:
         answer = predict(point)

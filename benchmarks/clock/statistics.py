@@ -42,7 +42,7 @@ def regret(predicted: Sequence[float], measured: Sequence[float]) -> float:
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation, equal values sharing their mean rank; NaN where all of one side are equal."""
+    """Compute Spearman's rank correlation, equal values sharing their mean rank; NaN where one side is all equal."""
     a, b = ranks(one), ranks(other)
     middle = (len(a) + 1) / 2
     spread = math.sqrt(sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b))
@@ -51,7 +51,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1 on; equal values have the mean of their places."""
+    """Rank from 1 on; equal values have the mean of their places."""
     order = sorted(values)
     places: dict[float, list[int]] = {}
     for place, value in enumerate(order, start=1):

@@ -20,7 +20,7 @@ _FORM = re.compile(r"tile(\d+) block(\d+) width(\d+)")
 
 
 def shape_of(kernel: str) -> tuple[int, int, int]:
-    """Tile, work-items and bytes of each in a row's name of the kernel, "tile64 block256 width4"."""
+    """Read the tile, work-items and bytes of each in a row's name of the kernel, "tile64 block256 width4"."""
     if not (match := _FORM.fullmatch(kernel)):
         raise UsageError(f"{kernel!r} is no transpose such as 'tile64 block256 width4'")
     tile, block, width = map(int, match.groups())

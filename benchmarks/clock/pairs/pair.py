@@ -43,7 +43,7 @@ class Pair:
 
 
 def load_pairs(folder: Path = FOLDER) -> tuple[Pair, ...]:
-    """All pairs of a folder in the order of its table; UsageError where it has none."""
+    """Read all pairs of a folder in the order of its table; UsageError where it has none."""
     try:
         tables = tomllib.loads((folder / "pairs.toml").read_text(encoding="utf-8"))["pair"]
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:

@@ -14,12 +14,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _filtered(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, tap by tap."""
+    """Compute in float32, tap by tap."""
     return {"y": _filtered(inputs, case, np.dtype(np.float32))}
 
 

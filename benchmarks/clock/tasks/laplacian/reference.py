@@ -18,7 +18,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"f": _laplacian(inputs, case, np.dtype(np.float64))}
 
 

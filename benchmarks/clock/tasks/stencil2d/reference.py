@@ -14,12 +14,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64, with the weights as float32 has them."""
+    """Compute in float64, with the weights as float32 has them."""
     return {"y": _smoothed(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": _smoothed(inputs, case, np.dtype(np.float32))}
 
 

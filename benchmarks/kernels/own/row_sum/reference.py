@@ -16,10 +16,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["x"].astype(np.float64).sum(axis=1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one element after the other."""
+    """Compute in float32, one element after the other."""
     return {"y": np.add.accumulate(inputs["x"], axis=1, dtype=np.float32)[:, -1]}

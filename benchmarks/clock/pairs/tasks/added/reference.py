@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Small numbers."""
+    """Draw small numbers."""
     return {"x": rng.integers(0, 16, case.dims["n"]).astype(np.int32)}
 
 

@@ -13,12 +13,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     x = inputs["x"].astype(np.float64)
     return {"y": x - x.mean(axis=1, keepdims=True)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     x = inputs["x"]
     return {"y": x - x.mean(axis=1, keepdims=True, dtype=np.float32)}

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Numbers that are not negative, and a base."""
+    """Draw numbers that are not negative, and a base."""
     x = rng.integers(0, 2**31, case.dims["n"])
     return {"x": x.astype(np.int32), "b": rng.integers(3, 16, 1).astype(np.int32)}
 

@@ -15,12 +15,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     return {"c": inputs["a"].astype(np.float64) @ inputs["b"].astype(np.float64).T}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision, one product after the other."""
+    """Compute in single precision, one product after the other."""
     a, b = inputs["a"].astype(np.float32), inputs["b"].astype(np.float32)
     total = np.zeros((len(a), len(b)), np.float32)
     for place in range(a.shape[1]):

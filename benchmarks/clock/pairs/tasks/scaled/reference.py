@@ -18,5 +18,5 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     return {"y": inputs["x"] * np.float32(-2)}
