@@ -38,7 +38,7 @@ def winner() -> str:
 
 
 def figures(times: Mapping[str, tuple[float, float]], executions: Sequence[Whole]) -> list[Figure]:
-    """For each case the predicted time beside the roofline, both in microseconds; and how many were executed whole."""
+    """Give each case's predicted time beside the roofline, both in microseconds; and how many were executed whole."""
     made = [
         Figure(
             f"author_lab.{TASK}.{case}", time_us, "us, predicted", "the roofline", roof_us, f"<= {CLOSE * roof_us:.4g}"

@@ -85,7 +85,7 @@ def main_graph(candidates: int) -> StateGraph[Main, None, Main, Main]:
 
 
 def measured(candidates: int, folder: Path) -> float:
-    """Milliseconds of CPU for a candidate."""
+    """Measure the milliseconds of CPU for a candidate."""
     with checkpoints(folder / "checkpoint.db") as saver:
         graph = main_graph(candidates).compile(checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "bare"}, "recursion_limit": 10 + 5 * candidates}

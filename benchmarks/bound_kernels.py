@@ -35,7 +35,7 @@ class File:
         self.module = device.load(build.image)
 
     def bind(self, task: Task, case: Case, buffers: Mapping[str, DeviceMemory]) -> Bound:
-        """Ready to launch on these buffers; workspaces are allocated."""
+        """Bind the kernel to these buffers, ready to launch; workspaces are allocated."""
         return Bound(self, task, case, buffers)
 
 
@@ -81,7 +81,7 @@ def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> li
 
 
 def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:
-    """Device memory for inputs, which are copied, and outputs."""
+    """Allocate device memory for inputs, which are copied, and outputs."""
     made = {}
     for spec in (*task.inputs, *task.outputs):
         made[spec.name] = device.allocate(prod(task.shape_of(spec, case)) * DTYPE_BYTES[spec.dtype])

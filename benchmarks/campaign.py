@@ -39,7 +39,7 @@ DATA = Path(__file__).parent / "data" / "throughput_h200.json"
 
 
 def recorded() -> list[float]:
-    """Seconds that candidates of the stored mix took on an H200."""
+    """Read the seconds that candidates of the stored mix took on an H200."""
     rows = json.loads(DATA.read_text(encoding="utf-8"))["rows"]
     return [row["ended_s"] - row["began_s"] for row in rows]
 
@@ -51,7 +51,7 @@ class Script:
         self._picks, self._durations = picks, [seconds] if seconds else [each / hasten for each in recorded()]
 
     def ideas(self, generation: int) -> Sequence[Idea]:
-        """As many as there are picks."""
+        """Propose as many ideas as there are picks."""
         count = range(self._picks)
         return [Idea(f"idea {generation}.{i}", "what to do", ("change it",), float(i), float(i), i) for i in count]
 

@@ -33,17 +33,17 @@ class Collection:
     """One run: what is known so far lies in OUT/NAME after every `save`."""
 
     def __init__(self, out: Path, name: str, seconds: float) -> None:
-        """`seconds` is how long the whole may take."""
+        """Start the time: `seconds` is how long the whole may take."""
         out.mkdir(parents=True, exist_ok=True)
         self._path, self._started, self._seconds = out / name, time.monotonic(), seconds
         self.about: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), **machine()}
 
     def left_s(self) -> float:
-        """Seconds until the end of the whole."""
+        """Return the seconds until the end of the whole."""
         return self._seconds - (time.monotonic() - self._started)
 
     def say(self, text: str) -> None:
-        """One line with the time."""
+        """Print one line with the time."""
         print(f"{time.monotonic() - self._started:6.1f} s  {text}", flush=True)
 
     def save(self, values: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ class Collection:
 
 
 def machine() -> dict[str, str]:
-    """Device and driver as nvidia-smi names them; empty where there is none."""
+    """Name device and driver as nvidia-smi does; empty where there is none."""
     try:
         done = subprocess.run(
             ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],

@@ -36,7 +36,7 @@ class Job:
 
 
 def jobs() -> list[Job]:
-    """50 distinct kernels; the first of each operation, then the second of each, and so on."""
+    """List 50 distinct kernels; the first of each operation, then the second of each, and so on."""
     pools = {name: shipped(name) for name in TASKS}
     for family in (*families(), *held_out()):
         pools.setdefault(family.name, [(s.candidate, s.chosen) for s in family.variants])

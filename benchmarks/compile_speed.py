@@ -41,7 +41,7 @@ def candidate(source: str) -> Candidate:
 
 
 def sources() -> list[str]:
-    """Distinct kernels."""
+    """List distinct kernels."""
     seeds = [seed for name in task_names() for seed in load_task(name, "mi300x").seeds]
     files = [*seeds, *sorted((ROOT / "benchmarks" / "kernels").glob("*.hip"))]
     return [files[i % len(files)].read_text(encoding="utf-8") + EXTRA.format(i + 1) for i in range(SOURCES)]
@@ -53,7 +53,7 @@ def tunables(source: str) -> dict[str, int]:
 
 
 def seconds(compiler: Compiler, source: str, chosen: dict[str, int]) -> float:
-    """Wall time of one compilation; one that fails ends the benchmark."""
+    """Measure the wall time of one compilation; one that fails ends the benchmark."""
     start = time.perf_counter()
     made = compiler.compile(candidate(source), chosen)
     spent = time.perf_counter() - start

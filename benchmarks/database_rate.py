@@ -52,12 +52,12 @@ def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
 
 
 def server_cpu_s(server: PostgresServer) -> float:
-    """Processor time of the server's processes, those that have ended included."""
+    """Sum the processor time of the server's processes, those that have ended included."""
     return sum(_ticks(pid) for pid in server.processes()) / TICKS_A_SECOND
 
 
 def _ticks(pid: int) -> int:
-    """User and system time of a process and of those it has waited for."""
+    """Read the user and system time of a process and of those it has waited for."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -66,7 +66,7 @@ def _ticks(pid: int) -> int:
 
 
 def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[Figure]:
-    """Cost of a candidate on either database, over the whole run."""
+    """Give the cost of a candidate on either database, over the whole run."""
     url = server.ledger()
     before = server_cpu_s(server), *_statistics(server, url)
     there = looped(candidates, folder / "postgres", url)
@@ -92,7 +92,7 @@ def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[
 
 
 def _spent(marks: list[Mark], of: Callable[[Mark], float], part: tuple[float, float] = (0.0, 1.0)) -> float:
-    """Seconds a candidate over a part of the run."""
+    """Return the seconds a candidate over a part of the run."""
     first, last = (marks[round(share * (len(marks) - 1))] for share in part)
     return (of(last) - of(first)) / (last.candidates - first.candidates)
 

@@ -36,7 +36,7 @@ def timed(file: str) -> list[dict[str, float]]:
 
 
 def predicted_us(cases: Sequence[Mapping[str, float]]) -> float:
-    """Geometric mean of the times."""
+    """Compute the geometric mean of the times."""
     return statistics.geometric_mean([case["time_us"] for case in cases])
 
 

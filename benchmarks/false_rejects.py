@@ -90,7 +90,7 @@ def upper_bound(rejected: int, trials: int) -> float:
 
 
 def kernels(name: str, place: str) -> list[Path]:
-    """Independent right kernels of a task for a target."""
+    """List the independent right kernels of a task for a target."""
     own = OWN.get((name, place))
     return sorted(load_task(name, place).folder.glob(own)) if own else right_kernels(name)
 
@@ -99,14 +99,14 @@ class Trials:
     """All kernels of all tasks, judged by one judge after another; the judges share a compiler and a GPU."""
 
     def __init__(self, c: Collection, place: str, folder: Path) -> None:
-        """DeviceError when this machine's GPU is of another kind."""
+        """Raise DeviceError when this machine's GPU is of another kind."""
         self.c, self.target, self.folder, self.rows = c, load_target(place), folder, list[dict[str, Any]]()
         self.compiler = GpuCompiler(self.target, folder, COMPILERS)
         self.tasks = {name: load_task(name, place) for name in SMALL}
         self._lock = threading.Lock()
 
     def repeat(self, salt: int) -> None:
-        """Every kernel once, by a judge with a new secret; nothing when the time is up."""
+        """Judge every kernel once, by a judge with a new secret; nothing when the time is up."""
         if self.c.left_s() < 10:
             return
         evaluator = GpuEvaluator(self.target, self.folder, 0, compiler=self.compiler, spares=1)
@@ -130,7 +130,7 @@ class Trials:
                 self.save()
 
     def save(self) -> None:
-        """All rows so far."""
+        """Save all rows so far."""
         self.c.save({"rows": self.rows})
 
 
@@ -175,7 +175,7 @@ def in_the_lab(kept: KeptRows, repeats: int) -> list[Row]:
 
 
 def figures(rows: Sequence[Mapping[str, Any]], file: str = "") -> list[Figure]:
-    """Rejections, and how many there may be in truth."""
+    """Count the rejections, and how many there may be in truth."""
     from benchmarks.figure import Figure
 
     trials, rejected = len(rows), sum(bool(r["rejected"]) for r in rows)

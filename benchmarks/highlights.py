@@ -47,7 +47,7 @@ HIGHLIGHTS = (
 
 
 def rounded(value: float) -> str:
-    """Three significant digits, or all of a whole number."""
+    """Write three significant digits, or all of a whole number."""
     return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
 
 

@@ -56,7 +56,7 @@ Row = dict[str, Any]
 
 @cache
 def evaluator(seed: int, patience: Patience | None = None) -> LabEvaluator:
-    """One judge of a process, on one core."""
+    """Build one judge of a process, on one core."""
     return LabEvaluator(toolchain(), COMPILED, load_target(TARGET), seed, 1, patience=patience)
 
 
@@ -133,7 +133,7 @@ STEPS: dict[str, Callable[..., Row]] = {
 
 
 def jobs(trials: int, repeats: int) -> list[Job]:
-    """All of them, the longest first."""
+    """List all of them, the longest first."""
     known = exploits("lab")
     twins = [at for at, one in enumerate(known) if one.twin != one.task.seeds[0].read_text(encoding="utf-8")]
     whole = [
@@ -170,7 +170,7 @@ def jobs(trials: int, repeats: int) -> list[Job]:
 
 
 def done(job: Job) -> Row:
-    """One job's row; what goes wrong in it is told, not raised."""
+    """Return one job's row; what goes wrong in it is told, not raised."""
     kind, name, arguments = job
     try:
         row = STEPS[kind](*arguments)
@@ -230,7 +230,7 @@ def joined(begun: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def figures(data: dict[str, Any]) -> list[Figure]:
-    """Shares as they must be, what planted errors are found by, and the longest whole executions."""
+    """Give shares as they must be, what planted errors are found by, and the longest whole executions."""
     given, wrong = data["given"], Counter(kind for kind, _, _ in data["wrong"])
     made = [
         Figure(f"judge_evidence.{name}", wrong[kind], "verdicts", f"verdicts on {of}", given[kind], "<= 0", FILE)

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """Of each level, the problems judged rightly beside those examined."""
+    """Give for each level the problems judged rightly beside those examined."""
     found = []
     for level in sorted({row["level"] for row in rows}):
         own = [row for row in rows if row["level"] == level]
@@ -109,7 +109,7 @@ def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
 
 
 def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
-    """Verdict codes of the generated kernel and of the wrong ones made from it."""
+    """Give the verdict codes of the generated kernel and of the wrong ones made from it."""
     if "seed.hip" not in made.files:
         return {"notes": list(made.notes), "right": None, "wrong": []}
     with TemporaryDirectory() as place:
@@ -124,7 +124,7 @@ def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
 
 
 def faulty(seed: str) -> Iterator[str]:
-    """Wrong kernels made from a generated one."""
+    """Yield wrong kernels made from a generated one."""
     for old, new in WRONG:
         found = list(re.finditer(old, seed))
         last = found[-1]
@@ -136,7 +136,7 @@ def _code(lab: LabEvaluator, task: Task, source: str) -> str:
 
 
 def request(level: int, number: int, path: Path) -> dict[str, Any]:
-    """Of the importer, for one problem."""
+    """Write the importer's request for one problem."""
     text = path.read_text(encoding="utf-8")
     title = path.stem.partition("_")[2].replace("_", " ").strip()
     origin = {"source": path.name, "form": "kernelbench", "licence": "MIT", "commit": "", "digest": _digest(text)}
@@ -154,7 +154,7 @@ def is_right(row: dict[str, Any]) -> bool:
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
-    """docs/kernelbench.md."""
+    """Write docs/kernelbench.md."""
     lines = [
         "# KernelBench",
         "",

@@ -135,7 +135,7 @@ def _write(place: Path, files: Mapping[str, bytes]) -> None:
 
 
 def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float) -> None:
-    """Our verdicts one after the other, then builds in parallel and KernelBench's verdicts; written as they come.
+    """Judge one after the other, then build in parallel for KernelBench's verdicts; written as they come.
 
     Problems for which the file has all verdicts already are left out.
     """
@@ -180,7 +180,7 @@ def is_evaluated(row: Mapping[str, Any]) -> bool:
 
 
 def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float) -> dict[str, Any]:
-    """KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
+    """Return KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
     build = builds / f"{place.name}_{kind}"
     build.mkdir()
     problem = checkout / (place / "problem.txt").read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Sema
 
 
 def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
-    """Our judge's code on the task's tests, the largest of which stands for the original sizes."""
+    """Return our judge's code on the task's tests, the largest of which stands for the original sizes."""
     task = load_task(place / "task", TARGET)
     small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
     source = (place / f"{kind}.hip").read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def simulation(work: Algorithm) -> str:
 
 
 def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -> float:
-    """Wall time that Oclgrind needs for the workgroups between the first and the last."""
+    """Measure the wall time that Oclgrind needs for the workgroups between the first and the last."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copy(KERNELS / f"{work.name}.cl", folder)
@@ -108,7 +108,7 @@ def expected(work: Algorithm) -> float:
 
 
 def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
-    """Median wall time of the launch in the lab; a wrong output ends the benchmark."""
+    """Measure the median wall time of the launch in the lab; a wrong output ends the benchmark."""
     source = (KERNELS / f"{work.name}.hip").read_text(encoding="utf-8")
     names = [f"in{i}" for i in range(len(work.inputs))]
     count = len(names) + 1 + (work.scalar is not None)
@@ -142,7 +142,7 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
 
 
 def compare(lab: Lab, command: str) -> list[Figure]:
-    """Speed of the lab in multiples of Oclgrind's; the anchor is Oclgrind itself, so it is 1."""
+    """Give the lab's speed in multiples of Oclgrind's; the anchor is Oclgrind itself, so it is 1."""
     figures = []
     for label, options, instrumented, goal in (("checked", ALL_CHECKS, True, ">= 20"), ("plain", (), False, ">= 200")):
         ratios = []
@@ -164,7 +164,7 @@ def largest(cases: Sequence[Case]) -> Case:
 
 
 def verification(lab: Lab, target: str, seed: str, goal: str) -> Figure:
-    """Wall time to execute, compare and mask one seed of fp8_block_gemm on the whole of its largest test case."""
+    """Measure the wall time to execute, compare and mask one seed of fp8_block_gemm on all of its largest test case."""
     task = load_task("fp8_block_gemm", target)
     path = next(path for path in task.seeds if path.name.split(".")[0] == seed)
     prepared = prepare(path.read_text(encoding="utf-8"), task)

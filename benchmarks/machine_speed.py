@@ -106,7 +106,7 @@ def times(checkout: Path, task: str, part: str, cache: Path) -> dict[str, Times]
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive numbers."""
+    """Compute the geometric mean of positive numbers."""
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
@@ -124,7 +124,7 @@ def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) ->
 
 
 def means(rows: Sequence[Figure]) -> list[Figure]:
-    """Geometric mean and worst of the ratios of each kind of figure."""
+    """Give the geometric mean and worst of the ratios of each kind of figure."""
     found = list[Figure]()
     for what, goal in (("verdict", GOAL_OF_ALL), ("estimate", GOAL_OF_ALL), ("whole", GOAL_OF_WHOLE)):
         ratios = [row.ratio for row in rows if row.figure.split(".")[1] == what]

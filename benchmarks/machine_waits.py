@@ -109,7 +109,7 @@ def removals(seed: Bench, most: int | None = None) -> Iterator[Removal]:
 
 
 def trap(text: str) -> tuple[str, ...]:
-    """Lines that end the program where an instruction has something to wait for; a barrier always has."""
+    """Write lines that end the program where an instruction has something to wait for; a barrier always has."""
     if not (waited := _WAITED.findall(text)):
         return _TRAP
     rows = ["s_cselect_b32 ttmp4, 1, 0", "s_getreg_b32 ttmp5, hwreg(HW_REG_IB_STS)"]

@@ -114,7 +114,7 @@ class Member:
 
 
 def mix(count: int = 500) -> list[Member]:
-    """`count` candidates; the same each time."""
+    """Draw `count` candidates; the same each time."""
     rng, found = random.Random(SEED), list[Member]()
     tasks = {name: load_task(name) for name in FILES}
     seeds = {name: _text(tasks[name], file) for name, file in FILES.items()}

@@ -60,7 +60,7 @@ def _reason(reason: Any) -> Any:
 
 
 def strange() -> Iterator[tuple[str, Faulty]]:
-    """One answer that is unlike others."""
+    """Yield one answer that is unlike others."""
     counts: Mapping[str, Any] = {
         "none": None,
         "below nothing": {"prompt_tokens": -5, "completion_tokens": -7},
@@ -114,7 +114,7 @@ def _cut(reason: str, calls: int = 1) -> Faulty:
 
 
 def cuts() -> Iterator[tuple[str, Faulty]]:
-    """Answers that ended too early."""
+    """Yield answers that ended too early."""
     reasons = (
         "length",
         "max_tokens",

@@ -43,7 +43,7 @@ def always(response: Told) -> Faulty:
 
 
 def table() -> list[ModelFault]:
-    """All rows."""
+    """List all rows."""
     answers = [ModelFault(name, "answer", act) for name, act in strange()]
     cut = [ModelFault(name, "cut", act) for name, act in cuts()]
     servers = [*statuses(), *waits(), *connections(), *no_answers(), *quirks(), *windows()]
@@ -56,7 +56,7 @@ def error(message: str, **more: Any) -> Document:
 
 
 def statuses() -> Iterator[ModelFault]:
-    """Statuses that pass."""
+    """Yield statuses that pass."""
     for status in (408, 409, 423, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529, 530):
         yield ModelFault(f"HTTP {status}", "passing", once(told(error("a fault"), status)))
     for status in (502, 503):
@@ -70,7 +70,7 @@ def statuses() -> Iterator[ModelFault]:
 
 
 def waits() -> Iterator[ModelFault]:
-    """All forms of a wait."""
+    """Yield all forms of a wait."""
     soon, past = formatdate(time.time() + 900, usegmt=True), formatdate(0, usegmt=True)
     forms: Mapping[str, dict[str, str]] = {
         "seconds": {"Retry_After": "1"},
@@ -112,7 +112,7 @@ def connections() -> Iterator[ModelFault]:
 
 
 def no_answers() -> Iterator[ModelFault]:
-    """Bodies with a status of success that are no answer."""
+    """Yield bodies with a status of success that are no answer."""
     texts = {
         "a page": "<html>login</html>",
         "half of a document": '{"choices": [',
@@ -172,7 +172,7 @@ def _responses_only(message: str, status: int) -> Faulty:
 
 
 def quirks() -> Iterator[ModelFault]:
-    """Servers that differ and stay so."""
+    """Yield servers that differ and stay so."""
     unsupported = (
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     )
@@ -251,7 +251,7 @@ def capped(wording: str, cap: int) -> Faulty:
 
 
 def windows() -> Iterator[ModelFault]:
-    """Windows that are smaller than what is asked for."""
+    """Yield windows that are smaller than what is asked for."""
     for name, wording in WINDOWS.items():
         yield ModelFault(f"a window of 16,384, {name}", "quirk", windowed(wording, 16_384))
     yield ModelFault("a window of 6,144, vLLM", "quirk", windowed(WINDOWS["vLLM"], 6_144))
@@ -260,7 +260,7 @@ def windows() -> Iterator[ModelFault]:
 
 
 def lasting() -> Iterator[ModelFault]:
-    """Faults that do not pass."""
+    """Yield faults that do not pass."""
     for status in (400, 401, 402, 403, 404, 410, 413, 422, 429, 500, 501, 503):
         yield ModelFault(f"always HTTP {status}", "lasting", always(told(error("no"), status)))
     texts = {"insufficient_quota": 429, "content_filter: flagged": 400, "your credit balance is too low": 400}

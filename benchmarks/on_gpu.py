@@ -59,7 +59,7 @@ class Results:
         return found
 
     def spoiled(self) -> set[str]:
-        """Specimens that ended a process, or have failed."""
+        """List the specimens that ended a process, or have failed."""
         begun = {r["name"] for r in self.rows() if r["kind"] == "begun"}
         return {n for n in begun if not any(r["name"] == n and r["kind"] in ("done", "wrong") for r in self.rows())}
 
@@ -90,7 +90,7 @@ class Ready:
         self.arguments = arguments(self.launch_of, buffers)
 
     def launch(self) -> None:
-        """Once, on the default stream."""
+        """Launch once, on the default stream."""
         self.kernel.launch(self.launch_of.grid, self.launch_of.block, self.launch_of.lds_bytes, self.arguments)
 
     def facts(self) -> dict[str, int]:
@@ -101,7 +101,7 @@ class Ready:
 def buffers_of(
     device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]
 ) -> dict[str, DeviceMemory]:
-    """Device memory for every tensor; inputs copied, outputs poisoned."""
+    """Allocate device memory for every tensor; inputs copied, outputs poisoned."""
     made = {}
     for tensor in specimen.tensors:
         nbytes = int(np.prod(specimen.shape(tensor))) * np.dtype(tensor.dtype).itemsize
@@ -114,7 +114,7 @@ def buffers_of(
 
 
 def run_counters(device: Device, folder: Path, results: Results | None, only: Sequence[str] = ()) -> None:
-    """Each counter specimen once; its output's checksum where results are kept."""
+    """Run each counter specimen once; its output's checksum where results are kept."""
     skipped = results.spoiled() if results else set()
     done = {r["name"] for r in results.rows() if r["kind"] == "done"} if results else set()
     for index, specimen in enumerate(counter_specimens()):
@@ -195,7 +195,7 @@ def anchors() -> list[Specimen]:
 
 
 def all_variants(group: Sequence[Family]) -> list[Specimen]:
-    """Every specimen with a cubin in the folder of these families, in the order of their numbers."""
+    """List every specimen with a cubin in the folder of these families, in the order of their numbers."""
     return [*(s for f in group for s in f.variants), flush_specimen(), *anchors()]
 
 
@@ -275,7 +275,7 @@ def profile_family(device: Device, folder: Path, name: str) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """One of the forms in the module's text."""
+    """Run one of the forms in the module's text."""
     try:
         device = Driver(CUDA).device()
         folder = Path(words[1])

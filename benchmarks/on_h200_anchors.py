@@ -60,7 +60,7 @@ class Clock:
         self._read = torch.ones(128 << 20, dtype=torch.int32, device="cuda")
 
     def window(self, call: Call) -> float:
-        """Microseconds of one call with cold caches; the flush runs long enough to hide what queueing costs."""
+        """Measure one call's microseconds with cold caches; the flush runs long enough to hide what queueing costs."""
         self._written.fill_(1)
         self._read.amax()
         self._start.record()
@@ -70,7 +70,7 @@ class Clock:
         return self._end.since_us(self._start)
 
     def race(self, calls: Mapping[str, Call], rounds: int, rng: random.Random) -> dict[str, Any]:
-        """Median and quartiles of each call, in rounds of random order; the first two rounds do not count."""
+        """Race the calls in rounds of random order: median and quartiles of each; the first two rounds do not count."""
         seen: dict[str, list[float]] = {name: [] for name in calls}
         for _ in range(rounds + 2):
             for name in rng.sample(list(calls), len(calls)):
@@ -148,7 +148,7 @@ class Entry:
 
 
 def entry_of(word: str) -> Entry:
-    """TASK=FILE[,NAME=VALUE ...]."""
+    """Parse TASK=FILE[,NAME=VALUE ...]."""
     task, _, rest = word.partition("=")
     path, *pairs = rest.split(",")
     return Entry(task, Path(path), {name: int(value) for name, value in (pair.split("=") for pair in pairs)})
@@ -189,13 +189,13 @@ def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
 
 
 def disagreement(outputs: Sequence[TensorSpec], tensors: Mapping[str, Any], other: Any) -> float:
-    """Largest difference of our first output from a rival's, in the rival's largest value."""
+    """Return the largest difference of our first output from a rival's, in the rival's largest value."""
     mine, theirs = tensors[outputs[0].name].float(), other.float()
     return float((mine - theirs).abs().max() / theirs.abs().max())
 
 
 def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> dict[str, Any]:
-    """Everything that computes one case, timed in turn."""
+    """Time everything that computes one case, in turn."""
     tensors = tensors_of(task, case, np.random.default_rng(case.seed))
     buffers = {name: memory_of(ground.device, t) for name, t in tensors.items()}
     ours: dict[str, Bound] = {f"ours: {f.path.name}": f.bind(task, case, buffers) for f in files}
@@ -223,7 +223,7 @@ def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> d
 
 
 def about() -> dict[str, str]:
-    """Device, driver and versions."""
+    """Name device, driver and versions."""
     torch = torch_module()
     said = subprocess.run(
         ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem", "--format=csv,noheader"],

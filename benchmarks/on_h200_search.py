@@ -57,7 +57,7 @@ def folder_of(word: str, place: Path) -> Path:
 
 
 def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[str, Any]:
-    """One run, as it is kept: the naive kernel and the best."""
+    """Search by one run, and return it as it is kept: the naive kernel and the best."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = folder_of(word, Path(scratch))
         task = load_task(str(folder), target.name)
@@ -83,7 +83,7 @@ def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
 
 
 def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterator[dict[str, Any]]:
-    """Each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
+    """Race on each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
     device = Driver(CUDA).device()
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)

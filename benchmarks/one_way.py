@@ -81,7 +81,7 @@ class Count:
     starts: tuple[CodeType, ...] = (process.run.__code__, CompilePool.compile.__code__)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """One call, as the interpreter reports it."""
+        """Count one call, as the interpreter reports it."""
         if event != "call":
             return
         code, values = frame.f_code, frame.f_locals
@@ -123,7 +123,7 @@ def counting() -> Iterator[Count]:
 
 
 def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
-    """One experiment with the candidate, through the graph."""
+    """Take one experiment with the candidate through the graph."""
 
     def ideas(generation: int) -> Sequence[Idea]:
         return [Idea("count", "count its way", ("count",), 1, 2, 50)]

@@ -61,7 +61,7 @@ def names() -> list[str]:
 
 
 def searched(name: str, is_other: bool, folder: Path) -> Outcome:
-    """One run: the naive kernel, and the best one that was accepted."""
+    """Search by one run: the naive kernel, and the best one that was accepted."""
     place = folder / name
     shutil.copytree(FOLDER / name, place)
     if is_other:
@@ -74,7 +74,7 @@ def searched(name: str, is_other: bool, folder: Path) -> Outcome:
 
 
 def share(made: Evaluation) -> float:
-    """Of the roofline, over all benchmark cases."""
+    """Give the share of the roofline, over all benchmark cases."""
     return roofline_fraction(made) if made.verdict.accepted else 0.0
 
 

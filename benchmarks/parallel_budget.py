@@ -53,7 +53,7 @@ class BillingServer:
     """Answers of a length that their question decides, and a bill."""
 
     def __init__(self) -> None:
-        """Nothing is billed yet."""
+        """Begin with nothing billed."""
         self.billed_usd = 0.0
         self.requests = 0
         self._lock = threading.Lock()

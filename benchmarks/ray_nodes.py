@@ -37,7 +37,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(pid: int) -> None:
-    """SIGKILL, also to one that has gone."""
+    """Send SIGKILL, also to one that has gone."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 

@@ -85,13 +85,13 @@ def save(records: Iterable[Record], path: Path = STORE) -> None:
 
 
 def number(value: float) -> str:
-    """Four significant digits without an exponent: 0.000064, 27.8, 10,700."""
+    """Write four significant digits without an exponent: 0.000064, 27.8, 10,700."""
     text = f"{float(f'{value:.4g}'):,.10f}"
     return text.rstrip("0").rstrip(".")
 
 
 def row(figure: Mapping[str, Any]) -> str:
-    """One figure as one row of the table, one thing a cell."""
+    """Write one figure as one row of the table, one thing a cell."""
     cells = (
         f"`{figure['figure']}`",
         number(figure["value"]),

@@ -41,7 +41,7 @@ Ranking = Callable[[Question], list[str]]  # a question to the names of document
 
 
 def gains(ranking: Ranking, questions: Sequence[Question]) -> list[float]:
-    """For each question the normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
+    """Give each question's normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
     made = []
     for asked in questions:
         names, right = list(dict.fromkeys(ranking(asked)))[:DOCUMENTS], asked["expected"]
@@ -140,7 +140,7 @@ def tune(store: KnowledgeStore, pages: Sequence[Path], questions: Sequence[Quest
 
 
 def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question], embedder: str = "") -> list[Figure]:
-    """Mean gain and recall of each search over all questions, the unseen and the blind ones, and the words' by kind.
+    """Give mean gain and recall of each search over all questions, the unseen and blind ones, and the words' by kind.
 
     Of the words' ratio to each rival the mean and the lower bound of 95 %; the row of an embedder of ours has no goal.
     """

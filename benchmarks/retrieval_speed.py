@@ -35,7 +35,7 @@ Asked = Callable[[str, int], Sequence[object]]  # passages in any form
 
 
 def pages(passages: int) -> list[tuple[str, list[str]]]:
-    """Front matter and the passages of each page; the same at every call."""
+    """Make the front matter and the passages of each page; the same at every call."""
     lines = [line for note in sorted(NOTES.glob("*.md")) for line in note.read_text(encoding="utf-8").split("\n")]
     lines = [line for line in lines if len(line) > 30 and line[0].isalpha()]
     draw = random.Random(1)
@@ -64,12 +64,12 @@ class WordVectors:
     """A stand-in for a model that costs next to nothing: the sum of a random vector for each of a text's words."""
 
     def __init__(self, numbers: int) -> None:
-        """Vectors of so many numbers."""
+        """Make vectors of so many numbers."""
         self.id = f"word vectors of {numbers}"
         self._rows = np.random.default_rng(1).standard_normal((4096, numbers), np.float32)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Texts that share words get vectors that are near."""
+        """Embed so that texts that share words get vectors that are near."""
         words = [[zlib.crc32(word.encode()) % 4096 for word in text.split()] or [0] for text in texts]
         return np.stack([self._rows[found].sum(axis=0) for found in words])
 
@@ -92,7 +92,7 @@ def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: 
 
 
 def spent(start: float) -> float:
-    """Processor seconds of this process since then."""
+    """Return the processor seconds of this process since then."""
     return time.process_time() - start
 
 
@@ -150,7 +150,7 @@ def main() -> int:
 
 
 def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]:
-    """Processor seconds of the first search after a document came in, at each weight of vectors."""
+    """Measure the processor seconds of the first search after a document came in, at each weight of vectors."""
     made = []
     for weight in weights:
         store.weight = weight
@@ -164,7 +164,7 @@ def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]
 def searched(
     store: KnowledgeStore, others: Sequence[tuple[str, Asked]], questions: Sequence[str]
 ) -> dict[str, list[float]]:
-    """Processor seconds of each question, ours and every rival's in turn."""
+    """Measure the processor seconds of each question, ours and every rival's in turn."""
     times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in others}}
     for question in questions:
         store.weight = 0.0

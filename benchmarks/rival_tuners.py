@@ -114,7 +114,7 @@ def tpe(space: dict[str, Any], seed: int, limit: int) -> list[tuple[int, ...]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """LIMIT SEED ...: every strategy from each of these seeds."""
+    """Run LIMIT SEED ...: every strategy from each of these seeds."""
     limit, *seeds = map(int, arguments)
     space = json.load(sys.stdin)
     warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ BLOCK = 128  # values along k, and rows of b, that share a scale
 
 
 def torch_module() -> Any:
-    """PyTorch, which only the collector needs."""
+    """Import PyTorch, which only the collector needs."""
     return importlib.import_module("torch")
 
 
@@ -44,7 +44,7 @@ def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, C
 
 
 def modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, Callable[[], Call]]]:
-    """One function as PyTorch runs it, compiled, and compiled with every option tried."""
+    """Yield one function as PyTorch runs it, compiled, and compiled with every option tried."""
     torch = torch_module()
 
     def compiled(mode: str) -> Call:

@@ -96,13 +96,13 @@ def rivals(space: Space, python: str) -> Orders:
 
 
 def needed(space: Space, order: Sequence[int]) -> float:
-    """Estimates until the first good point; one that is not there yet goes on by chance."""
+    """Count the estimates until the first good point; one that is not there yet goes on by chance."""
     there = next((n for n, place in enumerate(order, 1) if place in space.good), None)
     return there or len(order) + by_chance(space, len(order))
 
 
 def by_chance(space: Space, asked: int = 0) -> float:
-    """Estimates that a random search needs on average, after so many that were not good."""
+    """Count the estimates that a random search needs on average, after so many that were not good."""
     return (len(space.points) - asked + 1) / (len(space.good) + 1)
 
 
@@ -119,7 +119,7 @@ def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
 
 
 def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[str, object]:
-    """All tuners on one space: estimates to 95 %, curves, and where ours stops by itself."""
+    """Measure all tuners on one space: estimates to 95 %, curves, and where ours stops by itself."""
     random_orders = [
         random.Random(seed).sample(range(len(space.points)), min(LIMIT, len(space.points))) for seed in range(SEEDS)
     ]
@@ -154,7 +154,7 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
 
 
 def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
-    """Ours beside random search and beside the best of the others, in geometric means over spaces."""
+    """Compare ours with random search and with the best of the others, in geometric means over spaces."""
     mine = statistics.geometric_mean(row[OURS] for row in means)
     others = sorted({tuner for row in means for tuner in row} - {OURS, RANDOM, CLIMB})
     made = []

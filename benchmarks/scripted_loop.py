@@ -43,7 +43,7 @@ class Mark:
 
 
 def ideas(generation: int) -> Sequence[Idea]:
-    """As many as a planner proposes, as long as a planner's."""
+    """Propose as many ideas as a planner does, as long as a planner's."""
     return [
         Idea(f"a title of usual length {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i, i)
         for i in range(5)

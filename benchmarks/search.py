@@ -99,7 +99,7 @@ class Prober:
 
 
 def climb(prober: Prober, draw: random.Random) -> None:
-    """From the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
+    """Climb from the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
     here = min(prober.seeds(), key=prober.time_us)
     while True:
         rest = [n for n in prober.neighbours(here) if not prober.is_known(n)]
@@ -112,7 +112,7 @@ def climb(prober: Prober, draw: random.Random) -> None:
 
 
 def random_search(prober: Prober, draw: random.Random) -> None:
-    """Seeds with a random number of random changes."""
+    """Change seeds by a random number of random changes."""
     for seed in prober.seeds():
         prober.time_us(seed)
     while True:
@@ -152,7 +152,7 @@ def curve(sandbox: Remembered) -> Curve:
 
 
 def needed(found: Curve, target_us: float) -> int | None:
-    """Kernels timed until one is as fast as the target."""
+    """Count the kernels timed until one is as fast as the target."""
     return next((n for n, t in enumerate(found, 1) if t < target_us * (1 + LEAST_GAIN)), None)
 
 
@@ -163,7 +163,7 @@ def assignment(task: Task, seed: int) -> Assignment:
 
 
 def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curve, float]:
-    """One run of the graph with the playbook as `kernel-scientist run` makes it: its curve and its verified best."""
+    """Run the graph with the playbook as `kernel-scientist run` makes it: its curve and its verified best."""
     sandbox.forget_order()
     ledger = Ledger(folder / "ledger.db")
     run = Run("search", work.task.name, TARGET, "lab", "playbook", seed=work.seed)
@@ -210,7 +210,7 @@ def charged(row: Sequence[int | None]) -> float:
 
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """For each task the graph beside each rival; the goal is fewer kernels timed."""
+    """Compare the graph with each rival for each task; the goal is fewer kernels timed."""
     made = []
     for name, row in rows.items():
         mine = charged(row["needed"][GRAPH])

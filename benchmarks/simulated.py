@@ -63,7 +63,7 @@ class SimulatedEvaluator(SandboxBase):
     compile = verify = estimate = confirm = benchmark
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """By what the two sources say."""
+        """Compare by what the two sources say."""
         new, old = (said(each.source).get("time_us", UNSAID_US) for each in (challenger, incumbent))
         keys = self.key(challenger), self.key(incumbent)
         verdict: Contrast = "faster" if new < old else "slower" if new > old else "same"
@@ -80,15 +80,15 @@ class SimulatedStation:
         self._task = task()
 
     def introduce(self) -> dict[str, Any]:
-        """One kind of place, at once."""
+        """Introduce one kind of place, at once."""
         own = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
         return {**own, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
 
     def beat(self) -> None:
-        """Nothing is ever stuck here."""
+        """Do nothing: nothing is ever stuck here."""
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
-        """After the seconds that the source says."""
+        """Answer after the seconds that the source says."""
         request = unpack(Request, body)
         with (self._log / f"begun-{os.getpid()}").open("a") as file:
             file.write(f"{request.hash}\n")
@@ -115,7 +115,7 @@ def _seed() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Of a bridge: this process's, and the path on which stations find this file."""
+    """Give a bridge's environment: this process's, and the path on which stations find this file."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
     if Path("~/.ray/auth_token").expanduser().is_file():
         kept.setdefault("RAY_AUTH_MODE", "token")

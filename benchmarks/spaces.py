@@ -73,5 +73,5 @@ def load(name: str) -> Space:
 
 
 def stored_spaces() -> list[Space]:
-    """All of them, by name."""
+    """Read all of them, by name."""
     return [load(path.name.removesuffix(".json.gz")) for path in sorted(FOLDER.glob("*.json.gz"))]

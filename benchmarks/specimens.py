@@ -58,11 +58,11 @@ class Specimen:
         return resolve(self.candidate, self._task(), Case(self.name, self.dims, 0), self.tunables)
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Extents of one buffer."""
+        """Return the extents of one buffer."""
         return tuple(evaluate(text, self.dims) for text in tensor.shape)
 
     def inputs(self, seed: int = 0) -> dict[str, Array]:
-        """Contents of the inputs; the same seed gives the same values."""
+        """Draw the contents of the inputs; the same seed gives the same values."""
         rng = np.random.default_rng(seed)
         return {t.name: filled(t.fill, self.shape(t), t.dtype, rng, self.dims) for t in self.tensors if t.fill}
 
@@ -101,7 +101,7 @@ class Specimen:
 
 
 def filled(fill: str, shape: tuple[int, ...], dtype: str, rng: np.random.Generator, dims: Mapping[str, int]) -> Array:
-    """Values of one input."""
+    """Draw the values of one input."""
     count = int(np.prod(shape))
     limit = dims.get("limit", count)
     positions: Array = np.arange(count)

@@ -36,7 +36,7 @@ def command(name: str, sample: int, folder: Path) -> list[str]:
 
 
 def seconds(argv: Sequence[str], folder: Path) -> float:
-    """Wall time of one fresh process; a command that fails ends the benchmark, because its time would mean nothing."""
+    """Measure the wall time of one fresh process; one that fails ends the benchmark: its time would mean nothing."""
     start = time.perf_counter()
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     spent = time.perf_counter() - start

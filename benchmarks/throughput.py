@@ -53,7 +53,7 @@ class Busy(threading.Thread):
         self._done = threading.Event()
 
     def run(self) -> None:
-        """Once each 0.2 s; a sample covers the driver's own last period, about as long."""
+        """Sample once each 0.2 s; a sample covers the driver's own last period, about as long."""
         try:
             library, handle = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_void_p()
             if library.nvmlInit_v2() or library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle)):
@@ -184,7 +184,7 @@ def collect(out: Path, limit: int, seconds: float, clients: int) -> int:
 
 
 def figures(stored: Mapping[str, Any]) -> list[Figure]:
-    """Rates, busy shares, and misjudged candidates."""
+    """Give rates, busy shares, and misjudged candidates."""
     from benchmarks.figure import Figure
 
     rows, wall_s = stored["rows"], stored["wall_s"]

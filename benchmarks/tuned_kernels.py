@@ -82,7 +82,7 @@ _A, _B, _C = ("rows", "inner"), ("inner", "cols"), ("rows", "cols")
 
 
 def tuned_kernels() -> dict[str, Tuned]:
-    """All of them, by the name of their space."""
+    """List all of them, by the name of their space."""
     return {
         "row_softmax": shipped("row_softmax", "seed_tunable.hip"),
         "gemm_registers": own(

@@ -120,7 +120,7 @@ def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], cr
 
 
 def planted(c: Collection, sandbox: ClusterSandbox, pairs: int, crowd: Crowd) -> list[dict[str, Any]]:
-    """Verdicts on pairs of which one does 1 % more work, and on equal ones."""
+    """Collect verdicts on pairs of which one does 1 % more work, and on equal ones."""
     found: list[dict[str, Any]] = []
     asked = [(sort, i) for i in range(pairs) for sort in ("slower", "faster", "same")]
 
@@ -164,7 +164,7 @@ def collect(out: Path, gpus: int, limit: int, seconds: float) -> int:
 
 
 def figures(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[Figure]:
-    """Rates, their ratio, misjudged candidates, and the planted gain."""
+    """Give rates, their ratio, misjudged candidates, and the planted gain."""
     from benchmarks.figure import Figure
 
     rates = [3600 * len(each["rows"]) / each["wall_s"] for each in (one, two)]

@@ -68,7 +68,7 @@ class Tally:
 
 
 def right_ones() -> list[Subject]:
-    """Twins, each once, seeds and other right kernels."""
+    """List twins, each once, seeds and other right kernels."""
     found = {one.twin: Subject(f"twin of {one.name}", one.twin, one.task, True) for one in exploits("lab")}
     for name in SMALL:
         for path in (*(p for p in small(name).seeds if "h200" not in p.name), *right_kernels(name)):
@@ -78,7 +78,7 @@ def right_ones() -> list[Subject]:
 
 
 def wrong_ones() -> list[Subject]:
-    """Exploits that must be rejected, and mutants beyond the tolerance."""
+    """List exploits that must be rejected, and mutants beyond the tolerance."""
     cheats = [
         Subject(one.name, one.source, one.task, False, tuple(one.tunables.items()))
         for one in exploits("lab")
@@ -96,7 +96,7 @@ def varied(source: str, number: int) -> str:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many processes that compute and never wait."""
+    """Keep so many processes busy that compute and never wait."""
     running = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
     try:
         yield
@@ -108,7 +108,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
-    """One verdict; what is not as it must be is told at once."""
+    """Give one verdict; what is not as it must be is told at once."""
     begun = time.monotonic()
     row: Row = {"name": subject.name, "is_right": subject.is_right, "again": 0, "wrong": 0, "absent": 0}
     for left in reversed(range(TRIES)):
@@ -145,7 +145,7 @@ def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
 
 
 def chosen(subjects: Sequence[Subject], number: int, rng: random.Random) -> list[Subject]:
-    """So many of them in random order; all of them, and again from the first, where there are fewer."""
+    """Draw so many of them in random order; all of them, and again from the first, where there are fewer."""
     order = rng.sample(subjects, len(subjects))
     return list(itertools.islice(itertools.cycle(order), number))
 
@@ -198,7 +198,7 @@ def shown(rows: Sequence[Row], count: int, file: str = "") -> int:
 
 
 def figures(right: Tally, wrong: Tally) -> list[Figure]:
-    """Wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
+    """Give wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
     given = right.given + wrong.given
     asked = given + right.absent + wrong.absent
     seconds = (right.seconds + wrong.seconds) / max(1, given)

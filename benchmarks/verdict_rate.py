@@ -40,7 +40,7 @@ def checkout(commit: str, folder: Path) -> Path:
 
 
 def seconds(name: str, root: Path, home: Path) -> float:
-    """Wall time of one fresh process; a command that fails ends the benchmark."""
+    """Measure the wall time of one fresh process; a command that fails ends the benchmark."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
     environment = inherited | {"HOME": str(home), "PYTHONPATH": str(root)}
     where = root if name == "check" else Path(tempfile.mkdtemp(dir=home))
