@@ -22,7 +22,7 @@ MISSED = 1  # the exit code of a benchmark whose figures miss a goal
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Build the parser of the command's options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks", description="Run benchmarks, write docs/results.md.")
     which = options.add_mutually_exclusive_group()
     which.add_argument("--only", nargs="+", metavar="NAME", choices=[b.name for b in RUNNABLE], help="those named")
@@ -35,14 +35,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen(wanted: argparse.Namespace) -> list[Benchmark]:
-    """The benchmarks to run."""
+    """List the benchmarks to run."""
     if wanted.only:
         return [b for b in RUNNABLE if b.name in wanted.only]
     return [b for b in RUNNABLE if (b.is_fast or not wanted.fast) and (b.stored or not wanted.stored)]
 
 
 def machine() -> str:
-    """The cores and the processor of this machine."""
+    """Name the cores and the processor of this machine."""
     cores = len(os.sched_getaffinity(0))
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -70,7 +70,7 @@ def run(benchmark: Benchmark, peers: Mapping[str, str]) -> Record | str:
 
 
 def _output_of(argv: Sequence[str]) -> tuple[int, str, str]:
-    """The exit code and both outputs of a command; its errors, which tell how far it is, are shown as they come."""
+    """Return a command's exit code and both outputs; its errors, which tell how far it is, are shown as they come."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         with subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True) as process:
             errors = []

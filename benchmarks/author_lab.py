@@ -31,14 +31,14 @@ CLOSE = 1.5  # times the roofline
 
 
 def winner() -> str:
-    """The last kernel that the author had checked, which the campaign ends with."""
+    """Return the last kernel that the author had checked, which the campaign ends with."""
     rows = map(json.loads, ANSWERS.read_text(encoding="utf-8").splitlines())
     sources = [asked["source"] for row in rows for name, asked in row["calls"] if name == "check"]
     return str(sources[-1])
 
 
 def figures(times: Mapping[str, tuple[float, float]], executions: Sequence[Whole]) -> list[Figure]:
-    """For each case the predicted time beside the roofline, both in microseconds; and how many were executed whole."""
+    """Give each case's predicted time beside the roofline, both in microseconds; and how many were executed whole."""
     made = [
         Figure(
             f"author_lab.{TASK}.{case}", time_us, "us, predicted", "the roofline", roof_us, f"<= {CLOSE * roof_us:.4g}"

@@ -47,7 +47,7 @@ def _stage(following: str) -> Any:
 
 
 def experiment() -> Any:
-    """The sub-graph, compiled."""
+    """Compile the sub-graph."""
     graph = StateGraph(Inner)
     for stage, following in zip(STAGES, (*STAGES[1:], END), strict=True):
         graph.add_node(stage, _stage(following))
@@ -57,7 +57,7 @@ def experiment() -> Any:
 
 
 def main_graph(candidates: int) -> StateGraph[Main, None, Main, Main]:
-    """The graph of a run, not compiled."""
+    """Build the graph of a run, not compiled."""
     inner = experiment()
 
     def run(state: Inner) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def main_graph(candidates: int) -> StateGraph[Main, None, Main, Main]:
 
 
 def measured(candidates: int, folder: Path) -> float:
-    """Milliseconds of CPU for a candidate."""
+    """Measure the milliseconds of CPU for a candidate."""
     with checkpoints(folder / "checkpoint.db") as saver:
         graph = main_graph(candidates).compile(checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "bare"}, "recursion_limit": 10 + 5 * candidates}

@@ -35,7 +35,7 @@ class File:
         self.module = device.load(build.image)
 
     def bind(self, task: Task, case: Case, buffers: Mapping[str, DeviceMemory]) -> Bound:
-        """Ready to launch on these buffers; workspaces are allocated."""
+        """Bind the kernel to these buffers, ready to launch; workspaces are allocated."""
         return Bound(self, task, case, buffers)
 
 
@@ -67,7 +67,7 @@ class Bound:
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """The kernel's arguments."""
+    """List the kernel's arguments."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
     made: list[Argument] = []
     for a in launch.args:
@@ -81,7 +81,7 @@ def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> li
 
 
 def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:
-    """Device memory for inputs, which are copied, and outputs."""
+    """Allocate device memory for inputs, which are copied, and outputs."""
     made = {}
     for spec in (*task.inputs, *task.outputs):
         made[spec.name] = device.allocate(prod(task.shape_of(spec, case)) * DTYPE_BYTES[spec.dtype])
@@ -91,5 +91,5 @@ def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[
 
 
 def order(spec: TensorSpec) -> Any:
-    """The layout in numpy's words."""
+    """Name the layout in numpy's words."""
     return "F" if spec.layout == "column_major" else "C"

@@ -31,7 +31,7 @@ GOAL_SHARE = 10.0  # per cent of an execution
 
 
 def start_ms(program: Path, cage: Cage | None, work: Path) -> float:
-    """Wall time of one start to its end, in milliseconds."""
+    """Measure the wall time of one start to its end, in milliseconds."""
     argv = [str(program), "probe", "/nowhere", str(os.getpid())]
     view = View(executable=(program,), writable=(work,)) if cage else None
     begun = time.perf_counter()
@@ -40,7 +40,7 @@ def start_ms(program: Path, cage: Cage | None, work: Path) -> float:
 
 
 def added_ms(program: Path, cage: Cage) -> float:
-    """Median of what a start takes longer in the cage."""
+    """Return the median of what a start takes longer in the cage."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         pairs = [(start_ms(program, None, work), start_ms(program, cage, work)) for _ in range(STARTS)]

@@ -39,7 +39,7 @@ DATA = Path(__file__).parent / "data" / "throughput_h200.json"
 
 
 def recorded() -> list[float]:
-    """Seconds that candidates of the stored mix took on an H200."""
+    """Read the seconds that candidates of the stored mix took on an H200."""
     rows = json.loads(DATA.read_text(encoding="utf-8"))["rows"]
     return [row["ended_s"] - row["began_s"] for row in rows]
 
@@ -51,19 +51,19 @@ class Script:
         self._picks, self._durations = picks, [seconds] if seconds else [each / hasten for each in recorded()]
 
     def ideas(self, generation: int) -> Sequence[Idea]:
-        """As many as there are picks."""
+        """Propose as many ideas as there are picks."""
         count = range(self._picks)
         return [Idea(f"idea {generation}.{i}", "what to do", ("change it",), float(i), float(i), i) for i in count]
 
     def write(self, step: Step, base: Specimen) -> str:
-        """A kernel that is a little faster than those of the generation before."""
+        """Write a kernel that is a little faster than those of the generation before."""
         number = int(step.experiment_id.rpartition("e")[2])
         seconds = random.Random(step.experiment_id).choice(self._durations)
         return source_of(step.experiment_id, seconds, 1e5 / (1e3 + step.generation + number / 1e3))
 
 
 def summary(ledger: Ledger) -> list[list[Any]]:
-    """The final ledger but for wall times: every attempt with its state, time and evaluation key, in order."""
+    """Give the final ledger but for wall times: every attempt with its state, time and evaluation key, in order."""
     (run,) = ledger.runs()
     return sorted([a.id, a.status, a.geomean_us, a.evaluation_key] for a in ledger.attempts(run.id))
 
@@ -108,7 +108,7 @@ def campaign(folder: Path, asked: argparse.Namespace) -> None:
 
 
 def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options."""
+    """Parse the options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaign")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--gpus", type=int, default=0)

@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:
-    """A collector's stored data; the program ends with one sentence where there are none yet."""
+    """Read a collector's stored data; the program ends with one sentence where there are none yet."""
     path = DATA / name
     if not path.is_file():
         sys.exit(
@@ -33,17 +33,17 @@ class Collection:
     """One run: what is known so far lies in OUT/NAME after every `save`."""
 
     def __init__(self, out: Path, name: str, seconds: float) -> None:
-        """`seconds` is how long the whole may take."""
+        """Start the time: `seconds` is how long the whole may take."""
         out.mkdir(parents=True, exist_ok=True)
         self._path, self._started, self._seconds = out / name, time.monotonic(), seconds
         self.about: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), **machine()}
 
     def left_s(self) -> float:
-        """Seconds until the end of the whole."""
+        """Return the seconds until the end of the whole."""
         return self._seconds - (time.monotonic() - self._started)
 
     def say(self, text: str) -> None:
-        """One line with the time."""
+        """Print one line with the time."""
         print(f"{time.monotonic() - self._started:6.1f} s  {text}", flush=True)
 
     def save(self, values: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ class Collection:
 
 
 def machine() -> dict[str, str]:
-    """Device and driver as nvidia-smi names them; empty where there is none."""
+    """Name device and driver as nvidia-smi does; empty where there is none."""
     try:
         done = subprocess.run(
             ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],
@@ -70,11 +70,11 @@ def machine() -> dict[str, str]:
 
 
 def number(words: Sequence[str], option: str, default: float) -> float:
-    """The value behind an option such as `--seconds`."""
+    """Read the value behind an option such as `--seconds`."""
     return float(words[words.index(option) + 1]) if option in words else default
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value at this share of the sorted ones; nan of nothing."""
+    """Return the value at this share of the sorted ones; nan of nothing."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")

@@ -36,7 +36,7 @@ class Job:
 
 
 def jobs() -> list[Job]:
-    """50 distinct kernels; the first of each operation, then the second of each, and so on."""
+    """List 50 distinct kernels; the first of each operation, then the second of each, and so on."""
     pools = {name: shipped(name) for name in TASKS}
     for family in (*families(), *held_out()):
         pools.setdefault(family.name, [(s.candidate, s.chosen) for s in family.variants])
@@ -46,13 +46,13 @@ def jobs() -> list[Job]:
 
 
 def shipped(name: str) -> list[tuple[Candidate, dict[str, int]]]:
-    """A task's seeds, the naive one first, each with all its legal tunables."""
+    """List a task's seeds, the naive one first, each with all its legal tunables."""
     task = load_task(name, TARGET)
     seeds = [parse(path.read_text(encoding="utf-8")) for path in task.seeds]
     return [(seed, tunables) for seed in seeds for tunables in choices(seed, task)]
 
 
 def warm_up(number: int) -> Job:
-    """A kernel that is none of the 50: a compiler's first one loads its tables."""
+    """Return a kernel that is none of the 50: a compiler's first one loads its tables."""
     seed = (load_task("rms_norm").folder / "seed.hip").read_text(encoding="utf-8")
     return Job("warm-up", "", parse(f"{seed}\n__device__ int warm_up() {{ return {number}; }}\n"), {})

@@ -46,7 +46,7 @@ BINDING = "int64_t ready() { return 1; }\n"  # the least there can be: it does n
 
 
 def seconds_of(work: Callable[[Job], object], job: Job) -> float:
-    """Duration of the work on one kernel."""
+    """Measure the duration of the work on one kernel."""
     before = time.perf_counter()
     work(job)
     return time.perf_counter() - before
@@ -59,7 +59,7 @@ def in_turn(
     these: Sequence[Job],
     limit_s: float,
 ) -> None:
-    """Every way with one kernel, then with the next, until the time is up; one that fails leaves its reason.
+    """Try every way with one kernel, then with the next, until the time is up; one that fails leaves its reason.
 
     So what else the machine does meets all ways alike.
     """
@@ -91,7 +91,7 @@ def in_turn(
 
 
 def judged(compiler: GpuCompiler) -> Callable[[Job], None]:
-    """Our compiler, its worker up as it is all through a run."""
+    """Return our compiler, its worker up as it is all through a run."""
 
     def work(job: Job) -> None:
         build = compiler.compile(job.candidate, job.tunables)
@@ -103,7 +103,7 @@ def judged(compiler: GpuCompiler) -> Callable[[Job], None]:
 
 
 def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
-    """All at once on two cores, from an empty cache."""
+    """Compile all at once on two cores, from an empty cache."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:CORES])  # before the workers start: they inherit it
     try:
@@ -120,7 +120,7 @@ def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
 
 
 def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
-    """The compiler by itself, with our headers and the same macros."""
+    """Return the compiler by itself, with our headers and the same macros."""
     kind = type(compiler).__name__.lower()
     dialect, arch = dialect_of(kind), load_target(TARGET).arch
 
@@ -135,7 +135,7 @@ def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
 
 
 def inline() -> Callable[[Job], None]:
-    """PyTorch's `load_inline` with the smallest binding: the kernel, and a function that Python can call."""
+    """Return PyTorch's `load_inline` with the smallest binding: the kernel, and a function that Python can call."""
     os.environ["TORCH_CUDA_ARCH_LIST"] = "9.0a"
     os.environ.setdefault("MAX_JOBS", str(len(os.sched_getaffinity(0))))
     import torch.utils.cpp_extension as extension  # type: ignore[import-not-found, unused-ignore]
@@ -164,7 +164,7 @@ def inline() -> Callable[[Job], None]:
 
 
 def collect(out: Path, seconds: float) -> int:
-    """All ways, then what else is asked of ours."""
+    """Measure all ways, then what else is asked of ours."""
     c, these = Collection(out, FILE, seconds), jobs()
     found: dict[str, Any] = {
         "operations": [job.operation for job in these],
@@ -193,7 +193,7 @@ def collect(out: Path, seconds: float) -> int:
 
 
 def figures(stored: Mapping[str, Any]) -> list[Figure]:
-    """Ours beside each other way, on the kernels that the other compiled; a way that failed has no figure."""
+    """Compare ours with each other way, on the kernels that the other compiled; a way that failed has no figure."""
     from benchmarks.figure import Figure
 
     mine = stored["ours"]
@@ -240,7 +240,7 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
 
 
 def _faster(name: str, words: str, theirs: Sequence[float], mine: Sequence[float], goal: str) -> Figure:
-    """`mine` may go on behind the kernels that `theirs` is of."""
+    """Compare the two, where `mine` may go on behind the kernels that `theirs` is of."""
     from benchmarks.figure import Figure
 
     other, own = statistics.median(theirs), statistics.median(mine[: len(theirs)])

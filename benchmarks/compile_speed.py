@@ -36,24 +36,24 @@ extern "C" __global__ __launch_bounds__(256) void extra(float* y, int n) {{
 
 
 def candidate(source: str) -> Candidate:
-    """A source without the launch plan's meaning: only the compiler sees it."""
+    """Make a candidate of a source without the launch plan's meaning: only the compiler sees it."""
     return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()))
 
 
 def sources() -> list[str]:
-    """Distinct kernels."""
+    """List distinct kernels."""
     seeds = [seed for name in task_names() for seed in load_task(name, "mi300x").seeds]
     files = [*seeds, *sorted((ROOT / "benchmarks" / "kernels").glob("*.hip"))]
     return [files[i % len(files)].read_text(encoding="utf-8") + EXTRA.format(i + 1) for i in range(SOURCES)]
 
 
 def tunables(source: str) -> dict[str, int]:
-    """The defaults of the source's own plan, where it has one."""
+    """Return the defaults of the source's own plan, where it has one."""
     return parse(source).defaults() if source.startswith("/*+++") else {}
 
 
 def seconds(compiler: Compiler, source: str, chosen: dict[str, int]) -> float:
-    """Wall time of one compilation; one that fails ends the benchmark."""
+    """Measure the wall time of one compilation; one that fails ends the benchmark."""
     start = time.perf_counter()
     made = compiler.compile(candidate(source), chosen)
     spent = time.perf_counter() - start

@@ -67,7 +67,7 @@ class Found:
 
 
 def judged(evaluator: LabEvaluator, name: str, kind: str, number: int) -> Row:
-    """One wrong kernel: what finds it, and the processor time of both steps."""
+    """Judge one wrong kernel: what finds it, and the processor time of both steps."""
     source = planted(name, kind, random.Random(f"{name} {kind} {number}"))
     prepared = evaluator.prepare(source, load_task(name, TARGET))
     made, verify_s = _timed(evaluator, lambda: evaluator.verify(prepared))
@@ -103,7 +103,7 @@ class Whole:
 
 
 def executed(lab: Lab, cache: Path, name: str, case: Case, limit_s: float, source: str = "") -> Row:
-    """One benchmark case whole by this kernel or the task's last seed, or an estimate where that takes longer."""
+    """Execute one benchmark case whole by this kernel or the task's last seed; estimate it where that takes longer."""
     task = load_task(name, TARGET)
     prepared = prepare(source or task.seeds[-1].read_text(encoding="utf-8"), task)
     inputs = SessionInputs(task, cache)
@@ -156,7 +156,7 @@ def _print(rows: Mapping[tuple[str, str], Found], executions: list[Whole]) -> No
 
 
 def figures(rows: Mapping[tuple[str, str], Found], executions: list[Whole]) -> list[Figure]:
-    """Shares found by kind over all tasks, and the longest whole execution of each task."""
+    """Give the shares found by kind over all tasks, and the longest whole execution of each task."""
     made = []
     for kind in KINDS:
         of_kind = [row for (_, each), row in rows.items() if each == kind]

@@ -18,7 +18,7 @@ ARCH = "sm_90a"
 
 
 def symbol(specimen: Specimen, index: int) -> str:
-    """The kernel's name in the cubin."""
+    """Name the kernel in the cubin."""
     return f"k{index:03d}_{specimen.plan.launches[0].kernel}"
 
 

@@ -40,7 +40,7 @@ LOOP = "-m benchmarks.scripted_loop"
 
 
 def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
-    """The marks of one run in a process of its own; a run that fails ends the benchmark."""
+    """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     folder.mkdir()
     argv = [sys.executable, *LOOP.split(), str(candidates), str(folder), *database]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -52,12 +52,12 @@ def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
 
 
 def server_cpu_s(server: PostgresServer) -> float:
-    """Processor time of the server's processes, those that have ended included."""
+    """Sum the processor time of the server's processes, those that have ended included."""
     return sum(_ticks(pid) for pid in server.processes()) / TICKS_A_SECOND
 
 
 def _ticks(pid: int) -> int:
-    """User and system time of a process and of those it has waited for."""
+    """Read the user and system time of a process and of those it has waited for."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -66,7 +66,7 @@ def _ticks(pid: int) -> int:
 
 
 def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[Figure]:
-    """Cost of a candidate on either database, over the whole run."""
+    """Give the cost of a candidate on either database, over the whole run."""
     url = server.ledger()
     before = server_cpu_s(server), *_statistics(server, url)
     there = looped(candidates, folder / "postgres", url)
@@ -92,13 +92,13 @@ def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[
 
 
 def _spent(marks: list[Mark], of: Callable[[Mark], float], part: tuple[float, float] = (0.0, 1.0)) -> float:
-    """Seconds a candidate over a part of the run."""
+    """Return the seconds a candidate over a part of the run."""
     first, last = (marks[round(share * (len(marks) - 1))] for share in part)
     return (of(last) - of(first)) / (last.candidates - first.candidates)
 
 
 def _statistics(server: PostgresServer, url: str) -> tuple[float, float]:
-    """Commits of a database so far, and its size in bytes."""
+    """Return a database's commits so far, and its size in bytes."""
     name = url.rpartition("/")[2]
     server.execute("postgres", "SELECT pg_stat_force_next_flush()")
     time.sleep(1.0)  # until the driver that has just ended has told the server's statistics
@@ -124,7 +124,7 @@ def write(place: str, name: str) -> None:
 
 
 def rate(place: str, drivers: int) -> float:
-    """Commits a second of so many drivers at once."""
+    """Measure the commits a second of so many drivers at once."""
     argv = [sys.executable, "-m", "benchmarks.database_rate", "--write", place]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": ROOT}
     at_work = [subprocess.Popen([*argv, f"run-{drivers}-{n}"], **pipes) for n in range(drivers)]  # type: ignore[call-overload]

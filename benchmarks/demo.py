@@ -28,7 +28,7 @@ MB = 1e6
 
 
 def watch(argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> tuple[float, float, str]:
-    """Wall seconds, peak memory in MB of the whole process tree, and standard output; a failure ends the benchmark."""
+    """Give wall seconds, the process tree's peak memory in MB, and standard output; a failure ends the benchmark."""
     with (folder / "out").open("w+b") as out, (folder / "err").open("w+b") as err:
         start = time.perf_counter()
         child = subprocess.Popen(argv, cwd=folder, env=dict(environment), stdout=out, stderr=err)
@@ -45,7 +45,7 @@ def watch(argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> 
 
 
 def tree(root: int) -> list[int]:
-    """The process and all its descendants."""
+    """List the process and all its descendants."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -60,7 +60,7 @@ def tree(root: int) -> list[int]:
 
 
 def share_bytes(pid: int) -> int:
-    """Proportional set size: pages that processes share are counted once; 0 when the process has ended."""
+    """Read the proportional set size: pages that processes share count once; 0 when the process has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
     except OSError:
@@ -69,7 +69,7 @@ def share_bytes(pid: int) -> int:
 
 
 def measure(folder: Path) -> list[Figure]:
-    """One demo, and the anchors."""
+    """Measure one demo, and the anchors."""
     toolchain = load_settings().cache_folder / "toolchain"
     subprocess.run([COMMAND, "doctor", "--warm"], check=True, capture_output=True)  # its C library takes long
     (folder / "cache").mkdir()

@@ -46,12 +46,12 @@ class Cost:
 
 
 def source_of(number: int) -> str:
-    """A source that no step before had, as hard to compress as text is."""
+    """Make a source that no step before had, as hard to compress as text is."""
     return f"// step {number}\n{os.urandom(SOURCE_BYTES // 2).hex()}"
 
 
 def measured(steps: int, folder: Path) -> tuple[Cost, Cost]:
-    """The cost of a step in records, and in the checkpoint alone."""
+    """Measure the cost of a step in records, and in the checkpoint alone."""
     ours, theirs = folder / "records", folder / "checkpoint"
     ours.mkdir()
     theirs.mkdir()
@@ -91,7 +91,7 @@ def measured(steps: int, folder: Path) -> tuple[Cost, Cost]:
 
 
 def stepping(node: Any, saver: SqliteSaver, steps: int) -> Iterator[Any]:
-    """A graph of this node, executed by one step for each `next`."""
+    """Stream a graph of this node, executed by one step for each `next`."""
     graph = StateGraph(Steps)
     graph.add_node("step", node)
     graph.add_edge(START, "step")

@@ -42,25 +42,25 @@ Made = TypeVar("Made")
 
 
 def cpu_seconds() -> float:
-    """Of this process and of every child that has ended."""
+    """Read the processor time of this process and of every child that has ended."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def timed(make: Callable[[], Made]) -> tuple[float, Made]:
-    """Processor seconds, and what was made."""
+    """Measure the processor seconds, and return what was made."""
     start = cpu_seconds()
     made = make()
     return cpu_seconds() - start, made
 
 
 def source(task: Task, sample: int) -> str:
-    """The seed with its code moved down by so many lines: another listing, where a remark would make the same one."""
+    """Give the seed with its code moved down so many lines: another listing, where a remark would make the same one."""
     return (task.folder / SEED).read_text(encoding="utf-8").replace("#include", "\n" * sample + "#include", 1)
 
 
 def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[float, float, float]:
-    """Processor seconds of the compilation, of the build and of the count, one after the other."""
+    """Measure the processor seconds of the compilation, of the build and of the count, one after the other."""
     target = load_target("mi300x")
     compiler, lab = Compiler(toolchain, cache, target), MachineLab(toolchain, cache, target)
     lab.stored_inputs(task)
@@ -77,7 +77,7 @@ def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[f
 
 
 def estimate(evaluator: LabEvaluator, text: str, task: Task, choice: Mapping[str, int] | None = None) -> Evaluation:
-    """One estimate; of a file's defaults where nothing is chosen."""
+    """Make one estimate; of a file's defaults where nothing is chosen."""
     return evaluator.estimate(evaluator.prepare(text, task, choice))
 
 

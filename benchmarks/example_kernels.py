@@ -27,7 +27,7 @@ GOAL = "<= 1.5"
 
 
 def timed(file: str) -> list[dict[str, float]]:
-    """The benchmark cases with their times, of equal weight; ends the program for a rejected kernel."""
+    """Time the benchmark cases, of equal weight; ends the program for a rejected kernel."""
     argv = [COMMAND, "check", file, "--task", TASK, "--json"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -36,12 +36,12 @@ def timed(file: str) -> list[dict[str, float]]:
 
 
 def predicted_us(cases: Sequence[Mapping[str, float]]) -> float:
-    """Geometric mean of the times."""
+    """Compute the geometric mean of the times."""
     return statistics.geometric_mean([case["time_us"] for case in cases])
 
 
 def over_roofline(cases: Sequence[Mapping[str, float]]) -> float:
-    """The worst of the largest cases: its time over its roofline's."""
+    """Give the worst of the largest cases: its time over its roofline's."""
     largest = sorted(cases, key=lambda case: -case["time_us"] * case["roofline_fraction"])[:LARGEST]
     return max(1.0 / case["roofline_fraction"] for case in largest)
 

@@ -51,7 +51,7 @@ class Judge(Protocol):
     """The part of a sandbox that these figures need."""
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as `verify` takes it."""
+        """Return the candidate as `verify` takes it."""
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare all cases."""
@@ -62,7 +62,7 @@ class Judge(Protocol):
 
 @contextlib.contextmanager
 def judge_on(place: str, seed: int = 7) -> Iterator[Judge]:
-    """The lab, or this machine's GPU of that target."""
+    """Open the lab, or this machine's GPU of that target."""
     if place == "lab":
         yield LabEvaluator(find_toolchain(CACHE.resolve()), CACHE.resolve(), load_target("mi300x"), seed)
         return
@@ -75,7 +75,7 @@ def judge_on(place: str, seed: int = 7) -> Iterator[Judge]:
 
 
 def upper_bound(rejected: int, trials: int) -> float:
-    """The largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
+    """Return the largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
     if rejected >= trials:
         return 1.0
     low, high = rejected / trials, 1.0
@@ -90,7 +90,7 @@ def upper_bound(rejected: int, trials: int) -> float:
 
 
 def kernels(name: str, place: str) -> list[Path]:
-    """Independent right kernels of a task for a target."""
+    """List the independent right kernels of a task for a target."""
     own = OWN.get((name, place))
     return sorted(load_task(name, place).folder.glob(own)) if own else right_kernels(name)
 
@@ -99,14 +99,14 @@ class Trials:
     """All kernels of all tasks, judged by one judge after another; the judges share a compiler and a GPU."""
 
     def __init__(self, c: Collection, place: str, folder: Path) -> None:
-        """DeviceError when this machine's GPU is of another kind."""
+        """Raise DeviceError when this machine's GPU is of another kind."""
         self.c, self.target, self.folder, self.rows = c, load_target(place), folder, list[dict[str, Any]]()
         self.compiler = GpuCompiler(self.target, folder, COMPILERS)
         self.tasks = {name: load_task(name, place) for name in SMALL}
         self._lock = threading.Lock()
 
     def repeat(self, salt: int) -> None:
-        """Every kernel once, by a judge with a new secret; nothing when the time is up."""
+        """Judge every kernel once, by a judge with a new secret; nothing when the time is up."""
         if self.c.left_s() < 10:
             return
         evaluator = GpuEvaluator(self.target, self.folder, 0, compiler=self.compiler, spares=1)
@@ -130,7 +130,7 @@ class Trials:
                 self.save()
 
     def save(self) -> None:
-        """All rows so far."""
+        """Save all rows so far."""
         self.c.save({"rows": self.rows})
 
 
@@ -154,7 +154,7 @@ def collect(out: Path, repeats: int, seconds: float, place: str = "h200") -> int
 
 
 def in_the_lab(kept: KeptRows, repeats: int) -> list[Row]:
-    """The same rows, from small copies of the tasks; every kernel once, then every kernel again."""
+    """Judge the same rows, from small copies of the tasks; every kernel once, then every kernel again."""
     with judge_on("lab") as judge:
 
         def made(salt: int, name: str, path: Path) -> Row:
@@ -175,7 +175,7 @@ def in_the_lab(kept: KeptRows, repeats: int) -> list[Row]:
 
 
 def figures(rows: Sequence[Mapping[str, Any]], file: str = "") -> list[Figure]:
-    """Rejections, and how many there may be in truth."""
+    """Count the rejections, and how many there may be in truth."""
     from benchmarks.figure import Figure
 
     trials, rejected = len(rows), sum(bool(r["rejected"]) for r in rows)

@@ -64,7 +64,7 @@ class Fault:
     parameters: str = ""
 
     def source(self, number: int) -> str:
-        """Its text; `number` makes it another one."""
+        """Return its text; `number` makes it another one."""
         return _PLAN.format(
             number=number,
             first=self.first,

@@ -45,7 +45,7 @@ class Bench:
         self.evaluator, self.task, self.asked = evaluator, task, 0
 
     def ask(self, fault: Fault) -> dict[str, Any]:
-        """The verdict on a text that was never seen before, and how long it took."""
+        """Ask for the verdict on a text that was never seen before, and tell how long it took."""
         self.asked += 1
         before = time.perf_counter()
         try:
@@ -63,14 +63,14 @@ class Bench:
 
 
 def order(count: int) -> list[Fault]:
-    """So many faults, every way about as often, the same order each time."""
+    """Draw so many faults, every way about as often, the same order each time."""
     found = [FAULTS[i % len(FAULTS)] for i in range(count)]
     random.Random(SEED).shuffle(found)
     return found
 
 
 def collect(out: Path, count: int, seconds: float) -> int:
-    """Right ones in peace, then fault and right one in turn."""
+    """Judge right ones in peace, then fault and right one in turn."""
     c = Collection(out, FILE, seconds)
     rows, found = list[dict[str, Any]](), dict[str, Any]()
     with tempfile.TemporaryDirectory() as folder:
@@ -103,13 +103,13 @@ def collect(out: Path, count: int, seconds: float) -> int:
 
 
 def recoveries(stored: Mapping[str, Any]) -> list[float]:
-    """Seconds that each right verdict took longer than one in peace."""
+    """List the seconds that each right verdict took longer than one in peace."""
     calm_s = statistics.median(r["seconds"] for r in stored["calm"])
     return [max(0.0, row["after"]["seconds"] - calm_s) for row in stored["rows"]]
 
 
 def figures(stored: Mapping[str, Any]) -> list[Figure]:
-    """Blame, the verdict after it, recovery, and what needed a person."""
+    """Give the blame, the verdict after it, recovery, and what needed a person."""
     from benchmarks.figure import Figure
 
     rows, late = stored["rows"], recoveries(stored)

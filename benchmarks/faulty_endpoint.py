@@ -54,7 +54,7 @@ Faulty = Callable[[Asked], Told | None]  # None for the right answer
 
 
 def told(document: Any, status: int = 200, **headers: str) -> Told:
-    """A response with a JSON document."""
+    """Write a response with a JSON document."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Told(status, json.dumps(document).encode(), named)
 
@@ -90,7 +90,7 @@ class FaultyEndpoint:
         return sum(self.requests.values())
 
     def answer(self, path: str, body: Document) -> Told:
-        """The response to one request."""
+        """Return the response to one request."""
         role = str(body.get("model"))
         with self._lock:
             self.requests[role] += 1
@@ -107,7 +107,7 @@ class FaultyEndpoint:
 
 
 def right(role: str, path: str, body: Document) -> Document:
-    """The right answer of a role, in the format of the path."""
+    """Return the right answer of a role, in the format of the path."""
     turns = body.get("messages") or body.get("input") or []
     said = "\n".join(str(t.get("content") or t.get("output") or "") for t in turns)
     text, call = "", None
@@ -128,7 +128,7 @@ def right(role: str, path: str, body: Document) -> Document:
 
 
 def chat(text: str | None, call: tuple[str, Document] | None = None, reason: str = "", **more: Any) -> Document:
-    """A chat completion."""
+    """Write a chat completion."""
     message: Document = {"role": "assistant", "content": text or None, **more}
     if call:
         function = {"name": call[0], "arguments": json.dumps(call[1])}
@@ -139,7 +139,7 @@ def chat(text: str | None, call: tuple[str, Document] | None = None, reason: str
 
 
 def responses(text: str, call: tuple[str, Document] | None = None) -> Document:
-    """An answer of the Responses interface."""
+    """Write an answer of the Responses interface."""
     items: list[Document] = [{"type": "reasoning", "summary": []}]
     if text:
         items.append({"type": "message", "content": [{"type": "output_text", "text": text}]})
@@ -150,14 +150,14 @@ def responses(text: str, call: tuple[str, Document] | None = None) -> Document:
 
 
 def kernel(seed: str, is_cut: bool = False) -> str:
-    """A source that the sandbox of comments believes; one of a cut answer would be the fastest by far."""
+    """Write a source that the sandbox of comments believes; one of a cut answer would be the fastest by far."""
     time_us = 1 if is_cut else 20 + sum(seed.encode()) % 60
     mark = f"{CUT_MARK}\n" if is_cut else ""
     return f"{mark}// for {seed}\n// time_us = {time_us}\n// roofline_us = 0.5\n// waves = 4\n// scratch = 64\n"
 
 
 def _coder(said: str, turns: list[Document], has_tools: bool) -> tuple[tuple[str, Document] | None, str]:
-    """A check, then its submission; in text where no tools are offered. The question of the run is answered."""
+    """Answer with a check, then its submission; in text where no tools are offered. The run's question is answered."""
     if "Call the tool `pong`" in said:
         return (("pong", {"answer": "pong"}), "") if has_tools else (None, "pong")
     title = said.split("# The experiment: ", 1)[1].split("\n", 1)[0] if "# The experiment: " in said else "none"

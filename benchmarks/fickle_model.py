@@ -30,7 +30,7 @@ class FickleModel:
         self.asked, self.again = 0, list[str]()
 
     def __call__(self, body: dict[str, Any]) -> Step:
-        """The answer to one request, after a while in which a kill may come."""
+        """Answer one request, after a while in which a kill may come."""
         digest = hashlib.sha256(transcribed([_message(m) for m in body["messages"]]).encode()).hexdigest()
         with self._lock:
             self.asked += 1

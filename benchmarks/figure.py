@@ -45,7 +45,7 @@ class Figure:
         return _COMPARISONS[comparison](self.value, float(bound))
 
     def line(self) -> str:
-        """The figure as one line of JSON, keys in the documented order."""
+        """Write the figure as one line of JSON, keys in the documented order."""
         plain = asdict(self)
         order = ("figure", "value", "unit", "anchor", "anchor_value", "ratio", "goal", "met", "stored")
         plain |= {

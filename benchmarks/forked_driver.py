@@ -44,7 +44,7 @@ class ForkedDriver:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """The way in which it ended; None while it runs."""
+        """Return the way in which it ended; None while it runs."""
         return self._ended(0)
 
     def wait(self, timeout: float | None = None) -> int:
@@ -80,7 +80,7 @@ class _Server:
 
 
 def _forked(folder: str, url: str) -> int:
-    """The status of a driver of its own, whose words go to a log in the folder."""
+    """Run a driver of its own, whose words go to a log in the folder, and return its status."""
     child = os.fork()
     if child == 0:
         code = 1

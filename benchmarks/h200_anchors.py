@@ -26,45 +26,45 @@ Case = Mapping[str, Any]
 
 
 def median(case: Case, name: str) -> float:
-    """Microseconds of one call on one case."""
+    """Return the microseconds of one call on one case."""
     return float(case["times"][name]["median_us"])
 
 
 def fastest(case: Case, names: Sequence[str]) -> str:
-    """The one with the least median."""
+    """Return the one with the least median."""
     return min(names, key=lambda name: median(case, name))
 
 
 def ours(case: Case) -> list[str]:
-    """Names of our kernels."""
+    """Name our kernels."""
     return [name for name in case["times"] if name.startswith("ours: ")]
 
 
 def equals(case: Case) -> list[str]:
-    """Rivals that compute the task itself: not another scaling of a product, not with inputs prepared beforehand."""
+    """Name rivals that compute the task itself: no other scaling of a product, no inputs prepared beforehand."""
     known = (*ours(case), *COPIES, "nothing")
     return [n for n in case["times"] if n not in known and "scale" not in n and "beforehand" not in n]
 
 
 def bandwidth(found: Mapping[str, Any]) -> float:
-    """Bytes a microsecond of the better copy of 1 GiB."""
+    """Return the bytes a microsecond of the better copy of 1 GiB."""
     copies = found["copy_1_gib"]
     return float(copies["bytes"]) / min(float(copies[name]["median_us"]) for name in COPIES)
 
 
 def roofline(case: Case, task: str, per_us: float) -> float:
-    """Microseconds no kernel can beat: the bytes at the measured copy rate, or the operations at the target's peak."""
+    """Give the microseconds no kernel can beat: the bytes at the measured copy rate, or the operations at the peak."""
     peak = load_target("h200").peaks_tflops[load_task(task, "h200").peak]
     return max(float(case["bytes"]) / per_us, float(case["flops"]) / peak / 1e6)
 
 
 def geomean(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Weighted geometric mean."""
+    """Compute the weighted geometric mean."""
     return math.exp(sum(w * math.log(v) for v, w in zip(values, weights, strict=True)) / sum(weights))
 
 
 def show(task: str, cases: Sequence[Case], per_us: float) -> None:
-    """One row for each call of each case."""
+    """Print one row for each call of each case."""
     table = Table(title=f"{task}: cold, median of windows")
     for heading in ("case", "call", "us", "quartiles", "share of the roofline", "ours is faster by"):
         table.add_column(heading, justify="left" if heading in ("case", "call") else "right")
@@ -87,7 +87,7 @@ def show(task: str, cases: Sequence[Case], per_us: float) -> None:
 
 
 def figures(found: Mapping[str, Any]) -> list[Figure]:
-    """Geometric means over the benchmark cases: ours against the roofline, a copy of as many bytes, and the rivals."""
+    """Give geometric means over the benchmark cases: ours against the roofline, an equally large copy, and rivals."""
     made, per_us = [], bandwidth(found)
     for task, cases in found["tasks"].items():
         weights = [float(case["weight"]) for case in cases]

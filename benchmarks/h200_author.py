@@ -25,7 +25,7 @@ STORED = DATA / "author_h200.json"
 
 
 def figures(found: Mapping[str, Any]) -> list[Figure]:
-    """The judge's times against the best seed's; each kernel against a copy and PyTorch; and all cases together."""
+    """Give the judge's times against the best seed's; each kernel against a copy and PyTorch; all cases together."""
     rows = []
     for name, told in found["campaigns"].items():
         seeds = [a["us"] for a in told["attempts"] if a["id"].startswith("g000") and a["status"] == "accepted"]

@@ -25,13 +25,13 @@ GOAL = 6  # naive kernels that reach the share
 
 
 def mean(cases: Sequence[Case], names: Sequence[str]) -> float:
-    """Geometric mean over the cases of the fastest of these calls, in microseconds."""
+    """Compute the geometric mean over the cases of the fastest of these calls, in microseconds."""
     times = [median(case, fastest(case, [name for name in names if name in case["times"]])) for case in cases]
     return geomean(times, [float(case["weight"]) for case in cases])
 
 
 def figures(found: Mapping[str, Any]) -> list[Figure]:
-    """Each search against PyTorch; the naive kernels against a copy too; and what goals are set for."""
+    """Compare each search with PyTorch; the naive kernels with a copy too; and give what goals are set for."""
     rows, given, own = list[Figure](), list[Case](), list[float]()
     for name, cases in found["races"].items():
         ours, copied = mean(cases, ["ours"]), mean(cases, COPIES)
@@ -52,7 +52,7 @@ def figures(found: Mapping[str, Any]) -> list[Figure]:
 
 
 def over_pytorch(name: str, cases: Sequence[Case], stored: str) -> list[Figure]:
-    """Our speed over that of the fastest of PyTorch's ways in each case: in geometric mean, and where it is least."""
+    """Divide our speed by that of PyTorch's fastest way in each case: in geometric mean, and where it is least."""
     gains = [
         median(case, fastest(case, [n for n in TORCH if n in case["times"]])) / median(case, "ours") for case in cases
     ]

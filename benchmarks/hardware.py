@@ -45,11 +45,11 @@ class Collector:
         self.about: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat()}
 
     def left(self) -> float:
-        """Seconds until the end of the whole."""
+        """Return the seconds until the end of the whole."""
         return TOTAL_S - (time.monotonic() - self.started)
 
     def say(self, text: str) -> None:
-        """One line with the time, on the screen and in the log."""
+        """Print one line with the time, on the screen and in the log."""
         line = f"{time.monotonic() - self.started:6.1f} s  {text}"
         print(line, flush=True)
         self.log.write(line + "\n")
@@ -80,7 +80,7 @@ class Collector:
         return status, text + "\n" + errors
 
     def gpu(self, *words: str, limit_s: float) -> int:
-        """One of `on_gpu`'s forms in a process of its own."""
+        """Run one of `on_gpu`'s forms in a process of its own."""
         return self.call([sys.executable, "-m", "benchmarks.on_gpu", *words], limit_s)[0]
 
     def save(self, name: str, values: Mapping[str, Any]) -> None:
@@ -91,7 +91,7 @@ class Collector:
 
 
 def describe(c: Collector, folder: Path) -> None:
-    """Device, driver, tools."""
+    """Name device, driver, tools."""
     _, text = c.call([sys.executable, "-m", "benchmarks.on_gpu", "properties", str(folder)], 60)
     try:
         c.about["device"] = json.loads(text.strip().splitlines()[0])
@@ -103,13 +103,13 @@ def describe(c: Collector, folder: Path) -> None:
 
 
 def ncu() -> str:
-    """The profiler's path."""
+    """Find the profiler's path."""
     places = [str(p) for p in sorted(Path("/opt/nvidia/nsight-compute").glob("*/ncu"), reverse=True)]
     return shutil.which("ncu") or next(iter(places), "ncu")
 
 
 def profiled(c: Collector, metrics: Sequence[str], words: Sequence[str], limit_s: float) -> dict[int, dict[str, float]]:
-    """Counters by the kernels' numbers. `words` are those of `on_gpu`; metrics that ncu does not know are left out."""
+    """Read counters by the kernels' numbers. `words` are those of `on_gpu`; metrics that ncu lacks are left out."""
     wanted, rows = list(metrics), {}
     for _ in range(4):
         argv = [
@@ -162,7 +162,7 @@ def collect_counters(c: Collector) -> None:
 
 
 def collect_source_counters(c: Collector) -> None:
-    """Once more, counted by instrumented instructions."""
+    """Count once more, by instrumented instructions."""
     file = c.out / "lab_counters_h200.json"
     kernels = json.loads(file.read_text(encoding="utf-8"))["kernels"]
     profile_counters(c, kernels, SOURCE_COUNTERS, "source_counters", 45, singly=False)
@@ -171,7 +171,7 @@ def collect_source_counters(c: Collector) -> None:
 def profile_counters(
     c: Collector, kernels: dict[str, dict[str, Any]], metrics: Sequence[str], key: str, limit_s: float, *, singly: bool
 ) -> None:
-    """Sixteen kernels a profiler's run; those that are missing then one by one."""
+    """Profile sixteen kernels a profiler's run; those that are missing then one by one."""
     specimens, folder = counter_specimens(), c.work / "counters"
     names = [s.name for s in specimens]
     good = [name for name in names if "facts" in kernels[name]]
@@ -199,17 +199,17 @@ def _merge(
 
 
 def collect_ranking(c: Collector) -> None:
-    """The families the model's constants were set with."""
+    """Time the families the model's constants were set with."""
     _time_families(c, families(), "lab_ranking_h200.json")
 
 
 def collect_profile(c: Collector) -> None:
-    """Counters of every variant of them, to see why a bound is off."""
+    """Count every variant of them, to see why a bound is off."""
     _profile_families(c, families(), "lab_ranking_h200.json")
 
 
 def collect_held_out(c: Collector) -> None:
-    """The others, into a file of their own."""
+    """Time the others, into a file of their own."""
     _time_families(c, held_out(), "lab_ranking_heldout_h200.json")
     _profile_families(c, held_out(), "lab_ranking_heldout_h200.json")
 
@@ -241,7 +241,7 @@ def _profile_families(c: Collector, group: Sequence[Family], name: str) -> None:
 
 
 def summary(results: Results, failed: Mapping[str, str]) -> dict[str, Any]:
-    """Medians by variant, and what the kernels need."""
+    """Give medians by variant, and what the kernels need."""
     variants: dict[str, dict[str, Any]] = {}
     times: dict[str, list[float]] = {}
     for row in results.rows():
@@ -289,7 +289,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def describe_step(c: Collector) -> None:
-    """Device, driver and tools, in both files."""
+    """Write device, driver and tools into both files."""
     describe(c, c.work)
 
 

@@ -39,7 +39,7 @@ def _softmax(inputs: Mapping[str, Array]) -> Array:
 
 
 def column_sum() -> Family:
-    """Columns of 1024 x 16384 f32."""
+    """Describe column sums of 1024 x 16384 f32."""
     dims = {"rows": 1024, "cols": 16384}
     tensors = (Tensor("x", "float32", ("rows", "cols"), "normal"), Tensor("y", "float32", ("cols",)))
     rows = [
@@ -64,7 +64,7 @@ def column_sum() -> Family:
 
 
 def add_norm() -> Family:
-    """Rows of 2048 f32: the sum of two, normalised."""
+    """Describe rows of 2048 f32: the sum of two, normalised."""
     dims = {"rows": 8192, "cols": 2048}
     tensors = (
         GRID[0],
@@ -94,7 +94,7 @@ def add_norm() -> Family:
 
 
 def convolution() -> Family:
-    """Weighted sums of 25 neighbours in 16 million f32."""
+    """Describe weighted sums of 25 neighbours in 16 million f32."""
     count = 1 << 24
     dims = {"n": count, "span": count + TAPS - 1, "taps": TAPS}
     tensors = (
@@ -122,7 +122,7 @@ def convolution() -> Family:
 
 
 def small_softmax() -> Family:
-    """Rows of 64 f32, a quarter of a million."""
+    """Describe rows of 64 f32, a quarter of a million."""
     dims = {"rows": 1 << 18, "cols": 64}
     rows = [
         (256, 32, 1),
@@ -146,10 +146,10 @@ def small_softmax() -> Family:
 
 
 def held_out() -> list[Family]:
-    """All four."""
+    """List all four."""
     return [column_sum(), add_norm(), convolution(), small_softmax()]
 
 
 def together_with(name: str) -> list[Family]:
-    """The families that are compiled into one folder with the one of this name."""
+    """List the families that are compiled into one folder with the one of this name."""
     return next((group for group in (families(), held_out()) if any(f.name == name for f in group)), [])

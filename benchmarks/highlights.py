@@ -47,14 +47,14 @@ HIGHLIGHTS = (
 
 
 def rounded(value: float) -> str:
-    """Three significant digits, or all of a whole number."""
+    """Write three significant digits, or all of a whole number."""
     return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
 
 
 def found(
     name: str, benchmarks: Sequence[Benchmark], records: Mapping[str, Record]
 ) -> tuple[Benchmark, Mapping[str, Any]]:
-    """The figure of that name with its benchmark; KeyError where there is none."""
+    """Return the figure of that name with its benchmark; KeyError where there is none."""
     for benchmark in benchmarks:
         for figure in records[benchmark.name].figures if benchmark.name in records else ():
             if figure["figure"] == name:
@@ -63,7 +63,7 @@ def found(
 
 
 def table(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
-    """The rows of the README, each with the command that prints it."""
+    """Write the rows of the README, each with the command that prints it."""
     rows = ["| figure | value | command |", "|---|--:|---|"]
     for each in HIGHLIGHTS:
         benchmark, figure = found(each.figure, benchmarks, records)
@@ -74,6 +74,6 @@ def table(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str
 
 
 def readme(text: str, benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
-    """The README with its table written again."""
+    """Return the README with its table written again."""
     before, rest = text.split(START)
     return before + START + table(benchmarks, records) + END + rest.split(END)[1]

@@ -55,7 +55,7 @@ THINNED = {
 
 
 def thinned(name: str, folder: Path) -> Space:
-    """One space; times are stored in microseconds, a point without one was refused there."""
+    """Read one space; times are stored in microseconds, a point without one was refused there."""
     rule = THINNED[name]
     found: dict[str, Any] = json.loads(gzip.decompress((folder / rule.path).read_bytes()))
     tied = {second for _, second in rule.equal}

@@ -56,7 +56,7 @@ Row = dict[str, Any]
 
 @cache
 def evaluator(seed: int, patience: Patience | None = None) -> LabEvaluator:
-    """One judge of a process, on one core."""
+    """Build one judge of a process, on one core."""
     return LabEvaluator(toolchain(), COMPILED, load_target(TARGET), seed, 1, patience=patience)
 
 
@@ -104,7 +104,7 @@ def _again(salt: int, name: str, path: Path) -> Row:
 
 
 def _leading(name: str, path: Path, number: int) -> Row:
-    """A seed confirmed as a kernel that leads is: all benchmark cases, and every family of inputs on them."""
+    """Confirm a seed as a kernel that leads is: all benchmark cases, and every family of inputs on them."""
     lab = evaluator(number, Patience(confirm_s=LEADING_S))
     said = lab.confirm(lab.prepare(path.read_text(encoding="utf-8"), load_task(name, TARGET)))
     return {"said": complaint(Expected("defused"), said)}
@@ -133,7 +133,7 @@ STEPS: dict[str, Callable[..., Row]] = {
 
 
 def jobs(trials: int, repeats: int) -> list[Job]:
-    """All of them, the longest first."""
+    """List all of them, the longest first."""
     known = exploits("lab")
     twins = [at for at, one in enumerate(known) if one.twin != one.task.seeds[0].read_text(encoding="utf-8")]
     whole = [
@@ -170,7 +170,7 @@ def jobs(trials: int, repeats: int) -> list[Job]:
 
 
 def done(job: Job) -> Row:
-    """One job's row; what goes wrong in it is told, not raised."""
+    """Return one job's row; what goes wrong in it is told, not raised."""
     kind, name, arguments = job
     try:
         row = STEPS[kind](*arguments)
@@ -212,7 +212,7 @@ def collect(words: Sequence[str]) -> int:
 
 
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """The data to store: how many of each kind, what was not as it should be, and the rows of those that have some."""
+    """Give the data to store: how many of each kind, what was not as it should be, and the rows of those with some."""
     given = Counter(row["kind"] for row in rows)
     return {
         "given": dict(sorted(given.items())),
@@ -223,14 +223,14 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def joined(begun: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """The data of two collections, one of which went on where the other ended."""
+    """Join the data of two collections, one of which went on where the other ended."""
     lists = {name: [*begun[name], *more[name]] for name in ("wrong", "planted", "whole")}
     given = Counter(begun["given"]) + Counter(more["given"])
     return {"given": dict(sorted(given.items())), **lists, "wrong": sorted(lists["wrong"])}
 
 
 def figures(data: dict[str, Any]) -> list[Figure]:
-    """Shares as they must be, what planted errors are found by, and the longest whole executions."""
+    """Give shares as they must be, what planted errors are found by, and the longest whole executions."""
     given, wrong = data["given"], Counter(kind for kind, _, _ in data["wrong"])
     made = [
         Figure(f"judge_evidence.{name}", wrong[kind], "verdicts", f"verdicts on {of}", given[kind], "<= 0", FILE)

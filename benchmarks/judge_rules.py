@@ -49,7 +49,7 @@ CONFIRMS = list[bool]()  # set in the same way
 
 
 def kernels(classes: Sequence[str], names: Sequence[str]) -> list[Kernel]:
-    """The wrong kernels of these classes of exploits, or of these names."""
+    """List the wrong kernels of these classes of exploits, or of these names."""
     found: list[Kernel] = [
         (one.name, one.task, one.source, one.tunables or None, "timeout" in one.expected["lab"].kinds)
         for one in exploits("lab")
@@ -75,7 +75,7 @@ def _nothing(given: object, *_: object, **__: object) -> object:
 
 
 def judged(job: tuple[int, tuple[int, ...]]) -> list[Row]:
-    """The stage, the code and the case of each verdict in a trial, on the chosen kernels with these numbers."""
+    """Give the stage, the code and the case of each verdict in a trial, on the chosen kernels with these numbers."""
     trial, numbers = job
     rows = list[Row]()
     for name, said in _verdicts(trial, [CHOSEN[at] for at in numbers]):

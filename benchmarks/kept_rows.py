@@ -29,13 +29,13 @@ class KeptRows:
     """The rows of one benchmark with these options."""
 
     def __init__(self, name: str, options: Sequence[object], seconds: float, folder: Path = FOLDER) -> None:
-        """`seconds` after which no further row is begun; 0: no limit."""
+        """Begin no further row after `seconds`; 0: no limit."""
         key = hashlib.sha256(json.dumps([product_digest(), list(options)]).encode()).hexdigest()
         self._path = folder / f"{name}-{key[:16]}.jsonl"
         self._seconds, self.is_whole = seconds, False
 
     def collect(self, steps: Sequence[Step], workers: int = 1) -> list[Row]:
-        """All rows in the steps' order; those made so far where the time is up or the user interrupts.
+        """Collect all rows in the steps' order; those made so far where the time is up or the user interrupts.
 
         `workers` of them are made side by side, by threads.
         """
@@ -67,7 +67,7 @@ class KeptRows:
         return found
 
     def code(self, code: int) -> int:
-        """The benchmark's exit code: its own where all rows were made."""
+        """Return the benchmark's exit code: its own where all rows were made."""
         return code if self.is_whole else PARTIAL
 
     def _known(self) -> dict[str, Row]:
@@ -92,12 +92,12 @@ def _line(name: str, row: Row) -> str:
 
 
 def say(text: str) -> None:
-    """One line of progress."""
+    """Print one line of progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def product_digest() -> str:
-    """SHA-256 of the text of what judges: rows of another version are no rows of this one."""
+    """Compute the SHA-256 of the text of what judges: rows of another version are no rows of this one."""
     digest = hashlib.sha256()
     for package in PRODUCT:
         for path in sorted((ROOT / package).rglob("*")):

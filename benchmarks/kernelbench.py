@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """Of each level, the problems judged rightly beside those examined."""
+    """Give for each level the problems judged rightly beside those examined."""
     found = []
     for level in sorted({row["level"] for row in rows}):
         own = [row for row in rows if row["level"] == level]
@@ -77,7 +77,7 @@ def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
 
 
 def known(path: Path) -> list[dict[str, Any]]:
-    """The results so far, the latest of each problem, in order."""
+    """Read the results so far, the latest of each problem, in order."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
     latest = {(row["level"], row["number"]): row for row in rows}
     return [latest[key] for key in sorted(latest)]
@@ -109,7 +109,7 @@ def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
 
 
 def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
-    """Verdict codes of the generated kernel and of the wrong ones made from it."""
+    """Give the verdict codes of the generated kernel and of the wrong ones made from it."""
     if "seed.hip" not in made.files:
         return {"notes": list(made.notes), "right": None, "wrong": []}
     with TemporaryDirectory() as place:
@@ -124,7 +124,7 @@ def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
 
 
 def faulty(seed: str) -> Iterator[str]:
-    """Wrong kernels made from a generated one."""
+    """Yield wrong kernels made from a generated one."""
     for old, new in WRONG:
         found = list(re.finditer(old, seed))
         last = found[-1]
@@ -136,7 +136,7 @@ def _code(lab: LabEvaluator, task: Task, source: str) -> str:
 
 
 def request(level: int, number: int, path: Path) -> dict[str, Any]:
-    """Of the importer, for one problem."""
+    """Write the importer's request for one problem."""
     text = path.read_text(encoding="utf-8")
     title = path.stem.partition("_")[2].replace("_", " ").strip()
     origin = {"source": path.name, "form": "kernelbench", "licence": "MIT", "commit": "", "digest": _digest(text)}
@@ -149,12 +149,12 @@ def _digest(text: str) -> str:
 
 
 def is_right(row: dict[str, Any]) -> bool:
-    """True where the right kernel was accepted and both wrong ones were not."""
+    """Tell whether the right kernel was accepted and both wrong ones were not."""
     return bool(row.get("right") == "OK" and len(row["wrong"]) == len(WRONG) and "OK" not in row["wrong"])
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
-    """docs/kernelbench.md."""
+    """Write docs/kernelbench.md."""
     lines = [
         "# KernelBench",
         "",

@@ -117,7 +117,7 @@ def make(folder: Path, checkout: Path, level: int, most: int, results: Path) -> 
 
 
 def _write(place: Path, files: Mapping[str, bytes]) -> None:
-    """The task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
+    """Write the task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
     task = place / "task"
     task.mkdir(parents=True)
     for name, content in files.items():
@@ -135,7 +135,7 @@ def _write(place: Path, files: Mapping[str, bytes]) -> None:
 
 
 def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float) -> None:
-    """Our verdicts one after the other, then builds in parallel and KernelBench's verdicts; written as they come.
+    """Judge one after the other, then build in parallel for KernelBench's verdicts; written as they come.
 
     Problems for which the file has all verdicts already are left out.
     """
@@ -164,7 +164,7 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
 
 
 def described(devices: str) -> dict[str, str]:
-    """The day and the GPUs: those of an earlier part, and this machine's."""
+    """Give the day and the GPUs: those of an earlier part, and this machine's."""
     known = [*filter(None, devices.split(" and ")), machine()["device"].removesuffix(" 80GB HBM3")]
     return {"date": time.strftime("%Y-%m-%d"), "device": " and ".join(dict.fromkeys(known))}
 
@@ -174,13 +174,13 @@ def _keep(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str], out: 
 
 
 def is_evaluated(row: Mapping[str, Any]) -> bool:
-    """True where KernelBench has compared the results of both kernels."""
+    """Tell whether KernelBench has compared the results of both kernels."""
     said = [row.get("kernelbench", {}).get(kind, {}) for kind in KINDS]
     return all("correct" in one and "OutOfMemoryError" not in one.get("told", "") for one in said)
 
 
 def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float) -> dict[str, Any]:
-    """KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
+    """Return KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
     build = builds / f"{place.name}_{kind}"
     build.mkdir()
     problem = checkout / (place / "problem.txt").read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Sema
 
 
 def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
-    """Our judge's code on the task's tests, the largest of which stands for the original sizes."""
+    """Return our judge's code on the task's tests, the largest of which stands for the original sizes."""
     task = load_task(place / "task", TARGET)
     small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
     source = (place / f"{kind}.hip").read_text(encoding="utf-8")
@@ -214,7 +214,7 @@ def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
 
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """The shares of kernels on which both judges were right."""
+    """Give the shares of kernels on which both judges were right."""
     total = len(rows)
     ours = sum(row["judge"]["right"] == "OK" and row["judge"]["wrong"] != "OK" for row in rows.values())
     said = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]

@@ -18,7 +18,7 @@ BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'kernel-sc
 
 
 def words_of(pid: int) -> str:
-    """The command line of a process; empty where it has gone."""
+    """Read the command line of a process; empty where it has gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
@@ -70,7 +70,7 @@ class Site:
         return True
 
     def _found(self, what: str) -> list[int]:
-        """The processes of this sort."""
+        """Find the processes of this sort."""
         if what in MARKS:
             below = [pid for root in (self.ray.head, *self.ray.nodes) for pid in descendants(root.pid)]
             return [pid for pid in below if words_of(pid).startswith(MARKS[what])]
@@ -81,7 +81,7 @@ class Site:
         return [self.driver.pid] if self.driver.poll() is None else []
 
     def _backends(self) -> list[int]:
-        """The server's ends of the driver's connections; none while it starts again."""
+        """List the server's ends of the driver's connections; none while it starts again."""
         if self._server is None:
             return []
         import psycopg
@@ -92,7 +92,7 @@ class Site:
             return []
 
     def _fell(self, what: str, draw: random.Random) -> None:
-        """A node, or the head with all that hangs on it."""
+        """Kill a node, or the head with all that hangs on it."""
         for node in [*self.ray.nodes, self.ray.head] if what == "head" else [draw.choice(self.ray.nodes)]:
             self.ray.fell(node)
         if what == "head":

@@ -78,7 +78,7 @@ class Kills:
         return self._began + 60 * float(self._asked.minutes) - time.monotonic()
 
     def _struck(self, what: str, is_hurried: bool, is_clean: bool) -> bool:
-        """One kill, and the wait for what comes after it; False where there is nothing of the kind."""
+        """Kill once, and wait for what comes after it; False where there is nothing of the kind."""
         time.sleep(self._draw.uniform(0.0, 2 * SECONDS))
         until = time.monotonic() + FOUND_S
         stage = self._stage(is_clean)
@@ -103,7 +103,7 @@ class Kills:
         return "judging" if under_way else "between"
 
     def _awaited(self) -> float | None:
-        """Seconds until a request that began after now is done; None where the run ends before."""
+        """Return the seconds until a request that began after now is done; None where the run ends before."""
         began, before = time.monotonic(), set(counted(self._folder, "begun"))
         self._begun = before
         while time.monotonic() - began < WORST_S:
@@ -117,7 +117,7 @@ class Kills:
 
 
 def order(kills: int, draw: random.Random) -> list[str]:
-    """So many kills by their shares, and those of each sort spread over the whole."""
+    """Draw so many kills by their shares, and those of each sort spread over the whole."""
     total = sum(SHARES.values())
     counts = {what: max(1, round(kills * share / total)) for what, share in SHARES.items()}
     counts["station"] += kills - sum(counts.values())
@@ -126,7 +126,7 @@ def order(kills: int, draw: random.Random) -> list[str]:
 
 
 def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]) -> dict[str, int]:
-    """Attempts of the two ledgers: those lost, doubled, blamed and those that nobody asked for."""
+    """Count the attempts of the two ledgers: those lost, doubled, blamed and those that nobody asked for."""
     mine, theirs = {str(row) for row in ours}, {str(row) for row in right}
     return {
         "attempts": len(right),
@@ -138,7 +138,7 @@ def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]
 
 
 def figures(told: dict[str, Any]) -> list[Figure]:
-    """Kills, what is lost, doubled or blamed, and recovery times, of the stored file."""
+    """Give kills, what is lost, doubled or blamed, and recovery times, of the stored file."""
     rows, ledger = told["kills"], told["ledger"]
     stages = Counter(row["stage"] for row in rows)
     found = [Figure("kills.total", len(rows), "kills", "attempts of the run", ledger["attempts"], ">= 100", FILE)]

@@ -68,7 +68,7 @@ ALGORITHMS = (
 
 
 def simulation(work: Algorithm) -> str:
-    """The text of Oclgrind's file for one launch; every input is filled with ones."""
+    """Write the text of Oclgrind's file for one launch; every input is filled with ones."""
     extent = [work.grid[i] * work.block[i] for i in range(2)]
     lines = [f"{work.name}.cl", work.name, f"{extent[0]} {extent[1]} 1", f"{work.block[0]} {work.block[1]} 1"]
     lines += [f"<size={4 * count} float fill=1>" for count in work.inputs]
@@ -79,7 +79,7 @@ def simulation(work: Algorithm) -> str:
 
 
 def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -> float:
-    """Wall time that Oclgrind needs for the workgroups between the first and the last."""
+    """Measure the wall time that Oclgrind needs for the workgroups between the first and the last."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copy(KERNELS / f"{work.name}.cl", folder)
@@ -103,12 +103,12 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
 
 
 def expected(work: Algorithm) -> float:
-    """The value of every output element for inputs of ones."""
+    """Return the value of every output element for inputs of ones."""
     return {"vector_add": 2.0, "tiled_transpose": 1.0, "lds_reduction": 256.0, "tiled_gemm": 128.0}[work.name]
 
 
 def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
-    """Median wall time of the launch in the lab; a wrong output ends the benchmark."""
+    """Measure the median wall time of the launch in the lab; a wrong output ends the benchmark."""
     source = (KERNELS / f"{work.name}.hip").read_text(encoding="utf-8")
     names = [f"in{i}" for i in range(len(work.inputs))]
     count = len(names) + 1 + (work.scalar is not None)
@@ -142,7 +142,7 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
 
 
 def compare(lab: Lab, command: str) -> list[Figure]:
-    """Speed of the lab in multiples of Oclgrind's; the anchor is Oclgrind itself, so it is 1."""
+    """Give the lab's speed in multiples of Oclgrind's; the anchor is Oclgrind itself, so it is 1."""
     figures = []
     for label, options, instrumented, goal in (("checked", ALL_CHECKS, True, ">= 20"), ("plain", (), False, ">= 200")):
         ratios = []
@@ -159,12 +159,12 @@ def compare(lab: Lab, command: str) -> list[Figure]:
 
 
 def largest(cases: Sequence[Case]) -> Case:
-    """The case with the most multiplications."""
+    """Return the case with the most multiplications."""
     return max(cases, key=lambda case: math.prod(case.dims.values()))
 
 
 def verification(lab: Lab, target: str, seed: str, goal: str) -> Figure:
-    """Wall time to execute, compare and mask one seed of fp8_block_gemm on the whole of its largest test case."""
+    """Measure the wall time to execute, compare and mask one seed of fp8_block_gemm on all of its largest test case."""
     task = load_task("fp8_block_gemm", target)
     path = next(path for path in task.seeds if path.name.split(".")[0] == seed)
     prepared = prepare(path.read_text(encoding="utf-8"), task)

@@ -38,7 +38,7 @@ GOALS = {"cpu": "<= 10", "late": "<= 1.25", "memory": "<= 1", "step": "<="}
 
 
 def scripted(candidates: int, folder: Path, wrapper: Sequence[str] = ()) -> list[Mark]:
-    """The marks of one run in a process of its own; a run that fails ends the benchmark."""
+    """Return the marks of one run in a process of its own; a run that fails ends the benchmark."""
     argv = [*wrapper, sys.executable, "-m", "benchmarks.scripted_loop", str(candidates), str(folder)]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -47,7 +47,7 @@ def scripted(candidates: int, folder: Path, wrapper: Sequence[str] = ()) -> list
 
 
 def at(marks: Sequence[Mark], candidates: int) -> tuple[float, float]:
-    """CPU and wall time of a candidate in milliseconds, over the last tenth before this number."""
+    """Give CPU and wall time of a candidate in milliseconds, over the last tenth before this number."""
     end = next(m for m in reversed(marks) if m.candidates <= candidates)
     start = next(m for m in reversed(marks) if m.candidates <= end.candidates - max(50, candidates // 10))
     count = end.candidates - start.candidates
@@ -55,19 +55,19 @@ def at(marks: Sequence[Mark], candidates: int) -> tuple[float, float]:
 
 
 def memory_mb(marks: Sequence[Mark]) -> float:
-    """Growth of the resident set in MB for 1,000 candidates."""
+    """Give the growth of the resident set in MB for 1,000 candidates."""
     end = marks[-1]
     start = next(m for m in marks if m.candidates >= end.candidates // 10)
     return (end.rss_bytes - start.rss_bytes) / 1e6 / ((end.candidates - start.candidates) / 1e3)
 
 
 def stored_bytes(folder: Path, pattern: str) -> int:
-    """The size of the files of this pattern."""
+    """Return the size of the files of this pattern."""
     return sum(path.stat().st_size for path in folder.glob(pattern))
 
 
 def syncs(folder: Path) -> float | None:
-    """Waits for the disk for each candidate; None without strace."""
+    """Count the waits for the disk for each candidate; None without strace."""
     if shutil.which("strace") is None:
         return None
     log = folder / "syncs.log"
@@ -76,7 +76,7 @@ def syncs(folder: Path) -> float | None:
 
 
 def openevolve(python: str, candidates: int, folder: Path) -> tuple[float, float]:
-    """CPU and wall seconds of a whole run of the peer, its own processes included."""
+    """Measure CPU and wall seconds of a whole run of the peer, its own processes included."""
     folder.mkdir()
     source = folder / "source"
     source.write_text("// padding of the size of a kernel\n" * SOURCE_LINES)
@@ -90,14 +90,14 @@ def openevolve(python: str, candidates: int, folder: Path) -> tuple[float, float
 
 
 def peer(python: str, folder: Path) -> tuple[float, float]:
-    """CPU and wall time of one of its candidates in milliseconds: the difference of two runs."""
+    """Measure CPU and wall time of one of its candidates in milliseconds: the difference of two runs."""
     (cpu, wall), (cpu_more, wall_more) = (openevolve(python, n, folder / f"peer-{n}") for n in PEER)
     count = PEER[1] - PEER[0]
     return 1e3 * (cpu_more - cpu) / count, 1e3 * (wall_more - wall) / count
 
 
 def bare_ms(folder: Path) -> float:
-    """CPU of a candidate in a graph without content, in milliseconds."""
+    """Measure the CPU of a candidate in a graph without content, in milliseconds."""
     folder.mkdir()
     argv = [sys.executable, "-m", "benchmarks.bare_loop", str(BARE), str(folder)]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -107,7 +107,7 @@ def bare_ms(folder: Path) -> float:
 
 
 def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figure]:
-    """The long run, the one that strace watches, and the peer."""
+    """Measure the long run, the one that strace watches, and the peer."""
     bare = bare_ms(folder / "bare")
     marks = scripted(lengths[-1], folder / "run")
     early = at(marks, lengths[0])
@@ -137,7 +137,7 @@ def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figu
 
 
 def step_figures(folder: Path) -> list[Figure]:
-    """A durable step in records over one in the checkpoint alone, the median of the rounds."""
+    """Compare a durable step in records with one in the checkpoint alone: the ratio, as the median of the rounds."""
     rounds = []
     for number in range(ROUNDS):
         place = folder / f"steps-{number}"

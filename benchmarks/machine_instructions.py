@@ -76,7 +76,7 @@ CLASSES = {
 
 
 def states() -> bytes:
-    """Registers of all states: floats near one, v126 and v127 with addresses, and scalars, all of them defined."""
+    """Make registers of all states: floats near one, v126 and v127 with addresses, and scalars, all of them defined."""
     lanes = np.arange(64, dtype="<u4")
     vectors = [(1 + (lanes + register) / 1024).astype("<f4").tobytes() for register in range(VECTORS - 2)]
     vectors += [(lanes * 16).tobytes(), (lanes * 20 % 256).tobytes()]
@@ -89,7 +89,7 @@ def states() -> bytes:
 
 
 def spent(tool: Path, image: Path, registers: Path, results: Path) -> float:
-    """Processor time of one run, in seconds; a run that fails, or reports a finding, ends the benchmark."""
+    """Measure one run's processor time in seconds; a run that fails, or reports a finding, ends the benchmark."""
     child = os.posix_spawn(tool, [str(tool), "step", str(image), str(registers), str(results)], dict(os.environ))
     _, status, usage = os.wait4(child, 0)
     if status or any(struct.unpack_from("<I", results.read_bytes(), 12 * (i + 1) - 4)[0] for i in range(STATES)):
@@ -98,7 +98,7 @@ def spent(tool: Path, image: Path, registers: Path, results: Path) -> float:
 
 
 def measure(tool: Path, folder: Path) -> dict[str, float]:
-    """Nanoseconds of one instruction of each class."""
+    """Measure the nanoseconds of one instruction of each class."""
     registers, results = folder / "states", folder / "results"
     registers.write_bytes(states())
     images: dict[str, tuple[Path, Path]] = {}
@@ -120,7 +120,7 @@ def _file(name: str) -> str:
 
 
 def figures(times: dict[str, float]) -> list[Figure]:
-    """Every class beside the plain addition."""
+    """Compare every class with the plain addition."""
     return [
         Figure(f"machine_instructions.{_file(name)}", time, "ns", ANCHOR, times[ANCHOR])
         for name, time in times.items()

@@ -106,12 +106,12 @@ def times(checkout: Path, task: str, part: str, cache: Path) -> dict[str, Times]
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive numbers."""
+    """Compute the geometric mean of positive numbers."""
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
 def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) -> list[Figure]:
-    """A task's figures: seconds of all its seeds' verdicts, of an estimate on average, of whole executions if any."""
+    """Give a task's figures: seconds of all its seeds' verdicts, of an average estimate, of whole executions if any."""
 
     def figure(what: str, goal: str, share: float = 1.0) -> Figure:
         value, other = (share * sum(getattr(rows[seed], what) for seed in here) for rows in (here, there))
@@ -124,7 +124,7 @@ def figures(name: str, here: Mapping[str, Times], there: Mapping[str, Times]) ->
 
 
 def means(rows: Sequence[Figure]) -> list[Figure]:
-    """Geometric mean and worst of the ratios of each kind of figure."""
+    """Give the geometric mean and worst of the ratios of each kind of figure."""
     found = list[Figure]()
     for what, goal in (("verdict", GOAL_OF_ALL), ("estimate", GOAL_OF_ALL), ("whole", GOAL_OF_WHOLE)):
         ratios = [row.ratio for row in rows if row.figure.split(".")[1] == what]

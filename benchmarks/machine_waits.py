@@ -62,7 +62,7 @@ class Bench:
     cases: tuple[tuple[ResolvedPlan, tuple[Buffer, ...]], ...]
 
     def program(self, listing: str) -> LabProgram:
-        """The listing, decoded; it is a variant of one that the compiler has made."""
+        """Decode the listing, which is a variant of one that the compiler has made."""
         made = self.lab.program(listing, self.symbols, SOURCE)
         assert isinstance(made, LabProgram), made
         return made
@@ -74,13 +74,13 @@ class Bench:
             yield self.lab.execute(ExecutionRequest(program, plan, buffers, deadline_s=30.0, probes=False))
 
     def orders(self) -> Iterator[tuple[int, str]]:
-        """The rows of the listing that wait."""
+        """Yield the rows of the listing that wait."""
         for row, text in enumerate(self.listing.split("\n")):
             if _ORDERS.match(text):
                 yield row, text.strip()
 
     def instead(self, row: int, *texts: str) -> str:
-        """The listing with other lines in the place of one."""
+        """Return the listing with other lines in the place of one."""
         rows = self.listing.split("\n")
         return "\n".join([*rows[:row], *texts, *rows[row + 1 :]])
 
@@ -109,7 +109,7 @@ def removals(seed: Bench, most: int | None = None) -> Iterator[Removal]:
 
 
 def trap(text: str) -> tuple[str, ...]:
-    """Lines that end the program where an instruction has something to wait for; a barrier always has."""
+    """Write lines that end the program where an instruction has something to wait for; a barrier always has."""
     if not (waited := _WAITED.findall(text)):
         return _TRAP
     rows = ["s_cselect_b32 ttmp4, 1, 0", "s_getreg_b32 ttmp5, hwreg(HW_REG_IB_STS)"]
@@ -139,7 +139,7 @@ def _size(task: Task, case: Case) -> int:
 
 
 def figures(found: dict[str, list[Removal]]) -> list[Figure]:
-    """The share found for each seed and for all."""
+    """Give the share found for each seed and for all."""
     groups = {**found, "all": [each for rows in found.values() for each in rows]}
     return [
         Figure(

@@ -20,7 +20,7 @@ from sandbox.target import load_target
 
 
 def evaluated(name: str, tuned: Tuned, evaluator: LabEvaluator) -> Space:
-    """The whole space, in the order of its choices."""
+    """Evaluate the whole space, in the order of its choices."""
     first = evaluator.prepare(tuned.path.read_text(encoding="utf-8"), tuned.task)
     if first.refusal is not None:
         sys.exit(f"{name}: {first.refusal.findings[0].message}")

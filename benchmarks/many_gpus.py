@@ -40,20 +40,20 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def processor() -> str:
-    """The machine in words."""
+    """Describe the machine in words."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
     return f"x86-64 machine with {len(os.sched_getaffinity(0))} cores ({model})"
 
 
 def cpu_s(pid: int) -> float:
-    """Processor time of a process so far."""
+    """Read the processor time of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / TICKS_A_SECOND
 
 
 def timed(link: ClusterLink, sandbox: ClusterSandbox, names: Sequence[str], seconds: float, threads: int) -> Any:
-    """Wall time of evaluations that so many threads ask for, and the processor time of who takes part."""
+    """Measure the wall time of evaluations that so many threads ask for, and the processor time of who takes part."""
     pids = {"driver": os.getpid(), "bridge": link.pid, "supervisor": int(link.state()["supervisor"]["pid"])}
     before, began = {name: cpu_s(pid) for name, pid in pids.items()}, time.monotonic()
     with ThreadPoolExecutor(threads) as pool:
@@ -102,13 +102,13 @@ def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
 
 
 def slope(rows: Sequence[dict[str, float]], name: str) -> float:
-    """The growth of a column for each candidate, from the first generation to the last."""
+    """Compute the growth of a column for each candidate, from the first generation to the last."""
     first, last = rows[0], rows[-1]
     return (last[name] - first[name]) / (last["candidates"] - first["candidates"])
 
 
 def figures(told: dict[str, Any]) -> list[Figure]:
-    """Figures of the stored file."""
+    """Give the figures of the stored file."""
     from benchmarks.figure import Figure
 
     gpus, long, short = told["about"]["gpus"], told["long"], told["short"]
@@ -128,14 +128,14 @@ def figures(told: dict[str, Any]) -> list[Figure]:
 
 
 def campaign_figures(told: dict[str, Any]) -> list[Figure]:
-    """Figures of the campaign's file."""
+    """Give the figures of the campaign's file."""
     from benchmarks.figure import Figure
 
     rows = [row for row in told["campaign"] if row.get("candidates", -1) >= 0]
     early, late = rows[: max(3, len(rows) // 5)], rows[len(rows) * 4 // 5 :]
 
     def cost(name: str, part: Sequence[dict[str, float]]) -> float:
-        """Thousandths for each candidate."""
+        """Return the thousandths for each candidate."""
         return 1e3 * slope(part, name)
 
     last, end = rows[-1], told["campaign"][-1]

@@ -52,7 +52,7 @@ class Row:
 
 
 def our_row(kernel: str, same: Sequence[Sequence[Any]], planted: Sequence[Sequence[Any]]) -> Row:
-    """From trials of ours."""
+    """Make a row from trials of ours."""
     wrong = sum(r[0] in ("faster", "slower") for r in same)
     found = 100.0 * sum(r[0] == "slower" for r in planted) / len(planted)
     return Row(
@@ -69,7 +69,7 @@ def our_row(kernel: str, same: Sequence[Sequence[Any]], planted: Sequence[Sequen
 
 
 def rival_row(kernel: str, timer: str, same: Sequence[Sequence[float]], planted: Sequence[Sequence[float]]) -> Row:
-    """From trials of another timer, by its means."""
+    """Make a row from trials of another timer, by its means."""
     ratios = np.log([r[2] / r[0] for r in same])
     slower = np.log([r[2] / r[0] for r in planted])
     return Row(
@@ -86,12 +86,12 @@ def rival_row(kernel: str, timer: str, same: Sequence[Sequence[float]], planted:
 
 
 def spread(ratios: Sequence[float]) -> float:
-    """Percent from 1 within which 95 % of the ratios lie."""
+    """Return the percent from 1 within which 95 % of the ratios lie."""
     return 100.0 * float(np.quantile(np.abs(np.asarray(ratios) - 1.0), 0.95))
 
 
 def stored_rows(kernels: Mapping[str, Any]) -> list[Row]:
-    """Every timer on every kernel, as measured."""
+    """List every timer on every kernel, as measured."""
     rows = []
     for name, about in kernels.items():
         for timer, same in about["same"].items():
@@ -102,7 +102,7 @@ def stored_rows(kernels: Mapping[str, Any]) -> list[Row]:
 
 
 def replayed_rows(kernels: Mapping[str, Any], rng: random.Random) -> list[Row]:
-    """Our rule of today on the stored stream of windows; the others' runs drawn again from theirs."""
+    """Replay our rule of today on the stored stream of windows; the others' runs are drawn again from theirs."""
     rows = []
     for name, about in kernels.items():
         stream, trials = about["stream"], [*about["same"][OURS], *about["planted"][OURS]]
@@ -123,19 +123,19 @@ def replayed_rows(kernels: Mapping[str, Any], rng: random.Random) -> list[Row]:
 def replay(
     source: Callable[[float], Windows], factor: float, count: int, rng: random.Random, window_us: float
 ) -> list[list[Any]]:
-    """So many decisions on a challenger that is slower by a factor, in the form of stored trials."""
+    """Replay so many decisions on a challenger that is slower by a factor, in the form of stored trials."""
     made: list[Decision] = [decide(source(factor), Rule(), rng) for _ in range(count)]
     return [[d.verdict, d.ratio, d.windows, d.windows * window_us] for d in made]
 
 
 def redrawn(trials: Sequence[Sequence[float]], rng: random.Random) -> list[float]:
-    """The first kernel's run of one trial beside the second's of another."""
+    """Pair the first kernel's run of one trial with the second's of another."""
     one, two = rng.choice(trials), rng.choice(trials)
     return [one[0], one[1], two[2], two[3], (one[4] + two[4]) / 2]
 
 
 def model_rows(rng: random.Random) -> list[Row]:
-    """Our rule on made-up noise; the time column is windows, not milliseconds."""
+    """Model our rule on made-up noise; the time column is windows, not milliseconds."""
     rows = []
     for name, noise in MODELS.items():
 
@@ -147,7 +147,7 @@ def model_rows(rng: random.Random) -> list[Row]:
 
 
 def figures(rows: Sequence[Row], stored: str) -> list[Figure]:
-    """The worst of the durations, for kernels that compute and for kernels that move memory."""
+    """Give the worst of the durations, for kernels that compute and for kernels that move memory."""
     found: list[Figure] = []
     for kind in ("work", "copy"):
         ours = [r for r in rows if r.timer == OURS and r.kernel.startswith(kind)]
@@ -204,7 +204,7 @@ def _figures_of(kind: str, ours: Sequence[Row], pairs: Sequence[tuple[Row, Row]]
 
 
 def show(rows: Sequence[Row], unit: str) -> None:
-    """One line a timer and kernel."""
+    """Print one line a timer and kernel."""
     from app.screen import table
 
     table(

@@ -114,7 +114,7 @@ class Member:
 
 
 def mix(count: int = 500) -> list[Member]:
-    """`count` candidates; the same each time."""
+    """Draw `count` candidates; the same each time."""
     rng, found = random.Random(SEED), list[Member]()
     tasks = {name: load_task(name) for name in FILES}
     seeds = {name: _text(tasks[name], file) for name, file in FILES.items()}
@@ -145,7 +145,7 @@ def _edited(source: str, old: str, new: str) -> str:
 
 
 def _telling(what: str, legal: Sequence[Mapping[str, int]]) -> Sequence[Mapping[str, int]]:
-    """The choices of tunables with which an edit makes a difference."""
+    """List the choices of tunables with which an edit makes a difference."""
     least = {"last elements never written": ("VEC", 2), "first wave's sum only": ("BLOCK", 128)}
     name, value = least.get(what, ("", 0))
     return [row for row in legal if row[name] >= value] if name else legal

@@ -10,12 +10,12 @@ from benchmarks.faulty_endpoint import USAGE, Asked, Document, Faulty, Told, cha
 
 
 def _changed(**changes: Any) -> Faulty:
-    """The right answer with other fields."""
+    """Return the right answer with other fields."""
     return lambda asked: told({**asked.right, **changes}) if asked.number == 1 else None
 
 
 def _message(change: Any) -> Faulty:
-    """The right answer with a changed message and choice, once."""
+    """Return the right answer with a changed message and choice, once."""
 
     def act(asked: Asked) -> Told | None:
         document = json.loads(json.dumps(asked.right))
@@ -60,7 +60,7 @@ def _reason(reason: Any) -> Any:
 
 
 def strange() -> Iterator[tuple[str, Faulty]]:
-    """One answer that is unlike others."""
+    """Yield one answer that is unlike others."""
     counts: Mapping[str, Any] = {
         "none": None,
         "below nothing": {"prompt_tokens": -5, "completion_tokens": -7},
@@ -100,7 +100,7 @@ def strange() -> Iterator[tuple[str, Faulty]]:
 
 
 def _cut(reason: str, calls: int = 1) -> Faulty:
-    """An answer that ends early, with a kernel in it that looks whole and would be the fastest."""
+    """Return an answer that ends early, with a kernel in it that looks whole and would be the fastest."""
 
     def act(asked: Asked) -> Told | None:
         if asked.number > calls:
@@ -114,7 +114,7 @@ def _cut(reason: str, calls: int = 1) -> Faulty:
 
 
 def cuts() -> Iterator[tuple[str, Faulty]]:
-    """Answers that ended too early."""
+    """Yield answers that ended too early."""
     reasons = (
         "length",
         "max_tokens",

@@ -33,17 +33,17 @@ class ModelFault:
 
 
 def once(response: Told, at: int = 1) -> Faulty:
-    """The response for one request of the role, the first one or a later one."""
+    """Give the response for one request of the role, the first one or a later one."""
     return lambda asked: response if asked.number == at else None
 
 
 def always(response: Told) -> Faulty:
-    """The response for every request of the role."""
+    """Give the response for every request of the role."""
     return lambda asked: response
 
 
 def table() -> list[ModelFault]:
-    """All rows."""
+    """List all rows."""
     answers = [ModelFault(name, "answer", act) for name, act in strange()]
     cut = [ModelFault(name, "cut", act) for name, act in cuts()]
     servers = [*statuses(), *waits(), *connections(), *no_answers(), *quirks(), *windows()]
@@ -51,12 +51,12 @@ def table() -> list[ModelFault]:
 
 
 def error(message: str, **more: Any) -> Document:
-    """The usual document of a refusal."""
+    """Write the usual document of a refusal."""
     return {"error": {"message": message, "type": "error", **more}}
 
 
 def statuses() -> Iterator[ModelFault]:
-    """Statuses that pass."""
+    """Yield statuses that pass."""
     for status in (408, 409, 423, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529, 530):
         yield ModelFault(f"HTTP {status}", "passing", once(told(error("a fault"), status)))
     for status in (502, 503):
@@ -70,7 +70,7 @@ def statuses() -> Iterator[ModelFault]:
 
 
 def waits() -> Iterator[ModelFault]:
-    """All forms of a wait."""
+    """Yield all forms of a wait."""
     soon, past = formatdate(time.time() + 900, usegmt=True), formatdate(0, usegmt=True)
     forms: Mapping[str, dict[str, str]] = {
         "seconds": {"Retry_After": "1"},
@@ -94,7 +94,7 @@ def waits() -> Iterator[ModelFault]:
 
 
 def connections() -> Iterator[ModelFault]:
-    """Connections that break, and those that never end."""
+    """Yield connections that break, and those that never end."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
     yield ModelFault("reset", "passing", once(Told(resets=True)))
     yield ModelFault("closed without a word", "passing", once(Told(raw=b" ")))
@@ -112,7 +112,7 @@ def connections() -> Iterator[ModelFault]:
 
 
 def no_answers() -> Iterator[ModelFault]:
-    """Bodies with a status of success that are no answer."""
+    """Yield bodies with a status of success that are no answer."""
     texts = {
         "a page": "<html>login</html>",
         "half of a document": '{"choices": [',
@@ -172,7 +172,7 @@ def _responses_only(message: str, status: int) -> Faulty:
 
 
 def quirks() -> Iterator[ModelFault]:
-    """Servers that differ and stay so."""
+    """Yield servers that differ and stay so."""
     unsupported = (
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     )
@@ -223,7 +223,7 @@ CAPS: Mapping[str, str] = {
 
 
 def windowed(wording: str, window: int) -> Faulty:
-    """A server with this window, four bytes a token."""
+    """Return a server with this window, four bytes a token."""
 
     def act(asked: Asked) -> Told | None:
         limit = (
@@ -239,7 +239,7 @@ def windowed(wording: str, window: int) -> Faulty:
 
 
 def capped(wording: str, cap: int) -> Faulty:
-    """A server whose answers have so many tokens at most."""
+    """Return a server whose answers have so many tokens at most."""
 
     def act(asked: Asked) -> Told | None:
         limit = (
@@ -251,7 +251,7 @@ def capped(wording: str, cap: int) -> Faulty:
 
 
 def windows() -> Iterator[ModelFault]:
-    """Windows that are smaller than what is asked for."""
+    """Yield windows that are smaller than what is asked for."""
     for name, wording in WINDOWS.items():
         yield ModelFault(f"a window of 16,384, {name}", "quirk", windowed(wording, 16_384))
     yield ModelFault("a window of 6,144, vLLM", "quirk", windowed(WINDOWS["vLLM"], 6_144))
@@ -260,7 +260,7 @@ def windows() -> Iterator[ModelFault]:
 
 
 def lasting() -> Iterator[ModelFault]:
-    """Faults that do not pass."""
+    """Yield faults that do not pass."""
     for status in (400, 401, 402, 403, 404, 410, 413, 422, 429, 500, 501, 503):
         yield ModelFault(f"always HTTP {status}", "lasting", always(told(error("no"), status)))
     texts = {"insufficient_quota": 429, "content_filter: flagged": 400, "your credit balance is too low": 400}

@@ -67,12 +67,12 @@ class Outcome:
 
 
 def short(seconds: float) -> None:
-    """A wait that is counted by who waits; here it only lets other threads work."""
+    """Wait for a moment: who waits counts the whole of it, and here it only lets other threads work."""
     time.sleep(min(seconds, 0.002))
 
 
 def made(folder: Path, url: str) -> Context:
-    """A run of two generations with the real author."""
+    """Set up a run of two generations with the real author."""
     nobody = ScriptedAuthor(lambda generation: (), lambda step, base: "")
     limits = Limits(generations=2, picks=2, tries=2)
     plain = table_context(folder, table_task(folder / "task", SEED), nobody, limits)
@@ -127,7 +127,7 @@ def one(fault: ModelFault, role: str, folder: Path) -> Outcome:
 
 
 def chosen(faults: Sequence[ModelFault], roles: Sequence[str], only: str) -> list[tuple[ModelFault, str]]:
-    """The runs; a contradiction is none at the first request of a run."""
+    """List the runs; a contradiction is none at the first request of a run."""
     return [
         (fault, role)
         for fault in faults
@@ -137,7 +137,7 @@ def chosen(faults: Sequence[ModelFault], roles: Sequence[str], only: str) -> lis
 
 
 def figures(rows: Sequence[Outcome]) -> list[Figure]:
-    """The figures of all runs."""
+    """Give the figures of all runs."""
     single = [row for row in rows if row.kind == "passing"]
     healthy = [row for row in rows if row.kind in ("quirk", "answer")]
     names = len({row.fault for row in rows})

@@ -57,7 +57,7 @@ class KilledRun:
     def __init__(
         self, folder: Path, model: FickleModel, url: str, draw: random.Random, drivers: Drivers | None = None
     ) -> None:
-        """`drivers` forks them, without the lab; without it each is the command line."""
+        """Let `drivers`, where given, fork them, without the lab; else each is the command line."""
         self._folder, self._model, self._draw, self._url, self._drivers = folder, model, draw, url, drivers
         own = {f"KERNEL_SCIENTIST_MODEL_{role.upper()}": role for role in ROLES}
         self._environ = {
@@ -118,7 +118,7 @@ class KilledRun:
             return subprocess.Popen(words, env=self._environ, stdout=log, stderr=log)
 
     def _answered(self) -> frozenset[str] | None:
-        """Digests of the prompts that the ledger has answers to; None before there is a run."""
+        """List the digests of the prompts that the ledger has answers to; None before there is a run."""
         path = self._folder / "ledger.db"
         if not path.exists():
             return None
@@ -135,7 +135,7 @@ class KilledRun:
         self.faults.append(f"{code}: {' '.join(tail[-1:])[:300]}")
 
     def examined(self) -> Counter[str]:
-        """Faults of the ledger by kind."""
+        """Count the faults of the ledger by kind."""
         found: Counter[str] = Counter()
         with Ledger(self._folder / "ledger.db") as ledger:
             run = next(iter(ledger.runs()), None)
@@ -170,7 +170,7 @@ class KilledRun:
 
 
 def figures(told: dict[str, Any]) -> list[Figure]:
-    """Kills, and what they did, of the stored file."""
+    """Give the kills, and what they did, of the stored file."""
     kills, runs = told["kills"], len(told["runs"])
     total = sum(kills.values())
     found = [Figure("model_kills.total", total, "kills", "runs", runs, ">= 300", FILE)]

@@ -44,7 +44,7 @@ class Simulated:
         self._taken = int(self._rng.integers(1000)) * 2
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """The next windows."""
+        """Take the next windows."""
         return [self._one(tag) for tag in order]
 
     def _one(self, tag: str) -> float:

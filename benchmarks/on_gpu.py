@@ -49,7 +49,7 @@ class Results:
             file.write(json.dumps({"kind": kind, "name": name, **values}) + "\n")
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows written so far; a line that was cut off is left out."""
+        """Read the rows written so far; a line that was cut off is left out."""
         found = []
         for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ():
             try:
@@ -59,13 +59,13 @@ class Results:
         return found
 
     def spoiled(self) -> set[str]:
-        """Specimens that ended a process, or have failed."""
+        """List the specimens that ended a process, or have failed."""
         begun = {r["name"] for r in self.rows() if r["kind"] == "begun"}
         return {n for n in begun if not any(r["name"] == n and r["kind"] in ("done", "wrong") for r in self.rows())}
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """The kernel's arguments."""
+    """List the kernel's arguments."""
     made: list[Argument] = []
     for argument in launch.args:
         if isinstance(argument, BufferArg):
@@ -90,18 +90,18 @@ class Ready:
         self.arguments = arguments(self.launch_of, buffers)
 
     def launch(self) -> None:
-        """Once, on the default stream."""
+        """Launch once, on the default stream."""
         self.kernel.launch(self.launch_of.grid, self.launch_of.block, self.launch_of.lds_bytes, self.arguments)
 
     def facts(self) -> dict[str, int]:
-        """Registers, shared memory, blocks a unit."""
+        """Read registers, shared memory, blocks a unit."""
         return asdict(self.kernel.facts(self.launch_of.threads, self.launch_of.lds_bytes))
 
 
 def buffers_of(
     device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]
 ) -> dict[str, DeviceMemory]:
-    """Device memory for every tensor; inputs copied, outputs poisoned."""
+    """Allocate device memory for every tensor; inputs copied, outputs poisoned."""
     made = {}
     for tensor in specimen.tensors:
         nbytes = int(np.prod(specimen.shape(tensor))) * np.dtype(tensor.dtype).itemsize
@@ -114,7 +114,7 @@ def buffers_of(
 
 
 def run_counters(device: Device, folder: Path, results: Results | None, only: Sequence[str] = ()) -> None:
-    """Each counter specimen once; its output's checksum where results are kept."""
+    """Run each counter specimen once; its output's checksum where results are kept."""
     skipped = results.spoiled() if results else set()
     done = {r["name"] for r in results.rows() if r["kind"] == "done"} if results else set()
     for index, specimen in enumerate(counter_specimens()):
@@ -173,20 +173,20 @@ def _checked(
 
 
 def flusher(device: Device, folder: Path, index: int) -> Ready:
-    """A kernel that reads 256 MiB, so that the L2 holds clean lines of nothing that matters."""
+    """Build a kernel that reads 256 MiB, so that the L2 holds clean lines of nothing that matters."""
     specimen = flush_specimen()
     buffers = buffers_of(device, specimen, {"x": np.zeros(FLUSH_FLOATS, np.float32)})
     return Ready(device, specimen, index, folder, buffers)
 
 
 def flush_specimen() -> Specimen:
-    """Sums of 256 MiB."""
+    """Describe sums of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n // 512",))
     return Specimen("flush", KERNELS / "block_sum.hip", {"WAY": 2}, {"n": FLUSH_FLOATS}, (x, y))
 
 
 def anchors() -> list[Specimen]:
-    """The kernels timed beside every family: one that does nothing, and a copy of 256 MiB."""
+    """Build the kernels timed beside every family: one that does nothing, and a copy of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n",))
     return [
         Specimen("empty", KERNELS / "empty.hip", {}, {"n": 256}, (y,)),
@@ -195,17 +195,17 @@ def anchors() -> list[Specimen]:
 
 
 def all_variants(group: Sequence[Family]) -> list[Specimen]:
-    """Every specimen with a cubin in the folder of these families, in the order of their numbers."""
+    """List every specimen with a cubin in the folder of these families, in the order of their numbers."""
     return [*(s for f in group for s in f.variants), flush_specimen(), *anchors()]
 
 
 def extra_index(group: Sequence[Family], which: int) -> int:
-    """Number of the flush (0) or an anchor (1, 2)."""
+    """Return the number of the flush (0) or an anchor (1, 2)."""
     return sum(len(f.variants) for f in group) + which
 
 
 def placed(name: str) -> tuple[list[Family], Family, int]:
-    """The families compiled together with this one, itself, and the number of its first variant."""
+    """Find the families compiled together with this one, itself, and the number of its first variant."""
     group, first = together_with(name), 0
     for family in group:
         if family.name == name:
@@ -275,7 +275,7 @@ def profile_family(device: Device, folder: Path, name: str) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """One of the forms in the module's text."""
+    """Run one of the forms in the module's text."""
     try:
         device = Driver(CUDA).device()
         folder = Path(words[1])

@@ -60,7 +60,7 @@ class Clock:
         self._read = torch.ones(128 << 20, dtype=torch.int32, device="cuda")
 
     def window(self, call: Call) -> float:
-        """Microseconds of one call with cold caches; the flush runs long enough to hide what queueing costs."""
+        """Measure one call's microseconds with cold caches; the flush runs long enough to hide what queueing costs."""
         self._written.fill_(1)
         self._read.amax()
         self._start.record()
@@ -70,7 +70,7 @@ class Clock:
         return self._end.since_us(self._start)
 
     def race(self, calls: Mapping[str, Call], rounds: int, rng: random.Random) -> dict[str, Any]:
-        """Median and quartiles of each call, in rounds of random order; the first two rounds do not count."""
+        """Race the calls in rounds of random order: median and quartiles of each; the first two rounds do not count."""
         seen: dict[str, list[float]] = {name: [] for name in calls}
         for _ in range(rounds + 2):
             for name in rng.sample(list(calls), len(calls)):
@@ -79,7 +79,7 @@ class Clock:
 
 
 def spread(times: Sequence[float]) -> dict[str, Any]:
-    """The statistics kept of samples in microseconds."""
+    """Give the statistics kept of samples in microseconds."""
     low, middle, high = statistics.quantiles(times, n=4)
     return {
         "median_us": round(middle, 3),
@@ -91,7 +91,7 @@ def spread(times: Sequence[float]) -> dict[str, Any]:
 
 
 def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-    """Inputs with normal values and outputs, as tensors in the task's layout."""
+    """Draw inputs with normal values and outputs, as tensors in the task's layout."""
     torch = torch_module()
     torch.manual_seed(int(rng.integers(1 << 30)))
     made = {}
@@ -104,7 +104,7 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
 
 
 def memory_of(device: Device, tensor: Any) -> DeviceMemory:
-    """A tensor's memory for our launches; the tensor keeps it alive."""
+    """Return a tensor's memory for our launches; the tensor keeps it alive."""
     return DeviceMemory(device.driver, tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
@@ -123,7 +123,7 @@ class Copies:
         self._device = device
 
     def calls(self, nbytes: int) -> dict[str, Call]:
-        """The ways to move that many bytes, half of them read and half written."""
+        """Prepare the ways to move that many bytes, half of them read and half written."""
         words = max(1, min(nbytes, GIB) // 8)
         x, y = self._x[:words], self._y[:words]
         count = -(-words // 4)
@@ -134,7 +134,7 @@ class Copies:
         }
 
     def nothing(self) -> Call:
-        """An empty kernel."""
+        """Prepare an empty kernel."""
         return self._kernels[1].prepared((1, 1, 1), (32, 1, 1), 0, [])
 
 
@@ -148,7 +148,7 @@ class Entry:
 
 
 def entry_of(word: str) -> Entry:
-    """TASK=FILE[,NAME=VALUE ...]."""
+    """Parse TASK=FILE[,NAME=VALUE ...]."""
     task, _, rest = word.partition("=")
     path, *pairs = rest.split(",")
     return Entry(task, Path(path), {name: int(value) for name, value in (pair.split("=") for pair in pairs)})
@@ -167,7 +167,7 @@ class Ground:
 
 
 def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
-    """The file with its tunables: those asked for, or the fastest of up to `search` choices."""
+    """Return the file with its tunables: those asked for, or the fastest of up to `search` choices."""
     candidate = parse(entry.path.read_text(encoding="utf-8"))
     every = [c for c in choices(candidate, task) if entry.tunables.items() <= c.items()]
     some = [every[0], *ground.rng.sample(every[1:], max(0, min(search, len(every)) - 1))]
@@ -189,13 +189,13 @@ def chosen(ground: Ground, task: Task, entry: Entry, search: int) -> File:
 
 
 def disagreement(outputs: Sequence[TensorSpec], tensors: Mapping[str, Any], other: Any) -> float:
-    """Largest difference of our first output from a rival's, in the rival's largest value."""
+    """Return the largest difference of our first output from a rival's, in the rival's largest value."""
     mine, theirs = tensors[outputs[0].name].float(), other.float()
     return float((mine - theirs).abs().max() / theirs.abs().max())
 
 
 def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> dict[str, Any]:
-    """Everything that computes one case, timed in turn."""
+    """Time everything that computes one case, in turn."""
     tensors = tensors_of(task, case, np.random.default_rng(case.seed))
     buffers = {name: memory_of(ground.device, t) for name, t in tensors.items()}
     ours: dict[str, Bound] = {f"ours: {f.path.name}": f.bind(task, case, buffers) for f in files}
@@ -223,7 +223,7 @@ def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> d
 
 
 def about() -> dict[str, str]:
-    """Device, driver and versions."""
+    """Name device, driver and versions."""
     torch = torch_module()
     said = subprocess.run(
         ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem", "--format=csv,noheader"],

@@ -70,15 +70,15 @@ class Recorder(ByPurpose):
         return self._asked.device
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """As the sandbox behind it."""
+        """Prepare as the sandbox behind it does."""
         return self._asked.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """As the sandbox behind it."""
+        """Return the key as the sandbox behind it does."""
         return self._asked.key(prepared)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """As the sandbox behind it."""
+        """Compare as the sandbox behind it does."""
         made = self._asked.compare(challenger, incumbent)
         self._note("compare", made, [named(challenger), named(incumbent)])
         return made
@@ -95,12 +95,12 @@ class Recorder(ByPurpose):
 
 
 def named(prepared: Prepared) -> str:
-    """A kernel, its tunables, and the number of shapes beside the thresholds of a table, as a recording names them."""
+    """Name a kernel, its tunables, and the number of shapes beside a table's thresholds, as a recording names them."""
     return json.dumps([prepared.id, dict(sorted(prepared.tunables.items())), len(prepared.task.edges)])
 
 
 def context_of(task: Task, target: Target, sandbox: Sandbox, url: str, folder: Path, limits: Limits) -> Context:
-    """One campaign of the whole graph in a folder, with every role behind the endpoint."""
+    """Set up one campaign of the whole graph in a folder, with every role behind the endpoint."""
     ledger = Ledger(folder / "ledger.db")
     artefacts = ArtefactStore(folder / "artefacts", ledger)
     models = {role: role for role in ROLES}
@@ -118,7 +118,7 @@ def context_of(task: Task, target: Target, sandbox: Sandbox, url: str, folder: P
 
 
 def campaign(name: str, answers: Path, gpu: Sandbox, target: Target, recording: Path) -> dict[str, Any]:
-    """One run to its end: its kernels in their order, what they took, and the best beside the naive one."""
+    """Take one run to its end: its kernels in their order, what they took, and the best beside the naive one."""
     task, sandbox, began = load_task(name, target.name), Recorder(gpu), time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, ScriptedEndpoint(RecordedBench(str(answers), "calls")) as server:
         made = context_of(task, target, sandbox, server.url, Path(scratch), LIMITS)
@@ -163,7 +163,7 @@ def campaign(name: str, answers: Path, gpu: Sandbox, target: Target, recording: 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """All campaigns first, then the races of all that RESULTS has; it is written after each."""
+    """Run all campaigns first, then the races of all that RESULTS has; it is written after each."""
     parser = argparse.ArgumentParser(prog="python3 -m benchmarks.on_h200_author", description=__doc__)
     parser.add_argument("results", type=Path)
     parser.add_argument("tasks", nargs="*", metavar="TASK=ANSWERS")

@@ -47,7 +47,7 @@ SHIPPED = Path(__file__).parents[1] / "tasks"
 
 
 def folder_of(word: str, place: Path) -> Path:
-    """A task's folder with the further files as seeds: NAME or NAME=FILE,..."""
+    """Copy a task's folder, with the further files as seeds: NAME or NAME=FILE,..."""
     name, _, files = word.partition("=")
     where = FOLDER / name if name in names() else SHIPPED / name
     shutil.copytree(where, place / name)
@@ -57,7 +57,7 @@ def folder_of(word: str, place: Path) -> Path:
 
 
 def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[str, Any]:
-    """One run, as it is kept: the naive kernel and the best."""
+    """Search by one run, and return it as it is kept: the naive kernel and the best."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = folder_of(word, Path(scratch))
         task = load_task(str(folder), target.name)
@@ -78,12 +78,12 @@ def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[st
 
 
 def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
-    """A kernel to build again."""
+    """Describe a kernel to build again."""
     return {"source": source, "tunables": dict(evaluation.tunables), "us": evaluation.geomean_us}
 
 
 def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterator[dict[str, Any]]:
-    """Each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
+    """Race on each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
     device = Driver(CUDA).device()
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
@@ -127,7 +127,7 @@ def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterat
 
 
 def _file(device: Any, compiler: GpuCompiler, kernel: Mapping[str, Any], task: Task, case: Case, place: Path) -> File:
-    """The kernel that serves a case, compiled: of a table the one under its condition."""
+    """Compile the kernel that serves a case: of a table the one under its condition."""
     prepared = Preparer().prepare(kernel["source"], task, kernel["tunables"] or None)
     serving = prepared.arm(case).prepared if prepared.arms else prepared
     path = place / "kernel.hip"

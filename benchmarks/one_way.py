@@ -81,7 +81,7 @@ class Count:
     starts: tuple[CodeType, ...] = (process.run.__code__, CompilePool.compile.__code__)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """One call, as the interpreter reports it."""
+        """Count one call, as the interpreter reports it."""
         if event != "call":
             return
         code, values = frame.f_code, frame.f_locals
@@ -95,7 +95,7 @@ class Count:
 
 
 def _way(frame: FrameType) -> list[str]:
-    """The files of ours between a node and this call; empty where no node is behind it, as for a seed."""
+    """List the files of ours between a node and this call; empty where no node is behind it, as for a seed."""
     files: list[str] = []
     at = frame.f_back
     while at is not None:
@@ -123,7 +123,7 @@ def counting() -> Iterator[Count]:
 
 
 def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
-    """One experiment with the candidate, through the graph."""
+    """Take one experiment with the candidate through the graph."""
 
     def ideas(generation: int) -> Sequence[Idea]:
         return [Idea("count", "count its way", ("count",), 1, 2, 50)]
@@ -143,20 +143,20 @@ def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
 
 
 def small() -> Task:
-    """The task with one seed and small benchmark cases: what is counted depends on their number alone."""
+    """Return the task with one seed and small benchmark cases: what is counted depends on their number alone."""
     plain = load_task("transpose")
     cases = tuple(replace(c, dims={"rows": 64 + i, "cols": 32}) for i, c in enumerate(plain.benchmarks))
     return replace(plain, seeds=plain.seeds[:1], benchmarks=cases)
 
 
 def in_the_lab(folder: Path) -> Count:
-    """The walk with the lab as the sandbox."""
+    """Count the walk with the lab as the sandbox."""
     judge = LabEvaluator(find_toolchain(CACHE / "toolchain"), folder / "kernels", load_target("mi300x"), 0)
     return walk(judge, small(), folder)
 
 
 def on_the_stub(folder: Path) -> Count:
-    """The walk with the judge on the stub GPU."""
+    """Count the walk with the judge on the stub GPU."""
     task, target = replace(small(), bytes_moved="320000000"), load_target("mi300x")
     caches = replace(target, memory={**target.memory, "mall_bytes": 4096, "l2_bytes": 4096})
     with hip_stub(find_toolchain(CACHE / "toolchain"), CACHE / "stub") as stub:
@@ -170,7 +170,7 @@ def on_the_stub(folder: Path) -> Count:
 
 
 def figures(place: str, count: Count) -> list[Figure]:
-    """The counts of one place as figures."""
+    """Give the counts of one place as figures."""
     cases = len(count.resolved)
     print(f"{place}: {' -> '.join(count.files)}")
     return [

@@ -23,7 +23,7 @@ def evaluate(path):
 
 
 def serve(source: str) -> ThreadingHTTPServer:
-    """An endpoint that answers every question at once with a new, slightly faster program."""
+    """Serve an endpoint that answers every question at once with a new, slightly faster program."""
     numbers = itertools.count(1)
 
     class Model(BaseHTTPRequestHandler):

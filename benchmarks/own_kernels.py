@@ -56,12 +56,12 @@ class Outcome:
 
 
 def names() -> list[str]:
-    """The operations."""
+    """Name the operations."""
     return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
 
 
 def searched(name: str, is_other: bool, folder: Path) -> Outcome:
-    """One run: the naive kernel, and the best one that was accepted."""
+    """Search by one run: the naive kernel, and the best one that was accepted."""
     place = folder / name
     shutil.copytree(FOLDER / name, place)
     if is_other:
@@ -74,12 +74,12 @@ def searched(name: str, is_other: bool, folder: Path) -> Outcome:
 
 
 def share(made: Evaluation) -> float:
-    """Of the roofline, over all benchmark cases."""
+    """Give the share of the roofline, over all benchmark cases."""
     return roofline_fraction(made) if made.verdict.accepted else 0.0
 
 
 def figures(found: Mapping[str, Outcome], is_other: bool) -> list[Figure]:
-    """A figure for each kernel, and the two that goals are set for."""
+    """Give a figure for each kernel, and the two that goals are set for."""
     label = "own_kernels.other" if is_other else "own_kernels"
     rows = [
         Figure(f"{label}.{name}", made.end, "of the roofline", "the naive kernel", made.start)
@@ -120,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def stored(is_other: bool) -> dict[str, Outcome]:
-    """The outcomes that are kept, by name."""
+    """Read the outcomes that are kept, by name."""
     rows = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
     return {name: Outcome(name, **row) for name, row in sorted(rows.get(_key(is_other), {}).items())}
 

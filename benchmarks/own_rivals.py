@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 
 def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, Any]:
-    """Inputs and outputs in the task's layout: floats are normal, integers lie in the range that the task indexes."""
+    """Draw inputs and outputs in the task's layout: floats are normal, integers lie in the range the task indexes."""
     torch = torch_module()
     torch.manual_seed(int(rng.integers(1 << 30)))
     most = next((case.dims[name] for name in ("bins", "classes") if name in case.dims), 128)
@@ -34,7 +34,7 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
 
 
 def function_of(task: Task, case: Case) -> Function:
-    """The operation as PyTorch writes it, of the task's inputs in their order; KeyError for one that is not here."""
+    """Return the operation as PyTorch writes it, of the task's inputs in their order; KeyError for one not in here."""
     torch = torch_module()
     functional = torch.nn.functional
     scalars = {scalar.name: scalar.value for scalar in task.scalars}

@@ -51,7 +51,7 @@ SEARCH = "(f => {f.value = %r; f.dispatchEvent(new Event('input'))})(document.qu
 
 
 def opened(browser: Browser, address: str, selector: str) -> tuple[float, float]:
-    """Milliseconds to the first paint and to the view's content."""
+    """Measure the milliseconds to the first paint and to the view's content."""
     browser.call("Page.navigate", url="about:blank")  # else a new fragment alone would load nothing
     browser.call("Page.navigate", url=address)
     browser.wait("document.readyState !== 'loading' && location.protocol !== 'about:'")
@@ -60,12 +60,12 @@ def opened(browser: Browser, address: str, selector: str) -> tuple[float, float]
 
 
 def step(browser: Browser, act: str, state: str) -> float:
-    """Milliseconds of one step."""
+    """Measure the milliseconds of one step."""
     return float(browser.run(STEP % {"act": act, "state": state, "name": json.dumps(act)}))
 
 
 def steps(browser: Browser, run_id: str) -> dict[str, float]:
-    """The median of each kind of step, in milliseconds; the worst of them for the keys."""
+    """Give the median of each kind of step, in milliseconds; the worst of them for the keys."""
     view = "document.querySelector('nav [aria-current]')?.hash + document.querySelector('main').childNodes.length"
     found: dict[str, list[float]] = {}
     for _ in range(SAMPLES):
@@ -90,7 +90,7 @@ def steps(browser: Browser, run_id: str) -> dict[str, float]:
 
 
 def measured(folder: Path, candidates: int) -> dict[str, float]:
-    """All figures of a run of this length, in milliseconds."""
+    """Measure all figures of a run of this length, in milliseconds."""
     made = LongRun(folder)
     made.write(candidates)
     file = write_report(RunReader(made.ledger, made.artefacts, made.run_id), folder / "report.html")

@@ -53,13 +53,13 @@ class BillingServer:
     """Answers of a length that their question decides, and a bill."""
 
     def __init__(self) -> None:
-        """Nothing is billed yet."""
+        """Begin with nothing billed."""
         self.billed_usd = 0.0
         self.requests = 0
         self._lock = threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> Answer:
-        """The answer to a request, cut where it is longer than was asked for."""
+        """Answer a request, cut where the answer is longer than was asked for."""
         asked = body["messages"][-1]["content"]
         wanted, most = random.Random(asked).randint(200, 1500), int(body["max_tokens"])
         tokens, prompt = min(wanted, most), -(-len(asked) // 4) + 8
@@ -71,7 +71,7 @@ class BillingServer:
 
 
 def spent(budget_usd: float, callers: int = CALLERS, questions: int = QUESTIONS) -> Outcome:
-    """The work of all callers on one budget."""
+    """Run the work of all callers on one budget."""
     server = BillingServer()
     with contextlib.ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))

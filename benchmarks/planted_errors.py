@@ -80,7 +80,7 @@ HOSTS: Mapping[str, Host] = {
 
 
 def planted(name: str, kind: str, rng: random.Random) -> str:
-    """The source of the task's right kernel with one error of this kind."""
+    """Plant one error of this kind in the source of the task's right kernel."""
     host, task = HOSTS[name], load_task(name, TARGET)
     source = (task.folder / host.seed).read_text(encoding="utf-8")
     case = rng.choice(task.benchmarks)

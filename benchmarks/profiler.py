@@ -53,7 +53,7 @@ PROFILE = (
 
 
 def parse_ncu(text: str) -> dict[int, dict[str, float]]:
-    """Both forms of ncu's tables: a row a metric, or a row a kernel."""
+    """Parse both forms of ncu's tables: a row a metric, or a row a kernel."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     found: dict[int, dict[str, float]] = {}

@@ -22,7 +22,7 @@ START = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--obj
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes below one, the deepest first."""
+    """List the processes below one, the deepest first."""
     parents: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -37,7 +37,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill(pid: int) -> None:
-    """SIGKILL, also to one that has gone."""
+    """Send SIGKILL, also to one that has gone."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
 
@@ -73,11 +73,11 @@ class RayNodes:
         raise TimeoutError(f"no head of Ray within {HEAD_S:.0f} s; see {self._folder / 'ray-start.log'}")
 
     def has_ended(self) -> bool:
-        """True where the head has ended by itself, and all that hangs on it is to be started again."""
+        """Tell whether the head has ended by itself, and all that hangs on it is to be started again."""
         return self.head.poll() is not None
 
     def living(self) -> int:
-        """The nodes whose processes are there."""
+        """List the nodes whose processes are there."""
         self.nodes = [each for each in self.nodes if each.poll() is None]
         return len(self.nodes)
 

@@ -33,7 +33,7 @@ class Benchmark:
         return not self.by_hand and self.minutes < FAST_MINUTES
 
     def missing(self) -> list[str]:
-        """The needs that this machine does not meet."""
+        """List the needs that this machine does not meet."""
         return [need for need in self.needs if shutil.which(need) is None]
 
 

@@ -49,7 +49,7 @@ class Record:
 
 
 def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
-    """The figure lines of a benchmark's standard output; every other line is for people."""
+    """Read the figure lines of a benchmark's standard output; every other line is for people."""
     found = []
     for line in output.splitlines():
         if not line.startswith("{"):
@@ -64,7 +64,7 @@ def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def load(path: Path = STORE) -> dict[str, Record]:
-    """The records by name; none where the file does not exist yet."""
+    """Read the records by name; none where the file does not exist yet."""
     if not path.is_file():
         return {}
     plain = json.loads(path.read_text(encoding="utf-8"))
@@ -85,13 +85,13 @@ def save(records: Iterable[Record], path: Path = STORE) -> None:
 
 
 def number(value: float) -> str:
-    """Four significant digits without an exponent: 0.000064, 27.8, 10,700."""
+    """Write four significant digits without an exponent: 0.000064, 27.8, 10,700."""
     text = f"{float(f'{value:.4g}'):,.10f}"
     return text.rstrip("0").rstrip(".")
 
 
 def row(figure: Mapping[str, Any]) -> str:
-    """One figure as one row of the table, one thing a cell."""
+    """Write one figure as one row of the table, one thing a cell."""
     cells = (
         f"`{figure['figure']}`",
         number(figure["value"]),
@@ -106,7 +106,7 @@ def row(figure: Mapping[str, Any]) -> str:
 
 
 def origin(file: str, folder: Path = STORE.parent) -> str:
-    """The device and the day of a stored file, from its own account."""
+    """Name the device and the day of a stored file, from its own account."""
     about = json.loads((folder / file).read_text(encoding="utf-8"))["about"]
     device = about.get("device") or about["nvidia_smi"].split(",")[0]
     name = device["name"] if isinstance(device, dict) else device.split(" / ")[0]
@@ -114,7 +114,7 @@ def origin(file: str, folder: Path = STORE.parent) -> str:
 
 
 def group(benchmark: Benchmark, record: Record | None) -> str:
-    """The part of the page that belongs to one benchmark."""
+    """Write the part of the page that belongs to one benchmark."""
     lines = [f"## {benchmark.title}", "", benchmark.shows, "", f"Command: `{benchmark.command}`."]
     if record is None:
         return "\n".join([*lines, "", "Not measured yet."]) + "\n"
@@ -130,7 +130,7 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
 
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
-    """The whole of docs/results.md."""
+    """Write the whole of docs/results.md."""
     minutes = 10 * math.ceil(sum(each.minutes for each in benchmarks if not each.by_hand) / 10)
     return "\n".join(
         [HEAD.replace("MINUTES", str(minutes)), *(group(each, records.get(each.name)) for each in benchmarks)]

@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parent.parent / ".cache" / "retrieval_pages"  
 
 
 def place_of(clones: Path, repository: str) -> Path | None:
-    """The clone's git folder, or None where there is none."""
+    """Find the clone's git folder; None where there is none."""
     owner, _, name = repository.partition("/")
     for folder in (clones / f"{owner}+{name}" / "repo", clones / f"{owner}+{name}", clones / name):
         if (folder / "HEAD").exists() or (folder / ".git").exists():

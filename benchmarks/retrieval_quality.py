@@ -41,7 +41,7 @@ Ranking = Callable[[Question], list[str]]  # a question to the names of document
 
 
 def gains(ranking: Ranking, questions: Sequence[Question]) -> list[float]:
-    """For each question the normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
+    """Give each question's normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
     made = []
     for asked in questions:
         names, right = list(dict.fromkeys(ranking(asked)))[:DOCUMENTS], asked["expected"]
@@ -51,7 +51,7 @@ def gains(ranking: Ranking, questions: Sequence[Question]) -> list[float]:
 
 
 def read_questions(pages: Sequence[Path]) -> list[Question]:
-    """The judged questions with those of their documents that are here."""
+    """Read the judged questions with those of their documents that are here."""
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     for row in rows:
         row["expected"] = [e for e in row["expected"] if "/" not in e or any((page / e).exists() for page in pages)]
@@ -59,7 +59,7 @@ def read_questions(pages: Sequence[Path]) -> list[Question]:
 
 
 def name_of(uri: str, pages: Sequence[Path]) -> str:
-    """The name by which judged questions know a document."""
+    """Return the name by which judged questions know a document."""
     if uri.startswith("shipped:"):
         return uri.removeprefix("shipped:").removesuffix(".md")
     inside = [page.resolve() for page in pages if Path(uri).is_relative_to(page.resolve())]
@@ -67,7 +67,7 @@ def name_of(uri: str, pages: Sequence[Path]) -> str:
 
 
 def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
-    """The store's search as a run asks it; documents by name."""
+    """Rank by the store's search as a run asks it; documents by name."""
     name = {d.id: name_of(d.uri, pages) for d in store.documents()}
     return lambda asked: [
         name[hit.document] for hit in store.search(asked["question"], PASSAGES, asked.get("arch", "gfx942"))
@@ -75,7 +75,7 @@ def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
 
 
 def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
-    """The rivals over the same passages and tags; those for other GPUs are left out of their answers, as ours does."""
+    """List the rivals on the same passages and tags; those for other GPUs are left out of answers, as ours does."""
     texts, owners = [], []
     with DocumentReader() as reader:
         for document in store.documents():
@@ -140,7 +140,7 @@ def tune(store: KnowledgeStore, pages: Sequence[Path], questions: Sequence[Quest
 
 
 def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question], embedder: str = "") -> list[Figure]:
-    """Mean gain and recall of each search over all questions, the unseen and the blind ones, and the words' by kind.
+    """Give mean gain and recall of each search over all questions, the unseen and blind ones, and the words' by kind.
 
     Of the words' ratio to each rival the mean and the lower bound of 95 %; the row of an embedder of ours has no goal.
     """

@@ -35,7 +35,7 @@ Asked = Callable[[str, int], Sequence[object]]  # passages in any form
 
 
 def pages(passages: int) -> list[tuple[str, list[str]]]:
-    """Front matter and the passages of each page; the same at every call."""
+    """Make the front matter and the passages of each page; the same at every call."""
     lines = [line for note in sorted(NOTES.glob("*.md")) for line in note.read_text(encoding="utf-8").split("\n")]
     lines = [line for line in lines if len(line) > 30 and line[0].isalpha()]
     draw = random.Random(1)
@@ -52,7 +52,7 @@ def pages(passages: int) -> list[tuple[str, list[str]]]:
 
 
 def write(folder: Path, made: Sequence[tuple[str, list[str]]]) -> int:
-    """The pages as files; their size in bytes."""
+    """Write the pages as files, and return their size in bytes."""
     folder.mkdir()
     for number, (head, texts) in enumerate(made):
         body = "\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(texts))
@@ -64,18 +64,18 @@ class WordVectors:
     """A stand-in for a model that costs next to nothing: the sum of a random vector for each of a text's words."""
 
     def __init__(self, numbers: int) -> None:
-        """Vectors of so many numbers."""
+        """Make vectors of so many numbers."""
         self.id = f"word vectors of {numbers}"
         self._rows = np.random.default_rng(1).standard_normal((4096, numbers), np.float32)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Texts that share words get vectors that are near."""
+        """Embed so that texts that share words get vectors that are near."""
         words = [[zlib.crc32(word.encode()) % 4096 for word in text.split()] or [0] for text in texts]
         return np.stack([self._rows[found].sum(axis=0) for found in words])
 
 
 def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: WordVectors) -> Search:
-    """A search of Chroma alone over the same passages, with its own filter by GPU."""
+    """Build a search of Chroma alone over the same passages, with its own filter by GPU."""
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.create_collection("pages", embedding_function=None)
     rows = [(text, {"arch": "sm_90" if n % 2 else "gfx942"}) for n, (_, texts) in enumerate(made) for text in texts]
@@ -92,12 +92,12 @@ def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: 
 
 
 def spent(start: float) -> float:
-    """Processor seconds of this process since then."""
+    """Return the processor seconds of this process since then."""
     return time.process_time() - start
 
 
 def p95_ms(seconds: Sequence[float]) -> float:
-    """The 95th percentile in milliseconds."""
+    """Return the 95th percentile in milliseconds."""
     return sorted(seconds)[int(0.95 * len(seconds))] * 1e3
 
 
@@ -150,7 +150,7 @@ def main() -> int:
 
 
 def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]:
-    """Processor seconds of the first search after a document came in, at each weight of vectors."""
+    """Measure the processor seconds of the first search after a document came in, at each weight of vectors."""
     made = []
     for weight in weights:
         store.weight = weight
@@ -164,7 +164,7 @@ def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]
 def searched(
     store: KnowledgeStore, others: Sequence[tuple[str, Asked]], questions: Sequence[str]
 ) -> dict[str, list[float]]:
-    """Processor seconds of each question, ours and every rival's in turn."""
+    """Measure the processor seconds of each question, ours and every rival's in turn."""
     times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in others}}
     for question in questions:
         store.weight = 0.0

@@ -35,7 +35,7 @@ ASKED_AGAIN = 20  # trials of Optuna for each evaluation wanted: most may be for
 
 
 def cache_file(space: dict[str, Any], values: dict[str, list[int]]) -> str:
-    """The times as Kernel Tuner stores them, for its simulation mode."""
+    """Write the times as Kernel Tuner stores them, for its simulation mode."""
     entries = {}
     for point, time in zip(space["points"], space["times_us"], strict=True):
         entries[",".join(map(str, point))] = {
@@ -64,7 +64,7 @@ def cache_file(space: dict[str, Any], values: dict[str, list[int]]) -> str:
 
 
 def kernel_tuners(space: dict[str, Any], strategy: str, seed: int, limit: int) -> list[tuple[int, ...]]:
-    """The points that one of Kernel Tuner's strategies asks for, with its default options."""
+    """List the points that one of Kernel Tuner's strategies asks for, with its default options."""
     names = [f"tunable_{n}" for n in space["names"]]  # it gives names such as block_size_x a meaning
     values = {n: sorted({p[i] for p in space["points"]}) for i, n in enumerate(names)}
     known = {tuple(p) for p in space["points"]}
@@ -91,7 +91,7 @@ def kernel_tuners(space: dict[str, Any], strategy: str, seed: int, limit: int) -
 
 
 def tpe(space: dict[str, Any], seed: int, limit: int) -> list[tuple[int, ...]]:
-    """The points that Optuna's TPE asks for; tunables are the ranks of their values, which have an order."""
+    """List the points that Optuna's TPE asks for; tunables are the ranks of their values, which have an order."""
     values = [sorted({p[i] for p in space["points"]}) for i in range(len(space["names"]))]
     times = {tuple(p): t for p, t in zip(space["points"], space["times_us"], strict=True)}
     order: dict[tuple[int, ...], None] = {}
@@ -114,7 +114,7 @@ def tpe(space: dict[str, Any], seed: int, limit: int) -> list[tuple[int, ...]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """LIMIT SEED ...: every strategy from each of these seeds."""
+    """Run LIMIT SEED ...: every strategy from each of these seeds."""
     limit, *seeds = map(int, arguments)
     space = json.load(sys.stdin)
     warnings.simplefilter("ignore")

@@ -18,17 +18,17 @@ BLOCK = 128  # values along k, and rows of b, that share a scale
 
 
 def torch_module() -> Any:
-    """PyTorch, which only the collector needs."""
+    """Import PyTorch, which only the collector needs."""
     return importlib.import_module("torch")
 
 
 def rivals(task: str, tensors: Mapping[str, Any]) -> tuple[dict[str, Call], dict[str, str]]:
-    """Calls by name that work, and messages of those that do not."""
+    """Return calls by name that work, and messages of those that do not."""
     return working(_OF[task](tensors))
 
 
 def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, Call], dict[str, str]]:
-    """Calls by name that work, and messages of those that do not."""
+    """Return calls by name that work, and messages of those that do not."""
     found, failed = dict[str, Call](), dict[str, str]()
     torch_module()._dynamo.reset()  # what was compiled for another shape counts against a limit, then runs uncompiled
     for name, make in made:
@@ -44,7 +44,7 @@ def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, C
 
 
 def modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, Callable[[], Call]]]:
-    """One function as PyTorch runs it, compiled, and compiled with every option tried."""
+    """Yield one function as PyTorch runs it, compiled, and compiled with every option tried."""
     torch = torch_module()
 
     def compiled(mode: str) -> Call:

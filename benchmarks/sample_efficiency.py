@@ -45,12 +45,12 @@ class Table:
     """A space that answers with its stored times, and the order in which it was asked."""
 
     def __init__(self, space: Space, until_good: bool) -> None:
-        """Raises `Found` behind the first good point where that is all that is asked."""
+        """Set up calls that raise `Found` behind the first good point where that is all that is asked."""
         self.space, self.order, self._until_good = space, list[int](), until_good
         self._places = {point: place for place, point in enumerate(space.points)}
 
     def __call__(self, choice: Choice) -> Timing:
-        """The stored time of a choice."""
+        """Return the stored time of a choice."""
         place = self._places[tuple(choice[name] for name in self.space.names)]
         self.order.append(place)
         if self._until_good and place in self.space.good:
@@ -59,7 +59,7 @@ class Table:
 
 
 def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -> list[int]:
-    """The points that our tuner asks for, up to the first good one or, as in a run of the graph, until it is sure."""
+    """List the points that our tuner asks for, up to the first good one or, as in a graph's run, until it is sure."""
     table, more = Table(space, until_good), computed(space.expressions, space.choices, space.dims)
     with contextlib.suppress(Found):
         Search(space.choices, table, limit, seed, quantities=more, is_thorough=until_good).run()
@@ -67,7 +67,7 @@ def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -
 
 
 def climb(space: Space, seed: int) -> list[int]:
-    """A hill climb from the default: neighbours in random order, the first that is faster; random where none is."""
+    """Climb a hill from the default: neighbours in random order, the first that is faster; random where none is."""
     draw, order, left = random.Random(seed), [0], set(range(1, len(space.points)))
     here = 0
     while left and len(order) < LIMIT:
@@ -85,7 +85,7 @@ def _time(space: Space, place: int) -> float:
 
 
 def rivals(space: Space, python: str) -> Orders:
-    """The points that the other tuners ask for."""
+    """List the points that the other tuners ask for."""
     values = {"names": space.names, "points": space.points, "times_us": space.times_us}
     argv = [python, str(SCRIPT), str(LIMIT), *map(str, range(SEEDS))]
     done = subprocess.run(argv, input=json.dumps(values), capture_output=True, text=True, check=False)
@@ -96,18 +96,18 @@ def rivals(space: Space, python: str) -> Orders:
 
 
 def needed(space: Space, order: Sequence[int]) -> float:
-    """Estimates until the first good point; one that is not there yet goes on by chance."""
+    """Count the estimates until the first good point; one that is not there yet goes on by chance."""
     there = next((n for n, place in enumerate(order, 1) if place in space.good), None)
     return there or len(order) + by_chance(space, len(order))
 
 
 def by_chance(space: Space, asked: int = 0) -> float:
-    """Estimates that a random search needs on average, after so many that were not good."""
+    """Count the estimates that a random search needs on average, after so many that were not good."""
     return (len(space.points) - asked + 1) / (len(space.good) + 1)
 
 
 def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
-    """The mean share of the best speed after each estimate, over the seeds."""
+    """Compute the mean share of the best speed after each estimate, over the seeds."""
     rows = []
     for order in orders:
         best, row = math.inf, []
@@ -119,7 +119,7 @@ def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
 
 
 def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[str, object]:
-    """All tuners on one space: estimates to 95 %, curves, and where ours stops by itself."""
+    """Measure all tuners on one space: estimates to 95 %, curves, and where ours stops by itself."""
     random_orders = [
         random.Random(seed).sample(range(len(space.points)), min(LIMIT, len(space.points))) for seed in range(SEEDS)
     ]
@@ -154,7 +154,7 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
 
 
 def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
-    """Ours beside random search and beside the best of the others, in geometric means over spaces."""
+    """Compare ours with random search and with the best of the others, in geometric means over spaces."""
     mine = statistics.geometric_mean(row[OURS] for row in means)
     others = sorted({tuner for row in means for tuner in row} - {OURS, RANDOM, CLIMB})
     made = []

@@ -40,7 +40,7 @@ COMMON = 6  # kernels that all three ask for
 
 
 def evaluate(sandbox: ClusterSandbox, name: str, seconds: float) -> float:
-    """The wall time of one evaluation in seconds."""
+    """Measure the wall time of one evaluation in seconds."""
     prepared = sandbox.prepare(source_of(name, seconds), task())
     began = time.perf_counter()
     sandbox.benchmark(prepared)
@@ -48,7 +48,7 @@ def evaluate(sandbox: ClusterSandbox, name: str, seconds: float) -> float:
 
 
 def overhead(folder: Path) -> list[Figure]:
-    """One question after the other, beside the same evaluator in this process."""
+    """Ask one question after the other, beside the same evaluator in this process."""
     link = linked(folder, 1)
     try:
         sandbox = opened(link, folder, 1)
@@ -72,7 +72,7 @@ def overhead(folder: Path) -> list[Figure]:
 
 
 def efficiency(folder: Path, gpus: int, seconds: float) -> list[Figure]:
-    """Twice as many questions open as there are GPUs, as in a generation of so many experiments."""
+    """Keep twice as many questions open as there are GPUs, as in a generation of so many experiments."""
     link = linked(folder, gpus)
     try:
         began = time.monotonic()
@@ -96,7 +96,7 @@ def efficiency(folder: Path, gpus: int, seconds: float) -> list[Figure]:
 
 
 def fairness(folder: Path) -> list[Figure]:
-    """Three runs at once on four GPUs; one of them asks for less than its share at a time, all for some kernels."""
+    """Drive three runs at once on four GPUs; one asks for less than its share at a time, all for some kernels."""
     link = linked(folder, 4)
     done = Counter[str]()
     try:
@@ -138,7 +138,7 @@ def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
     found: list[Figure] = []
 
     def told(figures: list[Figure]) -> None:
-        """The figures, said and kept as soon as they are known."""
+        """Say and keep the figures as soon as they are known."""
         found.extend(figures)
         for each in figures:
             c.say(f"{each.figure}: {each.value:.4g} {each.unit}")
@@ -157,7 +157,7 @@ def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
 
 
 def kept() -> list[Figure]:
-    """The stored figures, each with its file."""
+    """Read the stored figures, each with its file."""
     found: dict[str, Figure] = {}
     for file in (FILE, QUIET):
         told = stored(file, "python -m benchmarks.scale --out DIR")

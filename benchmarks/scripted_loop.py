@@ -43,7 +43,7 @@ class Mark:
 
 
 def ideas(generation: int) -> Sequence[Idea]:
-    """As many as a planner proposes, as long as a planner's."""
+    """Propose as many ideas as a planner does, as long as a planner's."""
     return [
         Idea(f"a title of usual length {generation}.{i}", "what to do, " * 40, ("change it",) * 9, i, i, i)
         for i in range(5)
@@ -51,7 +51,7 @@ def ideas(generation: int) -> Sequence[Idea]:
 
 
 def write(step: Step, base: Specimen) -> str:
-    """A new source of usual size that is a little faster than the last one."""
+    """Write a new source of usual size that is a little faster than the last one."""
     gain = step.generation + int(step.experiment_id[-1]) / 10
     return (
         f"// {step.experiment_id}\n// time_us = {1e6 / (1e3 + gain)}\n"
@@ -70,7 +70,7 @@ class Forgetful(ScriptedAuthor):
 
 
 def resident_bytes() -> int:
-    """The memory of this process; 0 where the system does not say."""
+    """Read the memory of this process; 0 where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
     except OSError:

@@ -70,7 +70,7 @@ class Prober:
     target_us: float = 0.0
 
     def time_us(self, prepared: Prepared) -> float:
-        """The estimate of a kernel; infinite where it is refused. Raises `Spent` in place of one too many."""
+        """Estimate a kernel's time; infinite where it is refused. Raises `Spent` in place of one too many."""
         if not self.is_known(prepared) and len(self.sandbox.timed) >= LIMIT:
             raise Spent
         made = self.sandbox.estimate(prepared)
@@ -80,15 +80,15 @@ class Prober:
         return time_us
 
     def is_known(self, prepared: Prepared) -> bool:
-        """True for a kernel that was timed in this search."""
+        """Tell whether a kernel was timed in this search."""
         return self.sandbox.kernel(prepared) in self.sandbox.timed
 
     def seeds(self) -> list[Prepared]:
-        """The task's own kernels at their defaults."""
+        """List the task's own kernels at their defaults."""
         return [self.sandbox.prepare(path.read_text(encoding="utf-8"), self.work.task) for path in self.work.task.seeds]
 
     def neighbours(self, prepared: Prepared) -> list[Prepared]:
-        """The kernels one change away: another value of a tunable, or a move."""
+        """List the kernels one change away: another value of a tunable, or a move."""
         here = dict(prepared.tunables)
         beside = [c for c in prepared.choices if sum(c[n] != v for n, v in here.items()) == 1]
         changes = Changes(self.work)
@@ -99,7 +99,7 @@ class Prober:
 
 
 def climb(prober: Prober, draw: random.Random) -> None:
-    """From the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
+    """Climb from the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
     here = min(prober.seeds(), key=prober.time_us)
     while True:
         rest = [n for n in prober.neighbours(here) if not prober.is_known(n)]
@@ -112,7 +112,7 @@ def climb(prober: Prober, draw: random.Random) -> None:
 
 
 def random_search(prober: Prober, draw: random.Random) -> None:
-    """Seeds with a random number of random changes."""
+    """Change seeds by a random number of random changes."""
     for seed in prober.seeds():
         prober.time_us(seed)
     while True:
@@ -120,7 +120,7 @@ def random_search(prober: Prober, draw: random.Random) -> None:
 
 
 def shaken(prober: Prober, draw: random.Random) -> Prepared:
-    """A random seed at random tunables with up to `DEEP` random moves, timed."""
+    """Draw a seed at random tunables with up to `DEEP` random moves, and time it."""
     for _ in range(100):
         made = draw.choice(prober.seeds())
         if len(made.choices) > 1:
@@ -135,7 +135,7 @@ def shaken(prober: Prober, draw: random.Random) -> Prepared:
 
 
 def rival(search: Callable[[Prober, random.Random], None], prober: Prober, seed: int) -> Curve:
-    """The curve of one search."""
+    """Run one search and return its curve."""
     prober.sandbox.forget_order()
     with contextlib.suppress(Spent):
         search(prober, random.Random(seed))
@@ -143,7 +143,7 @@ def rival(search: Callable[[Prober, random.Random], None], prober: Prober, seed:
 
 
 def curve(sandbox: Remembered) -> Curve:
-    """The best time so far after each kernel that was timed."""
+    """Return the best time so far after each kernel that was timed."""
     best, found = math.inf, []
     for made in sandbox.timed.values():
         best = min(best, (made.geomean_us or math.inf) if made.verdict.accepted else math.inf)
@@ -152,18 +152,18 @@ def curve(sandbox: Remembered) -> Curve:
 
 
 def needed(found: Curve, target_us: float) -> int | None:
-    """Kernels timed until one is as fast as the target."""
+    """Count the kernels timed until one is as fast as the target."""
     return next((n for n, t in enumerate(found, 1) if t < target_us * (1 + LEAST_GAIN)), None)
 
 
 def assignment(task: Task, seed: int) -> Assignment:
-    """The task as an author and the book of changes get it."""
+    """Give the task as an author and the book of changes get it."""
     gpu = target()
     return Assignment(task, gpu.brief.strip(), gpu.name, gpu.arch, seed)
 
 
 def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curve, float]:
-    """One run of the graph with the playbook as `kernel-scientist run` makes it: its curve and its verified best."""
+    """Run the graph with the playbook as `kernel-scientist run` makes it: its curve and its verified best."""
     sandbox.forget_order()
     ledger = Ledger(folder / "ledger.db")
     run = Run("search", work.task.name, TARGET, "lab", "playbook", seed=work.seed)
@@ -185,7 +185,7 @@ def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curv
 
 
 def measured(task: Task, sandbox: Remembered, seeds: int) -> dict[str, object]:
-    """The three searches on one task. A rival looks for the slowest kernel that a run of the graph ended with."""
+    """Measure the three searches on one task. A rival looks for the slowest kernel that a graph's run ended with."""
     works = [assignment(task, seed) for seed in range(seeds)]
     runs = []
     for work in works:
@@ -205,12 +205,12 @@ def measured(task: Task, sandbox: Remembered, seeds: int) -> dict[str, object]:
 
 
 def charged(row: Sequence[int | None]) -> float:
-    """The mean over the seeds; one that did not get there is charged the limit."""
+    """Average over the seeds; one that did not get there is charged the limit."""
     return statistics.fmean(LIMIT if n is None else n for n in row)
 
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """For each task the graph beside each rival; the goal is fewer kernels timed."""
+    """Compare the graph with each rival for each task; the goal is fewer kernels timed."""
     made = []
     for name, row in rows.items():
         mine = charged(row["needed"][GRAPH])
@@ -240,13 +240,13 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def stored_rows() -> dict[str, Any]:
-    """The stored rows, by task."""
+    """Read the stored rows, by task."""
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
     return found
 
 
 def target() -> Target:
-    """The GPU of all tasks."""
+    """Return the GPU of all tasks."""
     return load_target(TARGET)
 
 

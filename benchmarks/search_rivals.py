@@ -12,7 +12,7 @@ Search = Callable[[str, int], list[int]]  # places of the best passages
 
 
 def rivals(texts: Sequence[str]) -> Iterator[tuple[str, Search]]:
-    """Name and search of each that is here, built one at a time."""
+    """Yield the name and search of each that is here, built one at a time."""
     yield "FTS5 porter", fts5(texts)
     if importlib.util.find_spec("tantivy"):
         yield "tantivy", tantivy(texts)
@@ -21,7 +21,7 @@ def rivals(texts: Sequence[str]) -> Iterator[tuple[str, Search]]:
 
 
 def fts5(texts: Sequence[str]) -> Search:
-    """SQLite's full-text index, any word, by its BM25."""
+    """Search by SQLite's full-text index, any word, by its BM25."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE VIRTUAL TABLE passages USING fts5(text, content='', tokenize='porter unicode61')")
     db.executemany("INSERT INTO passages(rowid, text) VALUES(?, ?)", enumerate(texts, 1))
@@ -35,7 +35,7 @@ def fts5(texts: Sequence[str]) -> Search:
 
 
 def tantivy(texts: Sequence[str]) -> Search:
-    """Its English stemmer, any word."""
+    """Search by its English stemmer, any word."""
     module = importlib.import_module("tantivy")
     builder = module.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="en_stem")
@@ -57,7 +57,7 @@ def tantivy(texts: Sequence[str]) -> Search:
 
 
 def bm25s(texts: Sequence[str]) -> Search:
-    """Its own tokeniser with English stop words; it has no stemmer of its own."""
+    """Search by its own tokeniser with English stop words; it has no stemmer of its own."""
     module = importlib.import_module("bm25s")
     index = module.BM25()
     index.index(module.tokenize(list(texts), stopwords="en", show_progress=False), show_progress=False)

@@ -19,18 +19,18 @@ LARGE_GEMM = ("m=1024,n=4608,k=7168", "m=6144,n=1536,k=7168")  # of 18 benchmark
 
 
 def case(dims: Mapping[str, int], seed: int, is_benchmark: bool = False) -> Case:
-    """A case under the name that the loader would give it."""
+    """Make a case under the name that the loader would give it."""
     name = ",".join(f"{n}={v}" for n, v in dims.items())
     return Case(name, dims, seed, role="benchmark" if is_benchmark else "test")
 
 
 def digest(text: str) -> str:
-    """A digest for a task without a folder of its own."""
+    """Compute a digest for a task without a folder of its own."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def bias_gelu() -> Task:
-    """Y = gelu(x + bias) of a matrix by rows, float32: an element a work-item, as a user brings it."""
+    """Build Y = gelu(x + bias) of a matrix by rows, float32: an element a work-item, as a user brings it."""
 
     def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
         rows, cols = case.dims["rows"], case.dims["cols"]
@@ -68,7 +68,7 @@ def bias_gelu() -> Task:
 
 
 def gemm_f16() -> Task:
-    """C = a * b^T in f16 with f32 sums on the matrix cores: seven tunables, most choices of which are slow."""
+    """Build C = a * b^T in f16 with f32 sums on the matrix cores: seven tunables, most choices of which are slow."""
 
     def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
         rows, cols, inner = (case.dims[n] for n in ("rows", "cols", "inner"))
@@ -104,7 +104,7 @@ def gemm_f16() -> Task:
 
 
 def tasks() -> dict[str, Task]:
-    """All six, by name."""
+    """Build all six, by name."""
     found = {name: load_task(name, TARGET) for name in SHIPPED}
     gemm = found["fp8_block_gemm"]
     fewer = tuple(c for c in gemm.benchmarks if c.name in LARGE_GEMM)

@@ -37,7 +37,7 @@ _SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
 
 
 def said(source: str) -> dict[str, float]:
-    """The figures in a source's comments."""
+    """Read the figures in a source's comments."""
     return {name: float(value) for name, value in _SAID.findall(source)}
 
 
@@ -63,7 +63,7 @@ class SimulatedEvaluator(SandboxBase):
     compile = verify = estimate = confirm = benchmark
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """By what the two sources say."""
+        """Compare by what the two sources say."""
         new, old = (said(each.source).get("time_us", UNSAID_US) for each in (challenger, incumbent))
         keys = self.key(challenger), self.key(incumbent)
         verdict: Contrast = "faster" if new < old else "slower" if new > old else "same"
@@ -80,15 +80,15 @@ class SimulatedStation:
         self._task = task()
 
     def introduce(self) -> dict[str, Any]:
-        """One kind of place, at once."""
+        """Introduce one kind of place, at once."""
         own = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
         return {**own, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
 
     def beat(self) -> None:
-        """Nothing is ever stuck here."""
+        """Do nothing: nothing is ever stuck here."""
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
-        """After the seconds that the source says."""
+        """Answer after the seconds that the source says."""
         request = unpack(Request, body)
         with (self._log / f"begun-{os.getpid()}").open("a") as file:
             file.write(f"{request.hash}\n")
@@ -99,13 +99,13 @@ class SimulatedStation:
 
 
 def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
-    """A kernel file of usual size that says how long it takes."""
+    """Write a kernel file of usual size that says how long it takes."""
     return f"{_seed()}\n// {name}\n// seconds = {seconds}\n// time_us = {time_us}\n"
 
 
 @cache
 def task() -> Task:
-    """The task of all simulated candidates, loaded once, as a run does."""
+    """Load the task of all simulated candidates, once, as a run does."""
     return load_task(TASK, TARGET)
 
 
@@ -115,7 +115,7 @@ def _seed() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Of a bridge: this process's, and the path on which stations find this file."""
+    """Give a bridge's environment: this process's, and the path on which stations find this file."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
     if Path("~/.ray/auth_token").expanduser().is_file():
         kept.setdefault("RAY_AUTH_MODE", "token")
@@ -123,14 +123,14 @@ def environment() -> dict[str, str]:
 
 
 def linked(folder: Path, gpus: int = 0, address: str = "", patience_s: float = 120.0) -> ClusterLink:
-    """A link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
+    """Open a link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
     local = None if address else {TARGET: float(gpus)}
     where = ClusterAddress(address, local, CLASS, environment(), folder / "ray.log", patience_s)
     return ClusterLink(where)
 
 
 def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> ClusterSandbox:
-    """A sandbox on the link, once all the GPUs are there."""
+    """Open a sandbox on the link, once all the GPUs are there."""
     until = time.monotonic() + 300
     spec = spec_of(TARGET, str(folder), "limits", False)
     while (places := link.open(spec))[0][1] < gpus:
@@ -141,5 +141,5 @@ def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> Clus
 
 
 def counted(folder: Path, what: str) -> list[str]:
-    """The requests that stations have begun or done, each as often as it was."""
+    """Count the requests that stations have begun or done, each as often as it was."""
     return [line for path in folder.glob(f"{what}-*") for line in path.read_text().split()]

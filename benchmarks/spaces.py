@@ -58,7 +58,7 @@ def save(space: Space) -> None:
 
 
 def load(name: str) -> Space:
-    """A stored space."""
+    """Read a stored space."""
     values = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
     points = tuple(tuple(point) for point in values["points"])
     return Space(
@@ -73,5 +73,5 @@ def load(name: str) -> Space:
 
 
 def stored_spaces() -> list[Space]:
-    """All of them, by name."""
+    """Read all of them, by name."""
     return [load(path.name.removesuffix(".json.gz")) for path in sorted(FOLDER.glob("*.json.gz"))]

@@ -58,16 +58,16 @@ class Specimen:
         return resolve(self.candidate, self._task(), Case(self.name, self.dims, 0), self.tunables)
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Extents of one buffer."""
+        """Return the extents of one buffer."""
         return tuple(evaluate(text, self.dims) for text in tensor.shape)
 
     def inputs(self, seed: int = 0) -> dict[str, Array]:
-        """Contents of the inputs; the same seed gives the same values."""
+        """Draw the contents of the inputs; the same seed gives the same values."""
         rng = np.random.default_rng(seed)
         return {t.name: filled(t.fill, self.shape(t), t.dtype, rng, self.dims) for t in self.tensors if t.fill}
 
     def outputs(self) -> list[Tensor]:
-        """The buffers it writes."""
+        """List the buffers it writes."""
         return [t for t in self.tensors if not t.fill]
 
     def _task(self) -> Task:
@@ -101,7 +101,7 @@ class Specimen:
 
 
 def filled(fill: str, shape: tuple[int, ...], dtype: str, rng: np.random.Generator, dims: Mapping[str, int]) -> Array:
-    """Values of one input."""
+    """Draw the values of one input."""
     count = int(np.prod(shape))
     limit = dims.get("limit", count)
     positions: Array = np.arange(count)
@@ -141,7 +141,7 @@ def _vectors(
     limit: int = 0,
     **tunables: int,
 ) -> Specimen:
-    """A kernel over n elements; x and y have n words each unless said otherwise."""
+    """Build a kernel over n elements; x and y have n words each unless said otherwise."""
     tensors: tuple[Tensor, ...] = (Tensor("x", "int32", ("span",), "words") if words else X, Y)
     if fill:
         tensors = (tensors[0], Tensor("at", "int32", ("n",), fill), Y)
@@ -180,7 +180,7 @@ def _gathers(count: int) -> list[Specimen]:
 
 
 def counter_specimens() -> list[Specimen]:
-    """The specimens that `lab_counters` runs both ways; small, because the lab executes every workgroup."""
+    """List the specimens that `lab_counters` runs both ways; small, because the lab executes every workgroup."""
     n, square = 1 << 18, {"rows": 512, "cols": 512}
     ragged, product = {"rows": 300, "cols": 517}, {"rows": 256, "cols": 256, "inner": 128}
     strided = [_vectors(f"load stride {s}", "copy_strided", n // 4, n // 4 * s + 8, STRIDE=s) for s in (2, 3, 8, 32)]

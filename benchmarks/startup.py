@@ -25,7 +25,7 @@ GOALS = {"help": "< 0.5", "check": "< 3.0"}
 
 
 def command(name: str, sample: int, folder: Path) -> list[str]:
-    """The argument list for one sample."""
+    """Build the argument list for one sample."""
     if name == "help":
         return [COMMAND, "--help"]
     kernel = folder / f"softmax_{sample}.hip"
@@ -36,7 +36,7 @@ def command(name: str, sample: int, folder: Path) -> list[str]:
 
 
 def seconds(argv: Sequence[str], folder: Path) -> float:
-    """Wall time of one fresh process; a command that fails ends the benchmark, because its time would mean nothing."""
+    """Measure the wall time of one fresh process; one that fails ends the benchmark: its time would mean nothing."""
     start = time.perf_counter()
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     spent = time.perf_counter() - start
@@ -46,7 +46,7 @@ def seconds(argv: Sequence[str], folder: Path) -> float:
 
 
 def measure(name: str, folder: Path) -> list[Figure]:
-    """The cold run, then the median of `SAMPLES` interleaved with the anchor."""
+    """Measure the cold run, then the median of `SAMPLES` interleaved with the anchor."""
     seconds(NOTHING, folder)
     cold = seconds(command(name, 0, folder), folder)
     values, anchors = [], []

@@ -39,13 +39,13 @@ Row = dict[str, Any]
 
 
 def kernel_task(name: str) -> Task:
-    """A shipped task, or one of those beside the kernels."""
+    """Load a shipped task, or one of those beside the kernels."""
     own = KERNELS / "tasks" / name
     return load_task(own if own.is_dir() else name, TARGET)
 
 
 def kernels(chosen: Sequence[str], *, is_right: bool) -> Iterator[tuple[str, str, str]]:
-    """Task, name and source."""
+    """Yield task, name and source."""
     for folder in sorted(KERNELS.iterdir()):
         if folder.is_dir() and folder.name != "tasks" and (not chosen or folder.name in chosen):
             for file in sorted(folder.glob("*.hip")):
@@ -54,7 +54,7 @@ def kernels(chosen: Sequence[str], *, is_right: bool) -> Iterator[tuple[str, str
 
 
 def judged(judge: GpuEvaluator, task: Task, name: str, source: str) -> Row:
-    """One verdict and its time."""
+    """Return one verdict and its time."""
     began = time.monotonic()
     said = judge.verify(judge.prepare(source, task))
     finding = said.verdict.findings[0] if said.verdict.findings else None
@@ -72,7 +72,7 @@ def judged(judge: GpuEvaluator, task: Task, name: str, source: str) -> Row:
 
 
 def wrong(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
-    """Each wrong kernel so many times, each time as another candidate, whose sweep has a secret of its own."""
+    """Judge each wrong kernel so many times, each time as another candidate, whose sweep has a secret of its own."""
     with tempfile.TemporaryDirectory() as cache:
         judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
         tasks: dict[str, Task] = {}
@@ -84,7 +84,7 @@ def wrong(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
 
 
 def right(verdicts: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
-    """Right kernels in turn, each with a comment of its own, so that each has a sweep of its own."""
+    """Judge right kernels in turn, each with a comment of its own, so that each has a sweep of its own."""
     sources = [(kernel_task(task), name, source) for task, name, source in kernels(chosen, is_right=True)]
     for name in task_names():
         task = load_task(name)
@@ -104,7 +104,7 @@ def right(verdicts: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
 
 
 def alone(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
-    """The sweep of every kernel and nothing else of a verdict, under so many secrets, each in one process."""
+    """Sweep every kernel with nothing else of a verdict, under so many secrets, each in one process."""
     with tempfile.TemporaryDirectory() as cache:
         judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
         for name in chosen or sorted({task for task, _, _ in kernels((), is_right=True)}):
@@ -120,7 +120,7 @@ def alone(secrets: int, ends: float, chosen: Sequence[str]) -> Iterator[Row]:
 
 
 def _swept(judge: GpuEvaluator, task: Task, name: str, source: str, is_right: bool, secrets: int) -> Iterator[Row]:
-    """Rows of one kernel; a fault of its process is its last one."""
+    """Yield the rows of one kernel; a fault of its process is its last one."""
     evaluation, compiled = judge._build(judge.prepare(source, task))
     row: Row = {"task": task.name, "name": name, "is_right": is_right, "accepted": False}
     if compiled is None:
@@ -149,7 +149,7 @@ def _swept(judge: GpuEvaluator, task: Task, name: str, source: str, is_right: bo
 
 
 def timed(turns: int, chosen: Sequence[str]) -> Iterator[Row]:
-    """Verdicts and benchmarks of right kernels; the first of a task computes references that the others share."""
+    """Time verdicts and benchmarks of right kernels; the first of a task computes references that the others share."""
     with tempfile.TemporaryDirectory() as cache:
         judge = GpuEvaluator(load_target(TARGET), Path(cache), 0, rules=Rules(deadline_s=DEADLINE_S))
         for name, kernel, source in kernels(chosen, is_right=True):

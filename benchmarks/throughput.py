@@ -53,7 +53,7 @@ class Busy(threading.Thread):
         self._done = threading.Event()
 
     def run(self) -> None:
-        """Once each 0.2 s; a sample covers the driver's own last period, about as long."""
+        """Sample once each 0.2 s; a sample covers the driver's own last period, about as long."""
         try:
             library, handle = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_void_p()
             if library.nvmlInit_v2() or library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle)):
@@ -82,7 +82,7 @@ def compile_ahead(compiler: GpuCompiler, members: Sequence[Member]) -> None:
 
 
 def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> dict[str, Any]:
-    """The stored part of one verdict."""
+    """Return the stored part of one verdict."""
     verdict = said.verdict
     timed = bool(said.measurements)
     right = verdict.accepted and timed if member.is_right else not verdict.accepted
@@ -184,7 +184,7 @@ def collect(out: Path, limit: int, seconds: float, clients: int) -> int:
 
 
 def figures(stored: Mapping[str, Any]) -> list[Figure]:
-    """Rates, busy shares, and misjudged candidates."""
+    """Give rates, busy shares, and misjudged candidates."""
     from benchmarks.figure import Figure
 
     rows, wall_s = stored["rows"], stored["wall_s"]

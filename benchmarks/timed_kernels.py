@@ -91,7 +91,7 @@ class Bench:
     """One GPU with both modules, the buffers and the flush."""
 
     def __init__(self) -> None:
-        """MachineError when there is no GPU or no compiler."""
+        """Raise MachineError when there is no GPU or no compiler."""
         self.device: Device = Driver(CUDA).device(0)
         made = find_compiler().compile(SOURCE, "timed.cu", "sm_90a")
         if made.cubin is None:
@@ -108,7 +108,7 @@ class Bench:
         self._pool: list[tuple[DeviceEvent, DeviceEvent]] = []
 
     def calls(self, duration: Duration, which: int, n: int, count: int) -> list[Start]:
-        """The kernel of one of the two modules, ready to start on so many sets of buffers."""
+        """Build the kernel of one of the two modules, ready to start on so many sets of buffers."""
         kernel, stride = self._modules[which].kernel(duration.kind), duration.stride_bytes
         made = []
         for index in range(count):
@@ -129,7 +129,7 @@ class Bench:
             self._sweep()
 
     def window_us(self, starts: Sequence[Start], how: str = FLUSH) -> float:
-        """Microseconds a call of one window."""
+        """Measure the microseconds a call of one window."""
         begin, end = self._marks
         self.flush(how)
         begin.record()
@@ -140,7 +140,7 @@ class Bench:
         return end.since_us(begin) / len(starts)
 
     def marks(self, count: int) -> Sequence[tuple[DeviceEvent, DeviceEvent]]:
-        """So many pairs of events."""
+        """Make so many pairs of events."""
         while len(self._pool) < count:
             self._pool.append((self.device.event(), self.device.event()))
         return self._pool[:count]
@@ -153,7 +153,7 @@ class DeviceWindows:
         self._bench, self._calls, self._how = bench, calls, how
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """One window after the other."""
+        """Take one window after the other."""
         return [self._bench.window_us(self._calls[tag], self._how) for tag in order]
 
 
@@ -169,7 +169,7 @@ class Sized:
 
 
 def sets(duration: Duration) -> int:
-    """Calls of a window of it."""
+    """Count the calls of a window of it."""
     return calls_a_window(duration.target_us)
 
 
@@ -190,7 +190,7 @@ def size(bench: Bench, duration: Duration, rng: random.Random) -> Sized:
 
 
 def measured_ratio(bench: Bench, duration: Duration, n: int, other: int, pairs: int, rng: random.Random) -> float:
-    """Time of the second module with the argument `other` over that of the first with n, from pairs of windows."""
+    """Divide the second module's time with the argument `other` by the first's with n, from pairs of windows."""
     source = DeviceWindows(
         bench, {"A": bench.calls(duration, 0, n, sets(duration)), "B": bench.calls(duration, 1, other, sets(duration))}
     )
@@ -199,7 +199,7 @@ def measured_ratio(bench: Bench, duration: Duration, n: int, other: int, pairs: 
 
 
 def _medians(bench: Bench, duration: Duration, points: Sequence[int], calls: int, rounds: int) -> list[float]:
-    """Of windows in turn, in a new order in each round."""
+    """Give medians of windows in turn, in a new order in each round."""
     ready = [bench.calls(duration, 0, p, calls) for p in points]
     taken = np.empty((rounds, len(points)))
     rng = np.random.default_rng(1)

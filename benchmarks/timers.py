@@ -28,7 +28,7 @@ class Timed:
 
 
 def do_bench(bench: Bench, start: Start) -> Timed:
-    """Triton's, at its defaults; what it spends is device time from its first to its last event."""
+    """Time by Triton's, at its defaults; what it spends is device time from its first to its last event."""
     start()
     bench.device.synchronize()
     (begin, end), *_ = bench.marks(1)
@@ -57,7 +57,7 @@ def do_bench(bench: Bench, start: Start) -> Timed:
 
 
 def kernelbench(bench: Bench, start: Start) -> Timed:
-    """KernelBench's; what it spends is wall time."""
+    """Time by KernelBench's; what it spends is wall time."""
     began = time.perf_counter()
     for _ in range(5):
         start()
@@ -77,7 +77,7 @@ def kernelbench(bench: Bench, start: Start) -> Timed:
 
 
 def gpu_mode(bench: Bench, start: Start) -> Timed:
-    """GPU MODE's; what it spends is wall time."""
+    """Time by GPU MODE's; what it spends is wall time."""
     began = time.perf_counter()
     bench.device.synchronize()
     times: list[float] = []

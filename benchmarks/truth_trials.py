@@ -52,7 +52,7 @@ class Trials:
         return self.bench.calls(self.duration, which, n, calls)
 
     def stream(self, calls: int, how: str, pairs: int) -> tuple[list[str], list[float], float]:
-        """Windows of the two modules in pairs of random order; the order, the samples, the wall time of a window."""
+        """Take windows of the two modules in pairs of random order; the order, samples, a window's wall time."""
         source = DeviceWindows(
             self.bench, {tag: self._calls(which, self.sized.n, calls) for which, tag in enumerate("AB")}, how
         )
@@ -63,7 +63,7 @@ class Trials:
         return order, samples, 1e6 * (time.perf_counter() - began) / len(order)
 
     def keep_windows(self) -> None:
-        """The quality of each way to make a window, and a long stream of the one in use."""
+        """Measure the quality of each way to make a window, and a long stream of the one in use."""
         wanted = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
         self.found["ways"] = {
             f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in wanted
@@ -71,7 +71,7 @@ class Trials:
         self.found["stream"] = self.stream(self.calls, FLUSH, STREAM)[1]
 
     def ours(self, rule: Rule, planted: bool) -> None:
-        """One decision by our rule."""
+        """Decide once by our rule."""
         first = self.rng.randrange(2)
         n = self.sized.planted if planted else self.sized.n
         source = DeviceWindows(
@@ -83,7 +83,7 @@ class Trials:
         self._add(planted, OURS, [made.verdict, round(made.ratio, 6), made.windows, round(spent_us)])
 
     def rival(self, name: str, planted: bool) -> None:
-        """The same question to another timer."""
+        """Ask another timer the same question."""
         first = self.rng.randrange(2)
         n = self.sized.planted_single if planted else self.sized.n
         one, two = (
@@ -107,7 +107,7 @@ class Trials:
 
 
 def one_round(trials: Sequence[Trials], number: int) -> None:
-    """Every timer once or more on every kernel; the slow ones not in every round."""
+    """Try every timer once or more on every kernel; the slow ones not in every round."""
     rule = Rule()
     for one in trials:
         often = one.duration.kind == "work"  # the durations of the goals; memory is shown beside them
@@ -124,7 +124,7 @@ def one_round(trials: Sequence[Trials], number: int) -> None:
 
 
 def collect(out: Path, seconds: float) -> int:
-    """Everything, into OUT/measure_truth_h200.json."""
+    """Collect everything, into OUT/measure_truth_h200.json."""
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     bench, rng = Bench(), random.Random(20)
@@ -162,7 +162,7 @@ def collect(out: Path, seconds: float) -> int:
 
 
 def quality(order: Sequence[str], samples: Sequence[float], wall_us: float) -> dict[str, float]:
-    """Of one way to make a window: the noise of a pair and what its place does, in percent; what it costs."""
+    """Rate one way to make a window: the noise of a pair and what its place does, in percent; what it costs."""
     forward, backward = steps(order, samples)
     middles = float(np.median(forward)), float(np.median(backward))
     noise = np.concatenate([forward - middles[0], backward - middles[1]])
@@ -175,7 +175,7 @@ def quality(order: Sequence[str], samples: Sequence[float], wall_us: float) -> d
 
 
 def summary(one: Trials) -> str:
-    """Verdicts of ours, counted."""
+    """Count the verdicts of ours."""
     said = []
     for kind in ("same", "planted"):
         rows = one.found[kind].get(OURS, [])

@@ -28,7 +28,7 @@ class Tuned:
 
 
 def shipped(task: str, seed: str) -> Tuned:
-    """A shipped seed on its task's own benchmark cases."""
+    """Return a shipped seed on its task's own benchmark cases."""
     found = load_task(task, TARGET)
     return Tuned(found.folder / seed, found)
 
@@ -42,7 +42,7 @@ def own(
     peak: str = "fp32_vector",
     eps: float | None = None,
 ) -> Tuned:
-    """A kernel of this folder at one size; `work` is flops and compulsory bytes. Only its time is asked for."""
+    """Build a kernel of this folder at one size; `work` is flops and compulsory bytes. Only its time is asked for."""
 
     def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
         values = {n: rng.standard_normal([evaluate(d, case.dims) for d in shape]) for n, (_, *shape) in inputs.items()}
@@ -82,7 +82,7 @@ _A, _B, _C = ("rows", "inner"), ("inner", "cols"), ("rows", "cols")
 
 
 def tuned_kernels() -> dict[str, Tuned]:
-    """All of them, by the name of their space."""
+    """List all of them, by the name of their space."""
     return {
         "row_softmax": shipped("row_softmax", "seed_tunable.hip"),
         "gemm_registers": own(

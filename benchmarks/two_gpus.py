@@ -50,7 +50,7 @@ CHAIN = BEGIN + (
 
 
 def connected(gpus: int, cache: Path) -> tuple[ClusterLink, ClusterSandbox]:
-    """A cluster of this machine with so many GPUs."""
+    """Start a cluster of this machine with so many GPUs."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("KERNEL_SCIENTIST_")}
     environment = {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     link = ClusterLink(ClusterAddress("", {TARGET: float(gpus)}, environment=environment, log=cache / "ray.log"))
@@ -92,7 +92,7 @@ class Crowd:
 
 
 def chained(sandbox: ClusterSandbox, work: int, number: int) -> Prepared:
-    """A right kernel whose time is that of a chain of so many rounds; each `number` has a text of its own."""
+    """Write a right kernel whose time is that of a chain of so many rounds; each `number` has a text of its own."""
     task = load_task("rms_norm", TARGET)
     source = (task.folder / "seed_tunable.hip").read_text(encoding="utf-8")
     assert BEGIN in source
@@ -101,7 +101,7 @@ def chained(sandbox: ClusterSandbox, work: int, number: int) -> Prepared:
 
 
 def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], crowd: Crowd) -> dict[str, Any]:
-    """The mix, asked for by a crowd."""
+    """Judge the mix, asked for by a crowd."""
     rows: list[dict[str, Any]] = []
     started = time.monotonic()
 
@@ -120,7 +120,7 @@ def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], cr
 
 
 def planted(c: Collection, sandbox: ClusterSandbox, pairs: int, crowd: Crowd) -> list[dict[str, Any]]:
-    """Verdicts on pairs of which one does 1 % more work, and on equal ones."""
+    """Collect verdicts on pairs of which one does 1 % more work, and on equal ones."""
     found: list[dict[str, Any]] = []
     asked = [(sort, i) for i in range(pairs) for sort in ("slower", "faster", "same")]
 
@@ -164,7 +164,7 @@ def collect(out: Path, gpus: int, limit: int, seconds: float) -> int:
 
 
 def figures(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[Figure]:
-    """Rates, their ratio, misjudged candidates, and the planted gain."""
+    """Give rates, their ratio, misjudged candidates, and the planted gain."""
     from benchmarks.figure import Figure
 
     rates = [3600 * len(each["rows"]) / each["wall_s"] for each in (one, two)]

@@ -68,7 +68,7 @@ class Tally:
 
 
 def right_ones() -> list[Subject]:
-    """Twins, each once, seeds and other right kernels."""
+    """List twins, each once, seeds and other right kernels."""
     found = {one.twin: Subject(f"twin of {one.name}", one.twin, one.task, True) for one in exploits("lab")}
     for name in SMALL:
         for path in (*(p for p in small(name).seeds if "h200" not in p.name), *right_kernels(name)):
@@ -78,7 +78,7 @@ def right_ones() -> list[Subject]:
 
 
 def wrong_ones() -> list[Subject]:
-    """Exploits that must be rejected, and mutants beyond the tolerance."""
+    """List exploits that must be rejected, and mutants beyond the tolerance."""
     cheats = [
         Subject(one.name, one.source, one.task, False, tuple(one.tunables.items()))
         for one in exploits("lab")
@@ -89,14 +89,14 @@ def wrong_ones() -> list[Subject]:
 
 
 def varied(source: str, number: int) -> str:
-    """The same kernel as a text and a program that no cache knows."""
+    """Return the same kernel as a text and a program that no cache knows."""
     own = f"static constexpr int variant_of_load = {number};  // one of many\n"
     return source.replace(INCLUDE, INCLUDE + own, 1) if INCLUDE in source else f"{source}\n// variant {number}\n"
 
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many processes that compute and never wait."""
+    """Keep so many processes busy that compute and never wait."""
     running = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
     try:
         yield
@@ -108,7 +108,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
-    """One verdict; what is not as it must be is told at once."""
+    """Give one verdict; what is not as it must be is told at once."""
     begun = time.monotonic()
     row: Row = {"name": subject.name, "is_right": subject.is_right, "again": 0, "wrong": 0, "absent": 0}
     for left in reversed(range(TRIES)):
@@ -132,7 +132,7 @@ def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
 
 
 def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
-    """The sums of one group."""
+    """Sum up one group."""
     mine = [row for row in rows if row["is_right"] == is_right]
     given = [row for row in mine if not row["absent"]]
     return Tally(
@@ -145,7 +145,7 @@ def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
 
 
 def chosen(subjects: Sequence[Subject], number: int, rng: random.Random) -> list[Subject]:
-    """So many of them in random order; all of them, and again from the first, where there are fewer."""
+    """Draw so many of them in random order; all of them, and again from the first, where there are fewer."""
     order = rng.sample(subjects, len(subjects))
     return list(itertools.islice(itertools.cycle(order), number))
 
@@ -174,7 +174,7 @@ def main() -> int:
 
 
 def collected(kept: KeptRows, wanted: argparse.Namespace) -> list[Row]:
-    """The verdicts beside the busy processes."""
+    """Collect the verdicts beside the busy processes."""
     settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
     cores = settings.cores if wanted.workers == 1 else max(1, (os.cpu_count() or 1) // wanted.workers)
@@ -198,7 +198,7 @@ def shown(rows: Sequence[Row], count: int, file: str = "") -> int:
 
 
 def figures(right: Tally, wrong: Tally) -> list[Figure]:
-    """Wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
+    """Give wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
     given = right.given + wrong.given
     asked = given + right.absent + wrong.absent
     seconds = (right.seconds + wrong.seconds) / max(1, given)

@@ -32,7 +32,7 @@ def variants_of(
     rows: Sequence[tuple[int, ...]],
     scalars: Mapping[str, float] | None = None,
 ) -> list[Specimen]:
-    """One specimen a row: values of the tunables `names` of one kernel file, on the same tensors."""
+    """Make one specimen a row: values of the tunables `names` of one kernel file, on the same tensors."""
     made = []
     for values in rows:
         tunables = dict(zip(names, values, strict=True))
@@ -49,7 +49,7 @@ def _seed(
 
 
 def as_float(bits: Array) -> Array:
-    """Bfloat16 as its bits to float32."""
+    """Convert bfloat16 as its bits to float32."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
@@ -71,7 +71,7 @@ def _stencil(inputs: Mapping[str, Array]) -> Array:
 
 
 def softmax() -> Family:
-    """Rows of 4096 f32."""
+    """Describe rows of 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
     rows = [
         (64, 1, 0),
@@ -100,7 +100,7 @@ def softmax() -> Family:
 
 
 def rms() -> Family:
-    """Rows of 4096 bf16."""
+    """Describe rows of 4096 bf16."""
     dims, eps = {"rows": 8192, "cols": 4096}, {"eps": 1e-6}
     tensors = (
         Tensor("x", "uint16", ("rows", "cols"), "bf16"),
@@ -137,7 +137,7 @@ def rms() -> Family:
 
 
 def transpose() -> Family:
-    """4096 x 4096 f32."""
+    """Describe a matrix of 4096 x 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
     blocks = [
         (32, 8, 1),
@@ -162,7 +162,7 @@ def transpose() -> Family:
 
 
 def stencil() -> Family:
-    """Five points on 4096 x 4096 f32."""
+    """Describe five points on 4096 x 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
     rows = [
         (32, 8, 1, 0),
@@ -191,7 +191,7 @@ def stencil() -> Family:
 
 
 def product() -> Family:
-    """2048 x 2048 x 1024 f32."""
+    """Describe a product of 2048 x 2048 x 1024 f32."""
     dims = {"rows": 2048, "cols": 2048, "inner": 1024}
     simple = [(8, 1, 0), (16, 1, 0), (32, 1, 0), (32, 1, 1), (16, 1, 1), (8, 0, 0), (16, 0, 0), (32, 0, 0)]
     blocks = [
@@ -224,5 +224,5 @@ def product() -> Family:
 
 
 def families() -> list[Family]:
-    """All five."""
+    """List all five."""
     return [softmax(), rms(), transpose(), stencil(), product()]

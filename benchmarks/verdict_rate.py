@@ -27,7 +27,7 @@ COMMANDS = {"check": ("check", "tasks/row_softmax/seed.hip", "--task", "row_soft
 
 
 def checkout(commit: str, folder: Path) -> Path:
-    """The files of a commit; a repository without it ends the benchmark."""
+    """Check out the files of a commit; a repository without it ends the benchmark."""
     place = folder / "before"
     for words in (
         ("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(place)),
@@ -40,7 +40,7 @@ def checkout(commit: str, folder: Path) -> Path:
 
 
 def seconds(name: str, root: Path, home: Path) -> float:
-    """Wall time of one fresh process; a command that fails ends the benchmark."""
+    """Measure the wall time of one fresh process; a command that fails ends the benchmark."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
     environment = inherited | {"HOME": str(home), "PYTHONPATH": str(root)}
     where = root if name == "check" else Path(tempfile.mkdtemp(dir=home))
@@ -55,7 +55,7 @@ def seconds(name: str, root: Path, home: Path) -> float:
 
 
 def measure(name: str, states: Sequence[Path], folder: Path) -> Figure:
-    """The medians of both states, run in turns."""
+    """Measure the medians of both states, run in turns."""
     spent: dict[Path, list[float]] = {root: [] for root in states}
     for turn in range(1 + SAMPLES[name]):
         for number, root in enumerate(states):

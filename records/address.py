@@ -9,7 +9,7 @@ _WORDS = ("password", "passwd", "pwd", "token", "key", "secret", "sig", "auth", 
 
 
 def shown_address(url: str) -> str:
-    """The address for people and files: no user, no password, no query, no fragment; the text itself where it has none.
+    """Write the address for people and files: no user, password, query or fragment; the text itself where it has none.
 
     An address that cannot be read is shown by its scheme alone.
     """
@@ -24,7 +24,7 @@ def shown_address(url: str) -> str:
 
 
 def secrets_of(url: str) -> tuple[str, ...]:
-    """The parts of an address that must never be printed or stored: the whole, the password, a key in its query.
+    """List the parts of an address that must never be printed or stored: the whole, the password, a key in its query.
 
     Each as it is written and as it is meant, and user and password as a request's header has them.
     """
@@ -41,5 +41,5 @@ def secrets_of(url: str) -> tuple[str, ...]:
 
 
 def _before_host(url: str) -> str:
-    """User and password as they are written; a slash or a question mark may stand in a careless password."""
+    """Return user and password as they are written; a slash or a question mark may stand in a careless password."""
     return url.partition("://")[2].rpartition("@")[0]

@@ -54,7 +54,7 @@ class Factor:
 
 
 def agreement(pairs: Sequence[Pair]) -> Agreement | None:
-    """The agreement over all pairs; None of none."""
+    """Measure the agreement over all pairs; None of none."""
     if not pairs:
         return None
     ranks = spearman([p.measured_us for p in pairs], [p.predicted_us for p in pairs])
@@ -62,7 +62,7 @@ def agreement(pairs: Sequence[Pair]) -> Agreement | None:
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Rank correlation, ties at their mean rank; None where either has fewer than two values or all are too few."""
+    """Correlate the ranks, ties at their mean; None where either has fewer than two values or all are too few."""
     if len(one) < FEWEST_RANKED or len(set(one)) < 2 or len(set(other)) < 2:
         return None
     left, right = _ranks(one), _ranks(other)
@@ -73,7 +73,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
 
 
 def factors(pairs: Sequence[Pair]) -> tuple[Factor, ...]:
-    """For each binding resource the factor that makes the median of the absolute logarithmic errors least."""
+    """Fit for each binding resource the factor that makes the median of the absolute logarithmic errors least."""
     groups: dict[str, list[float]] = {}
     for pair in pairs:
         groups.setdefault(pair.resource, []).append(math.log(pair.ratio))
@@ -81,12 +81,12 @@ def factors(pairs: Sequence[Pair]) -> tuple[Factor, ...]:
 
 
 def scaled(pairs: Sequence[Pair], found: Mapping[str, float]) -> list[Pair]:
-    """The pairs with their predictions multiplied by the factors of their resources."""
+    """Multiply the predictions of the pairs by the factors of their resources."""
     return [Pair(p.name, p.case, p.measured_us, p.predicted_us * found.get(p.resource, 1.0), p.resource) for p in pairs]
 
 
 def _centre(values: Sequence[float]) -> float:
-    """The middle of the shortest interval that holds more than half of the values: it has the least median distance.
+    """Find the middle of the shortest interval with more than half of the values: it has the least median distance.
 
     Rousseeuw 1984, least median of squares, for a location.
     """

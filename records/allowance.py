@@ -26,15 +26,15 @@ class Allowance:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Self:
-        """The limits among other settings of a run."""
+        """Read the limits among other settings of a run."""
         return cls(**{name: config[name] for name in NAMES if config.get(name) is not None})
 
     def given(self) -> dict[str, int | float]:
-        """The limits that there are, by name."""
+        """Return the limits that there are, by name."""
         return {name: value for name in NAMES if (value := getattr(self, name)) is not None}
 
     def changed(self, events: Iterable[Event]) -> Self:
-        """The limits after all that a run's diary says of them; of each the last word counts."""
+        """Return the limits after all that a run's diary says of them; of each the last word counts."""
         known = dict[str, Any](self.given())
         for event in events:
             if event.kind == ALLOWED:
@@ -54,7 +54,7 @@ WORDS: Mapping[str, str] = {
 
 
 def checked_allowance(asked: Mapping[str, Any]) -> Allowance:
-    """The limits that were asked for; UsageError names the first that is no number from 0 on."""
+    """Check the limits that were asked for; UsageError names the first that is no number from 0 on."""
     found = dict[str, int | float]()
     for name in NAMES:
         value = asked.get(name)
@@ -71,5 +71,5 @@ def checked_allowance(asked: Mapping[str, Any]) -> Allowance:
 
 
 def option_of(name: str) -> str:
-    """A limit's option on the command line."""
+    """Name a limit's option on the command line."""
     return "--" + name.replace("_", "-")

@@ -73,7 +73,7 @@ class ArtefactStore:
             ) from None
 
     def get(self, digest: str) -> bytes:
-        """The stored bytes; LedgerError when they are missing or do not match the digest."""
+        """Return the stored bytes; LedgerError when they are missing or do not match the digest."""
         kept = None if self._ledger is None else self._ledger.artefact(digest)
         try:
             data = self._path(digest).read_bytes() if kept is None else kept
@@ -94,7 +94,7 @@ class ArtefactStore:
         return str(self.folder or (self._ledger and self._ledger.engine.place))
 
     def text(self, digest: str) -> str:
-        """The stored text, from memory where it was stored or read lately."""
+        """Return the stored text, from memory where it was stored or read lately."""
         with self._lock:
             known = self._texts.get(digest)
             if known is not None:
@@ -119,5 +119,5 @@ class ArtefactStore:
 
 
 def path_of(folder: Path, digest: str) -> Path:
-    """The place of content that is a file."""
+    """Return the place of content that is a file."""
     return folder / digest[:2] / digest[2:4] / digest

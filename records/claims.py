@@ -52,7 +52,7 @@ class Claims(Lifecycle):
             db.execute("DELETE FROM claims WHERE key = ? AND purpose = ? AND run_id = ?", (key, purpose, run_id))
 
     def paid_by_other(self, run_id: str, key: str, purpose: str) -> Payer | None:
-        """The other run that paid for a stored verdict; None where it is this one, or where it was asked lately."""
+        """Find the other run that paid for a stored verdict; None where it is this one, or was asked lately."""
         asked = ("payer", run_id, key, purpose)
         if self._known(asked):
             return None
@@ -61,6 +61,6 @@ class Claims(Lifecycle):
         return None if found is None or found.run_id == run_id else found
 
     def payer(self, key: str, purpose: str) -> Payer | None:
-        """The run that paid for a stored verdict, who and when; None where there is none."""
+        """Find the run that paid for a stored verdict, who and when; None where there is none."""
         row = self._row("SELECT run_id, who, at FROM evaluations WHERE key = ? AND purpose = ?", (key, purpose))
         return None if row is None else Payer(*row)

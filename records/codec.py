@@ -39,7 +39,7 @@ def from_plain(kind: type[Record], value: Any) -> Record:
 
 
 def dumps(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
+    """Write canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
     return _CANONICAL.encode(value)
 
 
@@ -49,7 +49,7 @@ def loads(kind: type[Record], text: str) -> Record:
 
 
 def as_stored(record: Record) -> Record:
-    """The record as whoever reads it from the ledger gets it: equal, with its mappings in the order of the text.
+    """Return the record as whoever reads it from the ledger gets it: equal, with its mappings in the text's order.
 
     What is built from a record, a prompt above all, is then the same whether the record was just made or was read.
     """
@@ -58,12 +58,12 @@ def as_stored(record: Record) -> Record:
 
 @cache
 def _field_names(kind: Any) -> tuple[str, ...]:
-    """The fields of a dataclass; none for any other type."""
+    """Name the fields of a dataclass; none for any other type."""
     return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 def _opened(value: Any) -> Any:
-    """One level of a record or a mapping, for the encoder, which takes lists, tuples, dicts and scalars as they are."""
+    """Open one level of a record or mapping, for the encoder, which takes lists, tuples, dicts, scalars as they are."""
     kind: Any = type(value)
     if names := _field_names(kind):
         held: dict[str, Any] = value.__dict__  # of a frozen record: its fields, and what a cached property keeps
@@ -78,7 +78,7 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 @cache
 def _builder(kind: Any) -> Builder | None:
-    """The function from plain values to this type; None where plain values stay as they are."""
+    """Build the function from plain values to this type; None where plain values stay as they are."""
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _of_record(kind)
     origin, args = get_origin(kind), get_args(kind)

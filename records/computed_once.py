@@ -17,12 +17,12 @@ class computed_once(Generic[Value]):
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
-        """`compute` gets the object; what it raises is raised to whoever asks, and the next one tries again."""
+        """Take `compute`, which gets the object; what it raises reaches whoever asks, and the next one tries again."""
         self._compute = compute
         self.__doc__ = compute.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """The class that it is defined in says its name."""
+        """Learn the name from the class that it is defined in."""
         self._name = name
 
     @overload
@@ -32,7 +32,7 @@ class computed_once(Generic[Value]):
     def __get__(self, instance: object, owner: type) -> Value: ...
 
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
-        """The value, which lies in the object's `__dict__` from then on and is found there before this is asked."""
+        """Give the value; it lies in the object's `__dict__` from then on and is found there before this is asked."""
         if instance is None:
             return self
         values, lock = instance.__dict__, f"{self._name}, under way"

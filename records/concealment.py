@@ -16,16 +16,16 @@ _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
 
 def is_open(evaluation: Evaluation, case: str | None, listed: Collection[str] = ()) -> bool:
-    """True where a case, or what belongs to none, may be told of as it is."""
+    """Tell whether a case, or what belongs to none, may be told of as it is."""
     roles = {row.role for row in evaluation.cases if row.name == case}
     return case is None or case in listed or (bool(roles) and "held_out" not in roles)
 
 
 def told(evaluation: Evaluation, case: str | None, text: str, listed: Collection[str] = ()) -> str:
-    """A text about a case, without its numbers where the case is held out."""
+    """Return a text about a case, without its numbers where the case is held out."""
     return text if is_open(evaluation, case, listed) else _NUMBER.sub("#", text)
 
 
 def name_told(evaluation: Evaluation, case: str | None, listed: Collection[str] = ()) -> str | None:
-    """The name of a case, or that it is held out."""
+    """Name a case, or say that it is held out."""
     return case if is_open(evaluation, case, listed) else HELD_OUT

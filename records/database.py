@@ -56,12 +56,12 @@ class Database:
             yield
 
     def _row(self, query: str, named: Sequence[Any] = ()) -> Any:
-        """The first row that this query finds, as a tuple, or None."""
+        """Return the first row that this query finds, as a tuple, or None."""
         rows = self._rows(query, named)
         return rows[0] if rows else None
 
     def _sound(self, table: str, name: str, columns: str, rest: str = "", named: Sequence[Any] = ()) -> list[Any]:
-        """Columns of the rows that the rest of a query finds; LedgerError where one is not as it was written.
+        """Return columns of the rows that the rest of a query finds; LedgerError where one is not as it was written.
 
         `name` is the column by which a message names a row.
         """
@@ -75,12 +75,12 @@ class Database:
         return [tuple(row[:-2]) for row in rows]
 
     def _rows(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
-        """All rows that this query finds."""
+        """Return all rows that this query finds."""
         return self.engine.read(query, named)
 
     @contextlib.contextmanager
     def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[Statements]:
-        """One transaction, or a part of the one that this thread has open, as `Engine.writing` says."""
+        """Open one transaction, or a part of the one that this thread has open, as `Engine.writing` says."""
         with self._lock:
             try:
                 with self.engine.writing(is_synced=is_synced, is_single=is_single) as db:
@@ -103,7 +103,7 @@ class Database:
         return db.execute(query, tuple(given.values())).rowcount > 0
 
     def _known(self, name: tuple[str, ...]) -> Any:
-        """The record of this name where it was read or written lately, else None.
+        """Return the record of this name where it was read or written lately, else None.
 
         Only for records that are written once: one that another process writes later is not missed, because an absence
         is not remembered.

@@ -31,19 +31,19 @@ class Diary(Database):
             return self._insert(db, "events", row)
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
-        """The run's diary from after a number on."""
+        """Read the run's diary from after a number on."""
         rest = "WHERE run_id = ? AND number > ? ORDER BY number"
         rows = self._sound("events", "number", "number, kind, body, at", rest, (run_id, after))
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
 
     def event_of(self, run_id: str, key: str) -> Event | None:
-        """The event that was written under this key, or None."""
+        """Return the event that was written under this key, or None."""
         rest = "WHERE run_id = ? AND key = ?"
         rows = self._sound("events", "number", "number, kind, body, at", rest, (run_id, key))
         return Event(rows[0][0], rows[0][1], json.loads(rows[0][2]), rows[0][3]) if rows else None
 
     def last_event(self, run_id: str = "") -> int:
-        """Number of the last event of a run, or of all runs; 0 before the first one."""
+        """Return the number of the last event of a run, or of all runs; 0 before the first one."""
         query, named = ("WHERE run_id = ?", (run_id,)) if run_id else ("", ())
         (number,) = self._row(f"SELECT coalesce(max(number), 0) FROM events {query}", named)
         return int(number)
@@ -64,7 +64,7 @@ class Diary(Database):
             self._insert(db, "proposals", row)
 
     def proposals(self, run_id: str, generation: int) -> tuple[Proposed, ...]:
-        """All that was proposed for a generation, in the planner's order."""
+        """List all that was proposed for a generation, in the planner's order."""
         rest = "WHERE run_id = ? AND generation = ?"
         rows = self._sound("proposals", "generation", "body", rest, (run_id, generation))
         return tuple(from_plain(Proposed, p) for row in rows for p in json.loads(row[0]))

@@ -8,12 +8,12 @@ CHEAP = frozenset({"compile", "estimate"})  # purposes that a compiler or a mode
 
 
 def must_wait(purpose: str) -> bool:
-    """True for what is dear to make again."""
+    """Tell whether the result is dear to make again."""
     return purpose not in CHEAP
 
 
 def is_conclusion(purpose: str, evaluation: Evaluation) -> bool:
-    """True for an accepted benchmark, which ends its experiment: it is written in one commit with the attempt.
+    """Tell whether this is an accepted benchmark, which ends its experiment: one commit writes it with the attempt.
 
     After a refused one others may take minutes.
     """

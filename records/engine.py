@@ -16,10 +16,10 @@ class StatementResult(Protocol):
         """Rows that it wrote."""
 
     def fetchone(self) -> Any:
-        """The first row as a tuple, or None."""
+        """Fetch the first row as a tuple, or None."""
 
     def fetchall(self) -> list[Any]:
-        """All rows."""
+        """Fetch all rows."""
 
 
 class Statements(Protocol):
@@ -56,32 +56,32 @@ class Engine(Protocol):
         """The expression for the seconds since 1970 by the database's clock."""
 
     def soundness(self, table: str) -> str:
-        """The expression that is 1 for a row of this table that is as it was written, as far as the engine can say."""
+        """Write the expression that is 1 for a row of this table that is as written, as far as the engine can say."""
 
     def unsound(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table that are not as they were written, each with its `rowid`."""
+        """List the rows of a table that are not as they were written, each with its `rowid`."""
 
     def put_aside(self, table: str, rowids: Sequence[int]) -> None:
         """Take rows that are not sound out of a table, whatever its indexes say of them."""
 
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
-        """All rows that a query finds."""
+        """Return all rows that a query finds."""
 
     def writing(self, *, is_synced: bool, is_single: bool) -> AbstractContextManager[Statements]:
-        """One transaction, or a part of the one that this thread has open.
+        """Open one transaction, or a part of the one that this thread has open.
 
         Without `is_synced` the commit reaches the disk with the next one that waits for it. `is_single`: one statement,
         which the database commits itself.
         """
 
     def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """The ledger's tables, each with its columns."""
+        """List the ledger's tables, each with its columns."""
 
     def driving(self, run_id: str) -> AbstractContextManager[None]:
         """Hold a run for this process, as `Lifecycle.driving` says."""
 
     def driver(self, run_id: str) -> int | None:
-        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""
 
     def forbid_writing(self) -> None:
         """Have the database refuse every statement that would write, from now on."""

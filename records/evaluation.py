@@ -40,7 +40,7 @@ FINDING_KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 
 
 def kind_named(name: str) -> FindingKind:
-    """The kind of finding that has this name; ValueError where there is none."""
+    """Return the kind of finding that has this name; ValueError where there is none."""
     return FINDING_KINDS[FINDING_KINDS.index(name)]
 
 
@@ -164,7 +164,7 @@ class HotLine:
     stall_cause: str = ""  # of most of `stall_us`
 
     def title(self, name: str) -> str:
-        """A key in words, with the cause of a stall."""
+        """Write a key in words, with the cause of a stall."""
         cause = f", most by {self.stall_cause}," if name == "stall_us" and self.stall_cause else ""
         return name.replace("_", " ") + cause
 
@@ -221,7 +221,7 @@ class Evaluation:
 
 
 def geomean_us(measurements: tuple[Measurement, ...]) -> float | None:
-    """Weighted geometric mean of times in microseconds; None for an empty tuple."""
+    """Compute the weighted geometric mean of times in microseconds; None for an empty tuple."""
     total = sum(m.weight for m in measurements)
     if not measurements or total <= 0:
         return None
@@ -294,5 +294,5 @@ class Comparison:
 
 
 def comparison_key(challenger: str, incumbent: str) -> str:
-    """SHA-256 over the two evaluation keys, which hold everything that the comparison depends on."""
+    """Compute the SHA-256 over the two evaluation keys, which hold everything that the comparison depends on."""
     return hashlib.sha256(f"compare\0{challenger}\0{incumbent}".encode()).hexdigest()

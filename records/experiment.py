@@ -41,7 +41,7 @@ class Run:
     extensions: tuple[Extension, ...] = ()  # oldest first
 
     def generations_at(self, generation: int, asked: int) -> int:
-        """The total that was in force when this generation began; `asked` is what the run was started with."""
+        """Return the total that was in force when this generation began; `asked` is what the run was started with."""
         return next((e.generations for e in reversed(self.extensions) if e.after < generation), asked)
 
 

@@ -12,7 +12,7 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTT
 
 
 def read_strange(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a file of a stranger: of a regular file itself, never of what a link points to. OSError otherwise.
+    """Read a stranger's file: the bytes of a regular file itself, never of what a link points to. OSError otherwise.
 
     What is looked at and what is read is one open file, whatever is put in its place meanwhile. Its text says what
     stands there instead: a link, a pipe, a device, or more than so many bytes.

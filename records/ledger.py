@@ -45,11 +45,11 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return self._add("experiments", experiment)
 
     def experiment(self, run_id: str, experiment_id: str) -> Experiment | None:
-        """One experiment of a run, or None."""
+        """Return one experiment of a run, or None."""
         return self._one("experiments", Experiment, run_id, experiment_id)
 
     def experiments(self, run_id: str, generation: int | None = None) -> tuple[Experiment, ...]:
-        """The experiments of a run, or of one generation of it, by generation and id."""
+        """List the experiments of a run, or of one generation of it, by generation and id."""
         return tuple(self._all("experiments", Experiment, run_id, generation))
 
     def add_attempt(self, attempt: Attempt) -> Attempt:
@@ -57,12 +57,12 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return self._add("attempts", attempt)
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
-        """One attempt of a run, or None."""
+        """Return one attempt of a run, or None."""
         found = self._one("attempts", Attempt, run_id, attempt_id)
         return None if found is None else self._as_confirmed(found)
 
     def attempts(self, run_id: str, generation: int | None = None) -> tuple[Attempt, ...]:
-        """The attempts of a run, or of one generation of it, by generation, experiment and number."""
+        """List the attempts of a run, or of one generation of it, by generation, experiment and number."""
         found = self._all("attempts", Attempt, run_id, generation)
         return tuple(sorted(map(self._as_confirmed, found), key=_place))
 
@@ -72,7 +72,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return as_confirmed(attempt, self._evaluation(attempt.evaluation_key, "confirm"))
 
     def attempts_like(self, run_id: str, evaluation: Evaluation, by_code: bool) -> tuple[Attempt, ...]:
-        """The run's attempts, duplicates left out, with the same source, or `by_code` with the same device code.
+        """List the run's attempts, duplicates left out, with the same source, or `by_code` with the same device code.
 
         They come in the order of `attempts`. Which of them had the same tunables and launches is for the caller to say.
         """
@@ -113,12 +113,12 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     # Evaluations
 
     def evaluation(self, key: str, purpose: Purpose | None = None) -> Evaluation | None:
-        """The stored result for a key, or None; without a purpose the one that got furthest (never an estimate)."""
+        """Return the stored result for a key, or None; without a purpose what got furthest (never an estimate)."""
         wanted = (purpose,) if purpose else _FINAL_FIRST
         return next((found for p in wanted if (found := self._evaluation(key, p)) is not None), None)
 
     def estimates(self, candidate_id: str) -> tuple[Evaluation, ...]:
-        """Every estimate of a source; for which task, target and tunables each is, its key says."""
+        """List every estimate of a source; for which task, target and tunables each is, its key says."""
         rest = "WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
         rows = self._sound("evaluations", "key", "body", rest, (candidate_id,))
         return tuple(self._decoded(Evaluation, row[0]) for row in rows)
@@ -152,11 +152,11 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     # Comparisons
 
     def comparison(self, key: str) -> Comparison | None:
-        """The stored comparison of a key, or None."""
+        """Return the stored comparison of a key, or None."""
         return self._read(("comparison", key), Comparison, "comparisons", "key", "WHERE key = ?", (key,))
 
     def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
-        """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
+        """List every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
         rows = self._sound("comparisons", "key", "body", "WHERE challenger = ? ORDER BY rowid", (challenger,))
         return tuple(self._decoded(Comparison, row[0]) for row in rows)
 
@@ -178,12 +178,12 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
             self._insert(db, "readings", {**place, "body": dumps(reading)})
 
     def reading(self, run_id: str, place: str) -> PassageReading | None:
-        """The reading at a place, or None."""
+        """Return the reading at a place, or None."""
         rows = self._sound("readings", "place", "body", "WHERE run_id = ? AND place = ?", (run_id, place))
         return self._decoded(PassageReading, rows[0][0]) if rows else None
 
     def readings(self, run_id: str, experiment_id: str | None = None) -> tuple[PassageReading, ...]:
-        """The readings of a run, or of one of its experiments (of its planner for an empty id), oldest first."""
+        """List the readings of a run, or of one of its experiments (of its planner for an empty id), oldest first."""
         rest, named = "WHERE run_id = ?", [run_id]
         if experiment_id is not None:
             rest, named = f"{rest} AND experiment_id = ?", [run_id, experiment_id]
@@ -193,7 +193,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     # Artefacts, for the artefact store
 
     def artefact(self, digest: str) -> bytes | None:
-        """The content stored under a digest, not checked against it; None where there is none."""
+        """Return the content stored under a digest, not checked against it; None where there is none."""
         row = self._row("SELECT content FROM artefacts WHERE digest = ?", (digest,))
         return None if row is None else bytes(row[0])
 
@@ -237,7 +237,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     def _read(
         self, name: tuple[str, ...], kind: type[Record], table: str, key: str, rest: str, named: tuple[str, ...]
     ) -> Record | None:
-        """One record by its key, from memory where it was read lately."""
+        """Read one record by its key, from memory where it was read lately."""
         known: Record | None = self._known(name)
         if known is not None:
             return known
@@ -250,7 +250,7 @@ def _place(attempt: Attempt) -> tuple[int, str, int]:
 
 
 def as_confirmed(attempt: Attempt, confirmation: Evaluation | None) -> Attempt:
-    """The attempt as it stands: one that was accepted and then failed its confirmation is rejected, and has no time."""
+    """Return the attempt as it stands: accepted, then failed in its confirmation, it is rejected and has no time."""
     if attempt.status != "accepted" or confirmation is None or confirmation.verdict.accepted:
         return attempt
     verdict = confirmation.verdict

@@ -33,7 +33,7 @@ class Lifecycle(Diary):
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
     def run(self, run_id: str) -> Run:
-        """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
+        """Return a run by its id or a prefix that only one run has; UsageError when there is none or several."""
         rows = self._sound("runs", "id", _COLUMNS, "WHERE id = ?", (run_id,)) or self._sound(
             "runs", "id", _COLUMNS, "WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
         )
@@ -44,7 +44,7 @@ class Lifecycle(Diary):
         return _run(rows[0])
 
     def runs(self) -> tuple[Run, ...]:
-        """All runs, oldest first."""
+        """List all runs, oldest first."""
         return tuple(_run(row) for row in self._sound("runs", "id", _COLUMNS, "ORDER BY rowid"))
 
     def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
@@ -71,11 +71,11 @@ class Lifecycle(Diary):
         return self.engine.driving(run_id)
 
     def driver(self, run_id: str) -> int | None:
-        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""
         return self.engine.driver(run_id)
 
     def states(self, runs: Sequence[Run]) -> dict[str, RunState]:
-        """The state of each run by its id, as of now: `stopped` where it should be running and nothing drives it."""
+        """Give the state of each run by id, as of now: `stopped` where it should be running and nothing drives it."""
         found = dict[str, RunState]((run.id, run.status) for run in runs)
         free = [name for name, state in found.items() if state == "running" and self.driver(name) is None]
         if free:

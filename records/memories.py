@@ -36,7 +36,7 @@ class Recollection:
 
 
 def recollection_key(kind: MemoryKind, task_digest: str, target: str, time_kind: str, *candidates: str) -> str:
-    """SHA-256 of a finding: its kind, where it holds, and the kernels that it is about."""
+    """Compute the SHA-256 of a finding: its kind, where it holds, and the kernels that it is about."""
     return hashlib.sha256(dumps([kind, task_digest, target, time_kind, *candidates]).encode()).hexdigest()
 
 
@@ -52,13 +52,13 @@ class Memories(Database):
             )
 
     def recollections(self) -> tuple[Recollection, ...]:
-        """All of them, oldest first, the withdrawn ones too; one that is not as it was written is told to nobody."""
+        """List all of them, oldest first, withdrawn ones too; one that is not as it was written is told to nobody."""
         sound = self.engine.soundness("memories")
         rows = self._rows(f"SELECT body, withdrawn, {sound} FROM memories ORDER BY rowid")
         return tuple(replace(loads(Recollection, body), withdrawn=said) for body, said, is_sound in rows if is_sound)
 
     def recollection(self, key: str) -> Recollection:
-        """One by its key or by a prefix that only one has; UsageError when there is none or several."""
+        """Return one by its key or by a prefix that only one has; UsageError when there is none or several."""
         found = [r for r in self.recollections() if key and r.key.startswith(key)]
         if len(found) != 1:
             said = f"{key!r} could be {len(found)} recollections" if found else f"there is no recollection {key!r}"

@@ -22,19 +22,19 @@ _HIDDEN = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Text that every store and every connection takes: no NUL, and a mark for each half of a character."""
+    """Clean text so that every store and connection takes it: no NUL, and a mark for each half of a character."""
     if text.isascii():
         return text.replace("\0", "")
     return _UNUSABLE.sub(lambda found: "" if found.group() == "\0" else HALF, text)
 
 
 def is_whole(text: str) -> bool:
-    """True where cleaning leaves the text as it is."""
+    """Tell whether cleaning leaves the text as it is."""
     return _UNUSABLE.search(text) is None
 
 
 def cleaned_value(value: Any) -> Any:
-    """Plain data with every text cleaned, keys as well."""
+    """Clean every text of plain data, keys as well."""
     if isinstance(value, str):
         return cleaned(value)
     if isinstance(value, dict):
@@ -45,7 +45,7 @@ def cleaned_value(value: Any) -> Any:
 
 
 def decoded(text: str | bytes | bytearray, is_strict: bool = True) -> Any:
-    """JSON from outside as plain data, cleaned; ValueError or RecursionError where it is none."""
+    """Decode JSON from outside as plain data, cleaned; ValueError or RecursionError where it is none."""
     return cleaned_value(json.loads(text, strict=is_strict))
 
 
@@ -57,7 +57,7 @@ def visible(text: str) -> str:
 
 
 def escaped(document: str) -> str:
-    """JSON text whose hidden characters are escapes: whoever reads the text sees them, and a program gets what was."""
+    """Escape hidden characters of JSON text: whoever reads the text sees them, and a program gets what was."""
     return _HIDDEN.sub(lambda found: _escape(ord(found.group())), document)
 
 
@@ -69,7 +69,7 @@ def _escape(code: int) -> str:
 
 
 def visible_value(value: Any) -> Any:
-    """Plain data with every text made visible."""
+    """Make every text of plain data visible."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

@@ -42,12 +42,12 @@ class Payments(Diary):
         self._given_back = threading.Condition()
 
     def call(self, key: str) -> ModelCall | None:
-        """One call by its key."""
+        """Return one call by its key."""
         row = self._row(f"SELECT {_COLUMNS} FROM calls WHERE key = ?", (key,))
         return None if row is None else _call(row)
 
     def calls(self, run_id: str) -> tuple[ModelCall, ...]:
-        """All calls of a run in the order they were first reserved."""
+        """List all calls of a run in the order they were first reserved."""
         rows = self._rows(f"SELECT {_COLUMNS} FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,))
         return tuple(_call(row) for row in rows)
 
@@ -87,14 +87,14 @@ class Payments(Diary):
             self._wait_for_others(call.run_id, until)
 
     def _wait_for_others(self, run_id: str, until: float) -> None:
-        """Until a call of this process has ended, or for a moment; gives up calls of others after the patience."""
+        """Wait until a call of this process has ended, or a moment; gives up others' calls after the patience."""
         with self._given_back:
             self._given_back.wait(LOOK_S)
         if time.monotonic() > until:
             self.abandon(run_id)
 
     def abandon(self, run_id: str) -> float:
-        """Book calls that no thread of this process waits for as lost; the dollars that stay spent for them.
+        """Book calls that no thread of this process waits for as lost; return the dollars that stay spent for them.
 
         For whoever takes a run over: a process that drove it before has died with them.
         """
@@ -111,7 +111,7 @@ class Payments(Diary):
         )
 
     def lose(self, key: str) -> float:
-        """Book a reserved call as lost: it was sent, and nothing says what it cost. The dollars that stay spent.
+        """Book a reserved call as lost: it was sent, its cost unknown. Return the dollars that stay spent.
 
         The key is free again, for the next try.
         """
@@ -188,20 +188,20 @@ class Payments(Diary):
         self._let_go(key)
 
     def lost(self, run_id: str) -> tuple[int, float]:
-        """Calls of a run whose answer was lost, and the dollars that stay spent for them."""
+        """Count the calls of a run whose answer was lost, and the dollars that stay spent for them."""
         query = "SELECT count(*), coalesce(sum(usd), 0.0) FROM calls WHERE run_id = ? AND state = 'lost'"
         found: tuple[int, float] = self._row(query, (run_id,))
         return found
 
     def spend(self, run_id: str) -> Spend:
-        """Cost of the run's calls, answered and lost."""
+        """Sum the cost of the run's calls, answered and lost."""
         with self._lock:
             (reserved,) = self._row(f"{_RESERVED} AND run_id = ?", (run_id,))
             settled: tuple[int, int, int, float] = self._row(SETTLED, (run_id,)) or (0, 0, 0, 0.0)
             return Spend(*settled, reserved)
 
     def paid_usd(self, run_id: str) -> float:
-        """USD of the answered and the lost calls, for the process that drives the run: it alone adds to them."""
+        """Sum the USD of answered and lost calls, for the process that drives the run: it alone adds to them."""
         with self._lock:
             if run_id not in self._paid_usd:
                 found = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))

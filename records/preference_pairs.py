@@ -30,14 +30,14 @@ class Preference:
 
 
 def tier(attempt: Attempt, evaluation: Evaluation | None) -> int | None:
-    """The tier of an outcome; None where nothing was judged, as for a duplicate."""
+    """Return the tier of an outcome; None where nothing was judged, as for a duplicate."""
     if evaluation is None or attempt.status == "duplicate":
         return None
     return RIGHT if evaluation.verdict.accepted and evaluation.geomean_us else TIERS[evaluation.verdict.stage]
 
 
 def preferences(attempts: Sequence[Attempt], known: Mapping[str, Evaluation]) -> Iterator[Preference]:
-    """The pairs of a run's attempts that have one parent, in the order of their making; `known` by evaluation key."""
+    """Yield the pairs of a run's attempts that have one parent, in order of making; `known` by evaluation key."""
     judged = [(a, known.get(a.evaluation_key)) for a in attempts if a.generation]
     rated = [(a, e, t) for a, e in judged if e is not None and (t := tier(a, e)) is not None]
     for (one, mine, high), (other, theirs, low) in combinations(rated, 2):

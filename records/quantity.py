@@ -9,22 +9,22 @@ Value = TypeVar("Value")
 
 
 def given(value: Value | None, instead: Value) -> Value:
-    """The value where there is one, also where it is 0."""
+    """Return the value where there is one, also where it is 0."""
     return instead if value is None else value
 
 
 def known(amount: float) -> float | None:
-    """The amount; None for the 0 that stands for one that is not known."""
+    """Return the amount; None for the 0 that stands for one that is not known."""
     return amount if amount > 0 else None
 
 
 def counted(many: int, noun: str, plural: str = "") -> str:
-    """`1 case`, `2 cases`; `plural` where an s does not make it."""
+    """Write `1 case`, `2 cases`; `plural` where an s does not make it."""
     return f"{many} {noun if many == 1 else plural or noun + 's'}"
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """The number with so many significant digits and never an exponent: a column of one unit can be read down."""
+    """Write the number with so many significant digits and never an exponent: a column of one unit can be read down."""
     if not math.isfinite(value):
         return str(value)
     rounded = f"{value:.{digits - 1}e}"

@@ -29,7 +29,7 @@ class Timed(Protocol):
 
 
 def by_level(new: Evaluation, old: Evaluation) -> bool | None:
-    """True where the new time is below the old one; None where measured levels are too close to decide.
+    """Tell whether the new time is below the old one; None where measured levels are too close to decide.
 
     Times of two kinds are never compared. A predicted time has no noise: there `is_shorter` decides.
     """
@@ -41,14 +41,14 @@ def by_level(new: Evaluation, old: Evaluation) -> bool | None:
 
 
 def is_shorter(new: Timed, old: Timed) -> bool:
-    """True where a predicted time is shorter by the least gain, and by more than the clock's error."""
+    """Tell whether a predicted time is shorter by the least gain, and by more than the clock's error."""
     if not new.geomean_us or not old.geomean_us or new.time_kind != old.time_kind:
         return False
     return old.geomean_us >= new.geomean_us * (1 + LEAST_GAIN) and not ties(new, old)
 
 
 def ties(one: Timed, other: Timed) -> bool:
-    """True for two predicted times within the clock's error of each other; never where that error is not known.
+    """Tell whether two predicted times are within the clock's error of each other; never where that is unknown.
 
     The error is that of a ratio already: kernels of one task share most of what the model has wrong.
     """
@@ -58,41 +58,41 @@ def ties(one: Timed, other: Timed) -> bool:
 
 
 def is_within(one_us: float | None, other_us: float | None, error: float) -> bool:
-    """True where the longer of two times is longer by no more than this relative error."""
+    """Tell whether the longer of two times is longer by no more than this relative error."""
     if not one_us or not other_us or error <= 0:
         return False
     return max(one_us, other_us) <= min(one_us, other_us) * (1 + error)
 
 
 def ratio_error(one: Timed, other: Timed) -> float:
-    """Relative error of the ratio of two predicted times: the larger one where their records differ."""
+    """Return the relative error of the ratio of two predicted times: the larger one where their records differ."""
     return max(one.time_error, other.time_error)
 
 
 def is_slight(gain_pct: float, error: float) -> bool:
-    """True for a gain or a loss, in percent of the speed, within this relative error of nothing."""
+    """Tell whether a gain or a loss, in percent of the speed, is within this relative error of nothing."""
     return is_within(1.0, 1.0 + gain_pct / 100, error)
 
 
 def tie_text(error: float) -> str:
-    """A tie in words."""
+    """Write a tie in words."""
     return f"equal within the clock's error of {100 * error:.2g} %"
 
 
 def by_interval(new: tuple[float, float], old: tuple[float, float]) -> bool | None:
-    """The same for two measured intervals."""
+    """Tell the same of two measured intervals."""
     if new[1] * FAR_APART < old[0]:
         return True
     return False if old[1] * FAR_APART < new[0] else None
 
 
 def interval_of(evaluation: Evaluation) -> tuple[float, float]:
-    """Geometric means of both ends of the confidence intervals."""
+    """Compute the geometric means of both ends of the confidence intervals."""
     return mean_of(evaluation, "ci_low_us"), mean_of(evaluation, "ci_high_us")
 
 
 def mean_of(evaluation: Evaluation, name: str) -> float:
-    """Weighted geometric mean of one figure of the measurements; 0 where one of them is not positive."""
+    """Compute the weighted geometric mean of one of the measurements' figures; 0 where one is not positive."""
     values = [(getattr(m, name), m.weight) for m in evaluation.measurements]
     if any(value <= 0 for value, _ in values):
         return 0.0
@@ -102,7 +102,7 @@ def mean_of(evaluation: Evaluation, name: str) -> float:
 def contrast_of(
     weights: Mapping[str, float], cases: Sequence[CaseComparison], delta: float
 ) -> tuple[Contrast, float, float, float]:
-    """Verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
+    """Give verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
 
     The ends hold together with more confidence than each alone, so the interval is a cautious one.
     """

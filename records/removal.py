@@ -48,7 +48,7 @@ class Removal(Database):
 def _digests(
     db: Statements, tables: Mapping[str, Sequence[str]], run_id: str = "", column: str = "run_id"
 ) -> Iterator[str]:
-    """Every digest in the texts of a run's rows, or of all."""
+    """Yield every digest in the texts of a run's rows, or of all."""
     for table, columns in tables.items():
         where, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
         for row in db.execute(f"SELECT {', '.join(columns)} FROM {table} {where}", values).fetchall():
@@ -56,7 +56,7 @@ def _digests(
 
 
 def digests_in(row: Sequence[Any]) -> Iterator[str]:
-    """Every digest in the texts of a row; keys look the same."""
+    """Yield every digest in the texts of a row; keys look the same."""
     for value in row:
         if isinstance(value, str):
             yield from _DIGEST.findall(value)

@@ -30,7 +30,7 @@ class RunMeter:
     def __init__(
         self, ledger: Ledger, run_id: str, asked: Allowance, has_gpu: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`asked`: limits that the run was begun with; what was allowed later is in its diary. Nothing is read yet."""
+        """Take the limits `asked` at the beginning; what was allowed later is in the diary. Nothing is read yet."""
         self._ledger, self._run_id, self._asked, self._has_gpu, self._clock = ledger, run_id, asked, has_gpu, clock
         self._lock = threading.Lock()
         self._allowance: Allowance | None = None
@@ -61,7 +61,7 @@ class RunMeter:
             self._allowance = Allowance.of({**self._read().given(), **more})
 
     def used(self) -> dict[str, float]:
-        """Amounts that the run has used, by the names of limits."""
+        """Return the amounts that the run has used, by the names of limits."""
         spend = self._ledger.spend(self._run_id)
         with self._lock:
             self._read()
@@ -75,13 +75,13 @@ class RunMeter:
             }
 
     def check(self, is_verifying: bool = False) -> None:
-        """LimitReached where the run's time is used up: all of it for who verifies, else all but the part kept."""
+        """Raise LimitReached where the run's time is used up: all of it for who verifies, else all but a kept part."""
         with self._lock:
             self._refuse("max_wall_seconds", self._wall(), is_verifying)
 
     @contextlib.contextmanager
     def judging(self, purpose: str) -> Iterator[Callable[[float], None]]:
-        """One evaluation or comparison, which reports its seconds; LimitReached before it where a limit has no room."""
+        """Count an evaluation or comparison, which reports its seconds; LimitReached before where no room is left."""
         is_verifying, needs_gpu = purpose in VERIFYING, self._has_gpu and purpose != "compile"
 
         def worked(seconds: float) -> None:
@@ -103,7 +103,7 @@ class RunMeter:
 
     @contextlib.contextmanager
     def driving(self) -> Iterator[None]:
-        """The time in which a process drives the run. What an earlier one had sent when it died is lost."""
+        """Count the time in which a process drives the run. What an earlier one had sent when it died is lost."""
         with self._lock:
             self._read()
             self._ledger.event(self._run_id, DRIVING, {}, is_synced=False)
@@ -118,7 +118,7 @@ class RunMeter:
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
     def told(self, name: str) -> str:
-        """A sentence on a limit that was met."""
+        """Write a sentence on a limit that was met."""
         most = getattr(self.allowance, name, None)
         return f"the limit {name} was met" if most is None else _told(name, most, self.used()[name])
 
@@ -144,13 +144,13 @@ def _told(name: str, most: float, used: float) -> str:
 
 
 def kept_of(name: str, most: float) -> float:
-    """The part of a limit that is kept to verify what was found."""
+    """Return the part of a limit that is kept to verify what was found."""
     share = min(KEPT * most, MOST_KEPT.get(name, 0.0))
     return -(-share // 1) if name == "max_evaluations" else share
 
 
 def wall_seconds(events: tuple[Event, ...]) -> float:
-    """Seconds that a run was driven, by its diary; a drive that was killed lasted until its last event."""
+    """Sum the seconds that a run was driven, by its diary; a drive that was killed lasted until its last event."""
     total, began, last = 0.0, None, None
     for event in events:
         at = datetime.fromisoformat(event.at)

@@ -211,12 +211,12 @@ def write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; errors of Python's own module have none."""
+    """Return SQLite's primary result code; errors of Python's own module have none."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def explain(error: sqlite3.Error, path: Path) -> str:
-    """One sentence for a person, chosen by SQLite's result code."""
+    """Write one sentence for a person, chosen by SQLite's result code."""
     text = str(error)
     code = _code(error)
     if code in _IN_USE:

@@ -27,7 +27,7 @@ _own: dict[Path, tuple[int, int]] = {}  # the process that made it, for forks ha
 
 
 def make(kind: str) -> Path:
-    """A new folder in the system's temporary place. OSError."""
+    """Make a new folder in the system's temporary place. OSError."""
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}-"))
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -37,7 +37,7 @@ def make(kind: str) -> Path:
 
 
 def make_in(parent: Path, prefix: str | None = None) -> Path:
-    """A new folder in another place, where somebody else removes what killed processes leave. OSError."""
+    """Make a new folder in another place, where somebody else removes what killed processes leave. OSError."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     _own[folder] = os.getpid(), -1
     return folder

@@ -18,7 +18,7 @@ _BYTES = 16  # half of what names an artefact, so that no seal is taken for the 
 
 
 def seal_of(table: str, *values: Any) -> str:
-    """The digest over a row's values with their types and lengths, in hex."""
+    """Compute the digest over a row's values with their types and lengths, in hex."""
     made = hashlib.blake2b(table.encode(), digest_size=_BYTES)
     for value in values:
         kind, data = _told(value)
@@ -37,13 +37,13 @@ def _told(value: Any) -> tuple[bytes, bytes]:
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    """The columns under the seal: all that are stored, but the seal itself."""
+    """List the columns under the seal: all that are stored, but the seal itself."""
     found = connection.execute(f"PRAGMA table_info({table})").fetchall()  # computed ones are not listed
     return tuple(row[1] for row in found if row[1] != COLUMN)
 
 
 def soundness(connection: sqlite3.Connection, table: str, of: str = "") -> str:
-    """The expression that is 1 for a row whose seal fits, 0 for another; `of` is `NEW.` or `OLD.` in a trigger."""
+    """Write the expression that is 1 for a row whose seal fits, else 0; `of` is `NEW.` or `OLD.` in a trigger."""
     return f"({of}{COLUMN} IS {_expression(columns_of(connection, table), table, of)})"
 
 
@@ -73,7 +73,7 @@ def install(connection: sqlite3.Connection, tables: Iterable[str]) -> None:
 
 
 def unsound(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """The rows of a table whose seal does not fit, each with its `rowid`."""
+    """List the rows of a table whose seal does not fit, each with its `rowid`."""
     names = ("rowid", *columns_of(connection, table))
     query = f"SELECT {', '.join(names)} FROM {table} WHERE NOT {soundness(connection, table)}"
     return [dict(zip(names, row, strict=True)) for row in connection.execute(query)]

@@ -43,7 +43,7 @@ class Soundness(Database):
     """The part of the ledger that knows which of its rows can be believed."""
 
     def damaged(self, run_id: str) -> tuple[DamagedRow, ...]:
-        """The damaged rows that are of this run, or of nobody that the row still names."""
+        """List the damaged rows that are of this run, or of nobody that the row still names."""
         known = {str(row[0]) for row in self._rows("SELECT id FROM runs")}
         found = []
         for table in self.engine.tables():

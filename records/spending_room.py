@@ -22,7 +22,7 @@ class SpendingRoom:
     """The place that the limits of a run leave for one more call, within a transaction."""
 
     def __init__(self, db: Statements, call: ModelCall, most: Allowance) -> None:
-        """`call` itself is not counted."""
+        """Count what the run holds and has spent, but for `call` itself."""
         settled = db.execute(SETTLED, (call.run_id,)).fetchone()
         calls, prompt, completion, usd = (0, 0, 0, 0.0) if settled is None else settled
         rows = db.execute(HELD, (call.run_id, call.key)).fetchall()
@@ -34,7 +34,7 @@ class SpendingRoom:
         }
 
     def fitted(self, call: ModelCall, least: ModelCall) -> ModelCall | None:
-        """The call where it fits; where it never will, the largest between it and `least` that fits; else None."""
+        """Return the call where it fits; where it never will, the largest from `least` to it that fits; else None."""
         now, later = self._share(call, least, is_later=False), self._share(call, least, is_later=True)
         if now >= 1.0:
             return replace(call, state="reserved", reply=None)
@@ -47,7 +47,7 @@ class SpendingRoom:
         return replace(call, state="reserved", reply=None, reserved_usd=usd, usage=usage)
 
     def _share(self, call: ModelCall, least: ModelCall, is_later: bool) -> float:
-        """The part of the way from `least` to `call` fits, at most 1; below 0 where not even `least` does.
+        """Return how much of the way from `least` to `call` fits, at most 1; below 0 where not even `least` does.
 
         `is_later`: once the calls in flight have given back all they hold.
         """

@@ -55,14 +55,14 @@ class SqliteFile:
             self.connection.execute("VACUUM")
 
     def soundness(self, table: str) -> str:
-        """The comparison of a row with its seal; always true for a table without seals."""
+        """Write the comparison of a row with its seal; always true for a table without seals."""
         if table not in self._soundness:
             with self.lock:
                 self._soundness[table] = soundness(self.connection, table) if table not in UNSEALED else "1"
         return self._soundness[table]
 
     def unsound(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table whose seal does not fit, each with its `rowid`."""
+        """List the rows of a table whose seal does not fit, each with its `rowid`."""
         if table in UNSEALED:
             return []
         with self.lock:
@@ -85,7 +85,7 @@ class SqliteFile:
                 db.execute(sql)
 
     def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
-        """All rows that a query finds."""
+        """Return all rows that a query finds."""
         with self.lock:
             try:
                 return self.connection.execute(query, named).fetchall()
@@ -94,7 +94,7 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def writing(self, *, is_synced: bool, is_single: bool) -> Iterator[sqlite3.Connection]:
-        """One transaction, or a part of the one that this thread has open; `is_single` is one statement.
+        """Open one transaction, or a part of the one that this thread has open; `is_single` is one statement.
 
         SQLite commits that one itself: each further one is a chance for another thread to take the interpreter.
         """
@@ -125,7 +125,7 @@ class SqliteFile:
                 raise LedgerError(explain(error, self.path)) from None
 
     def tables(self) -> Mapping[str, tuple[str, ...]]:
-        """The ledger's tables, each with its columns; those that are computed and the seals are left out."""
+        """List the ledger's tables, each with its columns; those that are computed and the seals are left out."""
         names = [row[0] for row in self.read("SELECT name FROM sqlite_master WHERE type = 'table'")]
         kept = [name for name in names if not name.startswith("sqlite_")]
         columns = {name: [row[1] for row in self.read(f"PRAGMA table_info({name})")] for name in kept}
@@ -153,7 +153,7 @@ class SqliteFile:
             yield
 
     def driver(self, run_id: str) -> int | None:
-        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        """Find the process that drives a run; 0 where this one cannot see it, None where there is none."""
         try:
             file = self._lock_file(run_id).open(encoding="utf-8")
         except OSError:

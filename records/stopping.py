@@ -15,7 +15,7 @@ _ASKED = threading.Event()  # by a signal, which comes to the process and not to
 
 @contextmanager
 def stoppable(tell: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """The first signal is a KeyboardInterrupt, told by `tell`; a second one ends the process at once."""
+    """Turn the first signal into a KeyboardInterrupt, told by `tell`; a second one ends the process at once."""
     asked = False
 
     def stop(number: int, frame: object) -> None:

@@ -16,7 +16,7 @@ DIGITS = 40  # no integer of a plan or a task has more
 
 
 def read(text: str) -> dict[str, Any]:
-    """The table, or what is wrong with the text."""
+    """Read the table, or tell what is wrong with the text."""
     try:
         table = tomllib.loads(text)
         _check(table, DEPTH)

@@ -36,14 +36,14 @@ class TomlProcess:
     """Reads texts one after another. Safe for threads."""
 
     def __init__(self, cpu_s: float = CPU_S, memory_bytes: int = MEMORY_BYTES) -> None:
-        """`cpu_s` is for one text, `memory_bytes` of address space."""
+        """Take limits: `cpu_s` is for one text, `memory_bytes` of address space."""
         self._cpu_s, self._memory = cpu_s, memory_bytes
         self._child: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()  # a fork has a process of its own
         self._turn = threading.Lock()
 
     def read(self, text: str) -> dict[str, Any]:
-        """`table` with the contents, or `error` with what is wrong, and sometimes its `line`."""
+        """Return `table` with the contents, or `error` with what is wrong, and sometimes its `line`."""
         if found := _LONG_KEY.search(text):
             return {"error": "a key of too many parts", "line": text.count("\n", 0, found.start()) + 1}
         with self._turn:
@@ -67,7 +67,7 @@ class TomlProcess:
             self._end()
 
     def _ask(self, text: str) -> dict[str, Any] | None:
-        """The answer; None where the process has ended over it."""
+        """Ask for the answer; None where the process has ended over it."""
         child, data = self._started(), text.encode("utf-8", errors="replace")
         try:
             limit = math.ceil(_cpu_seconds(child.pid) + self._cpu_s)
@@ -129,14 +129,14 @@ def _close(stream: IO[bytes]) -> None:
 
 
 def _cpu_seconds(pid: int) -> float:
-    """CPU time that a process has used."""
+    """Read the CPU time that a process has used."""
     words = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @cache
 def toml_process() -> TomlProcess:
-    """The one of this process; it ends with it."""
+    """Return the one of this process; it ends with it."""
     made = TomlProcess()
     atexit.register(made.close)
     return made

@@ -83,7 +83,7 @@ def _run_of(ledger: Ledger, run_id: str) -> Row:
 
 
 def _own(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
-    """The rows of the run's own tables, in the order they were written."""
+    """Read the rows of the run's own tables, in the order they were written."""
     found = {}
     for table, columns in _OWN.items():
         order = {"events": " ORDER BY number", "spends": ""}.get(table, " ORDER BY rowid")
@@ -93,7 +93,7 @@ def _own(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
 
 
 def _resting(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
-    """The rows of shared tables that the run paid for, or that its attempts rest on."""
+    """Read the rows of shared tables that the run paid for, or that its attempts rest on."""
     keys = {a.evaluation_key for a in ledger.attempts(run_id)}
     by = {"evaluations": "key", "comparisons": "challenger"}
     found: dict[str, list[Row]] = {}
@@ -107,7 +107,7 @@ def _resting(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
 
 
 def _is_kept(texts: ArtefactStore, digest: str) -> bool:
-    """True where a digest is that of an artefact; keys look the same."""
+    """Tell whether a digest is that of an artefact; keys look the same."""
     with suppress(LedgerError):
         texts.get(digest)
         return True
@@ -167,5 +167,5 @@ def _write(ledger: Ledger, db: Statements, table: str, rows: Sequence[Mapping[st
 
 
 def _digest(rows: Sequence[Any]) -> str:
-    """SHA-256 over rows in any order."""
+    """Compute the SHA-256 over rows in any order."""
     return hashlib.sha256("\n".join(sorted(dumps(row) for row in rows)).encode()).hexdigest()

@@ -12,7 +12,7 @@ class Worked(Database):
     """The part of the ledger that counts evaluations."""
 
     def worked(self, run_id: str) -> tuple[int, float]:
-        """Evaluations and comparisons made for a run, and the seconds of those that may have needed a GPU."""
+        """Count the evaluations and comparisons made for a run, and the seconds of those that may have needed a GPU."""
         rows = self._rows("SELECT purpose, body FROM evaluations WHERE run_id = ?", (run_id,))
         asked = [self._decoded(Evaluation, body).seconds for purpose, body in rows if purpose != "compile"]
         turns = self._rows("SELECT body FROM comparisons WHERE run_id = ?", (run_id,))

@@ -42,7 +42,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> list[list[Any]]:
 
 
 def read_arrays(path: Path, rows: object) -> dict[str, Array]:
-    """The arrays of a file, as its rows say; ValueError for anything that is not exactly that, OSError as it comes."""
+    """Read the arrays of a file, as its rows say; ValueError for what is not exactly that, OSError as it comes."""
     described = [_row(row) for row in rows] if isinstance(rows, list) and len(rows) <= MOST_ARRAYS else None
     if described is None:
         raise ValueError("its arrays are not described")

@@ -16,7 +16,7 @@ MOST_SEEDS = 16
 
 
 def read_scalars(table: Table) -> tuple[ScalarSpec, ...]:
-    """The `[scalars]` of a task; one without a value has a value in each case."""
+    """Read the `[scalars]` of a task; one without a value has a value in each case."""
     specs = []
     for name in list(table.left):
         if not NAME.fullmatch(name):
@@ -40,7 +40,7 @@ def _check_value(table: Table, key: str, dtype: str, value: Any) -> None:
 def read_cases(
     tables: list[Table], role: CaseRole, scalars: Sequence[ScalarSpec], inputs: Sequence[TensorSpec]
 ) -> tuple[Case, ...]:
-    """The cases of one role; each of the seeds of a table makes one."""
+    """Read the cases of one role; each of the seeds of a table makes one."""
     cases: dict[str, Case] = {}
     for table in tables:
         weight = table.number("weight", 1.0)
@@ -65,7 +65,7 @@ def read_cases(
 
 
 def _seeds(table: Table) -> list[int]:
-    """The seeds of a case, none where it has none of its own."""
+    """Read the seeds of a case, none where it has none of its own."""
     if "seed" in table.left:
         if "seeds" in table.left:
             table.wrong("seeds", "stands beside 'seed'; give one of them")
@@ -97,10 +97,10 @@ def _values(table: Table, scalars: Sequence[ScalarSpec]) -> dict[str, float | in
 
 
 def case_name(dims: Mapping[str, int]) -> str:
-    """`rows=7,cols=1000`."""
+    """Write `rows=7,cols=1000`."""
     return ",".join(f"{key}={value}" for key, value in dims.items())
 
 
 def derived_seed(name: str) -> int:
-    """The default seed of a case: 32 bits that depend on its dims only."""
+    """Derive the default seed of a case: 32 bits that depend on its dims only."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")

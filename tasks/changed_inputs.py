@@ -38,7 +38,7 @@ Make = Callable[[Array, Rng], Array]
 
 
 def planted(x: Array, rng: Rng) -> Array:
-    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
+    """Plant zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
 
     No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
     the task puts together has elements for whose errors the task's tolerance does not stand.
@@ -94,7 +94,7 @@ def _zeros(x: Array, rng: Rng) -> Array:
 
 
 def _denormal(x: Array, rng: Rng) -> Array:
-    """Some values of either sign below the least that has the type's full precision."""
+    """Put some values of either sign below the least that has the type's full precision."""
     if not is_float(x.dtype):
         return x
     size = np.asarray(smallest_normal(x.dtype) / 4, x.dtype)
@@ -115,7 +115,7 @@ def _one_value(x: Array, rng: Rng) -> Array:
 
 
 def _sorted(x: Array, rng: Rng) -> Array:
-    """Each line ascending or descending."""
+    """Sort each line ascending or descending."""
     if not x.ndim:
         return x
     order = np.argsort(to_float64(x), axis=-1)
@@ -124,7 +124,7 @@ def _sorted(x: Array, rng: Rng) -> Array:
 
 
 def _near(x: Array, rng: Rng) -> Array:
-    """Values of each line that hardly differ."""
+    """Make values of each line that hardly differ."""
     if not x.ndim:
         return x
     apart = 1 + rng.uniform(-NEAR, NEAR, x.shape)
@@ -132,7 +132,7 @@ def _near(x: Array, rng: Rng) -> Array:
 
 
 def _gathered(x: Array, rng: Rng) -> Array:
-    """The values of each line in an order in which the largest stand side by side, or apart by powers of two or waves.
+    """Order the values of each line so that the largest stand side by side, or apart by powers of two or waves.
 
     Whoever deals the places of a line to lanes, in turn or in parts, has one lane with all the largest ones.
     """
@@ -156,18 +156,18 @@ def _gathered(x: Array, rng: Rng) -> Array:
 
 
 def not_finite(x: Array, rng: Rng) -> Array:
-    """Infinities and what is no number among what was drawn."""
+    """Put infinities and what is no number among what was drawn."""
     kinds = rng.choice(np.array([np.inf, -np.inf, np.nan]), x.shape).astype(x.dtype)
     return np.where(rng.random(x.shape) < FAR, kinds, x)
 
 
 def _permuted(x: Array, rng: Rng) -> Array:
-    """The values of each line in another order."""
+    """Put the values of each line into another order."""
     return rng.permuted(x, axis=-1) if x.ndim else x
 
 
 def _repeated(x: Array, rng: Rng) -> Array:
-    """Along one axis half of the places hold what stands at another one, or its negative: rows, columns or values."""
+    """Let half of the places along one axis hold what stands at another, or its negative: rows, columns or values."""
     axes = [axis for axis, size in enumerate(x.shape) if size > 1]
     if not axes:
         return x
@@ -182,7 +182,7 @@ def _repeated(x: Array, rng: Rng) -> Array:
 
 
 def _few_differ(x: Array, rng: Rng) -> Array:
-    """Along one axis all places hold what stands at one of them, but for one value at least and a few more."""
+    """Let all places along one axis hold what stands at one of them, but for one value at least and a few more."""
     axes = [axis for axis, size in enumerate(x.shape) if size > 1]
     if not axes:
         return x
@@ -195,12 +195,12 @@ def _few_differ(x: Array, rng: Rng) -> Array:
 
 
 def _outliers(x: Array, rng: Rng) -> Array:
-    """In each line one value 16 to 64 times as large as drawn: in every third the last one."""
+    """Make in each line one value 16 to 64 times as large as drawn: in every third the last one."""
     return _with_outlier(x, rng, 16, 64)
 
 
 def _far_outliers(x: Array, rng: Rng) -> Array:
-    """In each line one value up to 65,536 times as large as drawn."""
+    """Make in each line one value up to 65,536 times as large as drawn."""
     return _with_outlier(x, rng, *FAR_OUT)
 
 
@@ -217,7 +217,7 @@ def _with_outlier(x: Array, rng: Rng, least: float, most: float) -> Array:
 
 
 def _far_apart(x: Array, rng: Rng) -> Array:
-    """Some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn.
+    """Make some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn.
 
     A single line is one or the other, so that nothing but such values is met.
     """
@@ -232,7 +232,7 @@ def _far_apart(x: Array, rng: Rng) -> Array:
 
 
 def peaked(factor: float) -> Make:
-    """Of each line the largest value this many times as large, however much larger a draw of more elements may be."""
+    """Make each line's largest value this many times as large, however much larger a draw of more elements may be."""
     return lambda x, rng: _peaked(x, factor)
 
 
@@ -248,7 +248,7 @@ def _peaked(x: Array, factor: float) -> Array:
 
 
 def _extremes(x: Array, rng: Rng) -> Array:
-    """Values at both ends of float32's range, denormal ones and zeros among what was drawn.
+    """Put values at both ends of float32's range, denormal ones and zeros among what was drawn.
 
     Some lines lie far below, some hold nothing that is larger than a denormal number.
     """

@@ -138,7 +138,7 @@ def _plain_score(
     slack: Array | None,
     beside: tuple[Array, Array] | None,
 ) -> float | None:
-    """The score of an output of which everything is finite; None where something is not, or is beyond the gate.
+    """Score an output of which everything is finite; None where something is not, or is beyond the gate.
 
     What `_judge` computes, without the arrays that only a wrong output needs: those take most of its time.
     """
@@ -159,14 +159,14 @@ def _plain_score(
 
 
 def _distance(values: Array, want: Array) -> Array:
-    """Absolute differences in float64; types that NumPy itself has are converted on the way."""
+    """Compute absolute differences in float64; types that NumPy itself has are converted on the way."""
     has_own = values.dtype.kind in "fiub" and values.dtype.isbuiltin == 1
     made = np.subtract(values if has_own else to_float64(values), want, dtype=np.float64)
     return np.abs(made, out=made)
 
 
 def _over(mine: Measures, own: Measures, floor: Measures, ratio: float) -> float:
-    """The largest of the three errors over what is allowed."""
+    """Return the largest of the three errors over what is allowed."""
     return max(
         over(mine.largest, own.largest, floor.largest, ratio),
         over(mine.rms, own.rms, floor.rms, ratio),
@@ -177,7 +177,7 @@ def _over(mine: Measures, own: Measures, floor: Measures, ratio: float) -> float
 def _beside(
     own: Measures, floor: Measures, dtype: np.dtype[Any], tolerance: Tolerance, beside: tuple[Array, Array] | None
 ) -> tuple[Measures, Measures]:
-    """The baseline's errors and the floor, at least those of more elements of the output."""
+    """Return the baseline's errors and the floor, at least those of more elements of the output."""
     if beside is None:
         return own, floor
     others, theirs = (to_float64(part).ravel() for part in beside)
@@ -190,7 +190,7 @@ def _beside(
 
 
 def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
-    """So many units of the last place of each row's largest value, as float32 or wider; a row lies along the last axis.
+    """Give so many units of the last place of each row's largest value, as float32 or wider; rows along the last axis.
 
     Integers lose nothing. What is narrower than float32 is summed in it.
     """
@@ -202,7 +202,7 @@ def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: T
 
 
 def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
-    """The chosen elements without those whose errors are largest, as many as need not match."""
+    """Return the chosen elements without those whose errors are largest, as many as need not match."""
     left = int((1 - tolerance.matched) * int(chosen.sum()))
     if not left:
         return chosen
@@ -217,7 +217,7 @@ def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, sla
 
 
 def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
-    """The largest error that an element of a right output may have, in the reference's shape, float64.
+    """Give the largest error that an element of a right output may have, in the reference's shape, float64.
 
     An output within it everywhere may still fail by the root mean square or the 99.9th percentile of its errors.
     """
@@ -233,17 +233,17 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
 
 
 def _at(values: Array, chosen: Array) -> Array:
-    """The chosen values in a row; all of them, which is the rule, without a copy."""
+    """Return the chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
 
 
 def _excess(error: Array, limit: Array, beyond: Array) -> Array:
-    """Errors in multiples of their limits, 0 for those within."""
+    """Return errors in multiples of their limits, 0 for those within."""
     return np.where(beyond, error / np.maximum(limit, np.finfo(np.float64).tiny), 0.0)
 
 
 def _gate(error: Array, limit: Array, ratio: float) -> float:
-    """The score of the elements beyond the element-wise gate: above `ratio`, 0 where there are none."""
+    """Score the elements beyond the element-wise gate: above `ratio`, 0 where there are none."""
     if not error.size:
         return 0.0
     return WORST if (limit == 0).any() else min(WORST, max(float((error / limit).max()) * ratio, ratio * (1 + 1e-9)))

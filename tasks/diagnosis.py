@@ -37,7 +37,7 @@ class Diagnosis:
 
 
 def diagnose_non_finite(got: Array, expected: Array, keep: Array) -> Diagnosis | None:
-    """NaN or infinities that are not where they should be; None when they are."""
+    """Diagnose NaN or infinities that are not where they should be; None when they are."""
     same = (got == expected) | (np.isnan(got) & np.isnan(expected)) | (np.isfinite(got) & np.isfinite(expected))
     bad = keep & ~same
     count, total = int(bad.sum()), int(keep.sum())
@@ -68,7 +68,7 @@ def diagnose(
     ratio: float,
     excess: Array | None = None,
 ) -> Diagnosis:
-    """The diagnosis of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared.
+    """Diagnose a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared.
 
     `excess` are errors in multiples of what the task allows of each element, where only that was too small.
     """
@@ -102,7 +102,7 @@ def _beyond(got: Array, want: Array, excess: Array) -> str:
 
 
 def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:
-    """Patterns of all compared elements."""
+    """Find patterns of all compared elements."""
     g, w = got[keep], want[keep]
     if not g.any():
         return Diagnosis("zero", "all elements are zero: nothing was computed or stored")
@@ -123,7 +123,7 @@ def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:
 
 
 def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | None:
-    """Patterns of two-dimensional outputs compared whole."""
+    """Find patterns of two-dimensional outputs compared whole."""
     if got.ndim != 2 or not keep.all() or min(got.shape) < 2:
         return None
     rows, columns = got.shape
@@ -138,7 +138,7 @@ def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | N
 
 
 def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosis | None:
-    """Rows that are right but for a factor of their own, as when a row's sum leaves something out."""
+    """Find rows that are right but for a factor of their own, as when a row's sum leaves something out."""
     if got.ndim != 2 or not keep.all() or got.shape[1] < 4:
         return None
     squares = np.sum(want * want, axis=1)
@@ -156,7 +156,7 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosi
 
 
 def _emptied(got: Array, want: Array) -> Array:
-    """True for each row that is zero and should not be."""
+    """Tell for each row whether it is zero and should not be."""
     return np.asarray(~got.any(axis=1) & want.any(axis=1))
 
 
@@ -170,7 +170,7 @@ def _zero_rows(got: Array, want: Array) -> Diagnosis:
 
 
 def _moved(got: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None:
-    """Lines of the matrix, rows as given here, most of whose wrong ones hold another one's values.
+    """Find lines of the matrix, rows as given here, most of whose wrong ones hold another one's values.
 
     A line of one value, as of zeros, does not say where it comes from.
     """
@@ -192,7 +192,7 @@ def _moved(got: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None
 
 
 def _region(wrong: Array) -> str:
-    """` in rows 3 to 5, columns 0 to 63` where the wrong elements keep to a part of the output."""
+    """Write ` in rows 3 to 5, columns 0 to 63` where the wrong elements keep to a part of the output."""
     if not wrong.any() or wrong.ndim == 0:
         return ""
     names = ("row", "column") if wrong.ndim == 2 else tuple(f"index {axis}" for axis in range(wrong.ndim))
@@ -214,14 +214,14 @@ def _region(wrong: Array) -> str:
 
 
 def _is_accuracy(error: Array, want: Array, keep: Array) -> bool:
-    """Even the largest error is small beside the typical value, so the formula must be right."""
+    """Tell whether even the largest error is small beside the typical value, so that the formula must be right."""
     typical = float(np.sqrt(np.mean(want[keep] ** 2)))
     largest = float(error[keep].max())
     return typical > 0 and largest < 0.1 * typical
 
 
 def _near(got: Array, want: Array) -> bool:
-    """Equal to within what a change of precision explains."""
+    """Tell whether two are equal to within what a change of precision explains."""
     scale = float(np.abs(want).max())
     return scale > 0 and bool(np.abs(got - want).max() <= 1e-2 * scale)
 

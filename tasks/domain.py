@@ -42,13 +42,13 @@ class Atom:
     step: int = 1
 
     def holds(self, dims: Mapping[str, int]) -> bool:
-        """True where a shape meets it; PlanError where it has no value there."""
+        """Tell whether a shape meets it; PlanError where it has no value there."""
         return bool(evaluate(self.text, dims))
 
 
 @lru_cache(maxsize=256)
 def atoms(text: str) -> tuple[Atom, ...]:
-    """The comparisons of a condition, all of which must hold; PlanError for anything else."""
+    """Parse the comparisons of a condition, all of which must hold; PlanError for anything else."""
     found = tuple(_atom(each.strip()) for each in text.split(" and "))
     if len(found) > MOST_ATOMS:
         raise PlanError(f"a condition may hold {MOST_ATOMS} comparisons, and this one has {len(found)}")
@@ -56,12 +56,12 @@ def atoms(text: str) -> tuple[Atom, ...]:
 
 
 def meets(text: str, dims: Mapping[str, int]) -> bool:
-    """True where a shape meets the condition; the empty condition is met by all."""
+    """Tell whether a shape meets the condition; the empty condition is met by all."""
     return not text or all(atom.holds(dims) for atom in atoms(text))
 
 
 def edges(task: Task, conditions: Sequence[str]) -> list[Dims]:
-    """Shapes on both sides of each comparison, the other dims small: those nearest to its border."""
+    """List shapes on both sides of each comparison, the other dims small: those nearest to its border."""
     found = dict[str, Dims]()
     for atom in (each for text in conditions if text for each in atoms(text)):
         for dims in _beside(task, atom, conditions):
@@ -70,14 +70,14 @@ def edges(task: Task, conditions: Sequence[str]) -> list[Dims]:
 
 
 def with_edges(task: Task, shapes: Sequence[Mapping[str, int]]) -> Task:
-    """The task with these shapes among its held-out ones."""
+    """Add these shapes to the held-out ones of the task."""
     known = {case_name(dims) for dims in task.edges}
     new = [dict(dims) for dims in shapes if case_name(dims) not in known]
     return _part(task, edges=(*task.edges, *new)) if new else task
 
 
 def within(task: Task, condition: str) -> Task:
-    """The part of a task that meets a condition, with held-out shapes on its edges; PlanError where little is left.
+    """Take a task's part that meets a condition, with held-out shapes on its edges; PlanError where little is left.
 
     Tests and benchmark cases are those that meet it. Where no test does, shapes within it take their place.
     """
@@ -117,19 +117,19 @@ def within(task: Task, condition: str) -> Task:
 
 
 def admits(task: Task, dims: Mapping[str, int]) -> bool:
-    """True where a shape lies in this part of the task, and has answers where they are recorded."""
+    """Tell whether a shape lies in this part of the task, and has answers where they are recorded."""
     if task.golden is not None and not has_answers(task, dims):
         return False
     return all(meets(text, dims) for text in task.conditions)
 
 
 def has_answers(task: Task, dims: Mapping[str, int]) -> bool:
-    """True for the listed shapes of a task of recorded answers, and for all of another."""
+    """Tell whether a shape has answers: the listed shapes of a task of recorded answers, and all of another."""
     return task.golden is None or any(case.dims == dims for case in (*task.tests, *task.benchmarks))
 
 
 def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims]:
-    """Up to so many shapes that no case lists, within this part of the task and its range, the cheapest first."""
+    """List up to so many shapes that no case lists, in this part of the task and its range, the cheapest first."""
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
     bases = [dict(case.dims) for case in (*task.tests, *task.benchmarks)] + [dict(dims) for dims in task.edges]
     found = dict[str, Dims]()
@@ -178,7 +178,7 @@ def _atom(text: str) -> Atom:
 
 
 def _beside(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
-    """The shapes next to one comparison's border, along each of its names, that the task could have."""
+    """List the shapes next to one comparison's border, along each of its names, that the task could have."""
     own = [atoms(text) for text in conditions if text and atom in atoms(text)]
     mine = [each for joined in own for each in joined if each != atom]
     shapes = [case.dims for case in (*task.tests, *task.benchmarks)]
@@ -205,13 +205,13 @@ def _beside(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
 
 
 def _is_listed_range(task: Task, dims: Mapping[str, int]) -> bool:
-    """True where no dim is longer than in any listed case: buffers beyond that were never promised."""
+    """Tell whether no dim is longer than in any listed case: buffers beyond that were never promised."""
     cases = (*task.tests, *task.benchmarks)
     return all(value <= max(case.dims[name] for case in cases) for name, value in dims.items())
 
 
 def _range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[int, int]:
-    """The lengths of a dim between those of the listed shapes that its own comparisons leave."""
+    """Find the lengths of a dim between those of the listed shapes that its own comparisons leave."""
     low, high = min(d[name] for d in bases), max(d[name] for d in bases)
     for atom in (each for text in task.conditions for each in atoms(text) if each.names == (name,)):
         low, high = max(low, atom.low), min(high, atom.high)
@@ -219,7 +219,7 @@ def _range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[i
 
 
 def _drawn(rng: np.random.Generator, bounds: tuple[int, int], step: int, value: int | None) -> int:
-    """A length in the range, a multiple of the step: near the value, or anywhere by its logarithm."""
+    """Draw a length in the range, a multiple of the step: near the value, or anywhere by its logarithm."""
     low, high = -(-bounds[0] // step), bounds[1] // step
     if high < low:
         return step * low  # which no condition admits
@@ -229,7 +229,7 @@ def _drawn(rng: np.random.Generator, bounds: tuple[int, int], step: int, value: 
 
 
 def _is_shape(task: Task, dims: Mapping[str, int]) -> bool:
-    """True where every tensor has elements."""
+    """Tell whether every tensor has elements."""
     try:
         return all(evaluate(extent, dims) >= 1 for spec in (*task.inputs, *task.outputs) for extent in spec.shape)
     except PlanError:

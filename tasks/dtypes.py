@@ -28,22 +28,22 @@ NUMPY: Mapping[str, np.dtype[Any]] = {
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The numpy type that stores this element type; KeyError for a name not in `DTYPES`."""
+    """Return the numpy type that stores this element type; KeyError for a name not in `DTYPES`."""
     return NUMPY[name]
 
 
 def size_bytes(name: str) -> int:
-    """Bytes of one element."""
+    """Return the bytes of one element."""
     return NUMPY[name].itemsize
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """True where values of this type are rounded (fp8 and bf16 included)."""
+    """Tell whether values of this type are rounded (fp8 and bf16 included)."""
     return dtype.kind not in "iub"
 
 
 def to_float64(array: Array) -> Array:
-    """The same values in float64, the array itself where it is; exact for all but 64-bit integers above 2**53."""
+    """Convert to float64, the array itself where it is; exact for all but 64-bit integers above 2**53."""
     if array.dtype == NUMPY["bf16"]:  # the upper half of a float32: several times faster than ml_dtypes' cast
         return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     with np.errstate(invalid="ignore"):  # a signalling NaN, which any 32 bits may be, becomes a quiet one
@@ -51,21 +51,21 @@ def to_float64(array: Array) -> Array:
 
 
 def rounded(array: Array, name: str) -> Array:
-    """Float32 values in the narrower floating type of this name, in the same layout; anything else as it is."""
+    """Round float32 values to the narrower floating type of this name, in the same layout; anything else as it is."""
     wanted = NUMPY.get(name, array.dtype)
     narrower = array.dtype == np.float32 and is_float(wanted) and wanted.itemsize < 4
     return array.astype(wanted) if narrower else array
 
 
 def stored(value: float, name: str) -> Array:
-    """One number as an element of this type, of no dims; rounded by way of float32 where the type is narrower."""
+    """Store one number as an element of this type, of no dims; rounded by way of float32 where it is narrower."""
     wanted = NUMPY[name]
     narrower = is_float(wanted) and wanted.itemsize < 4
     return np.array(value, np.float32 if narrower else wanted).astype(wanted)
 
 
 def spacing_at(value: float, dtype: np.dtype[Any]) -> float:
-    """The gap between neighbouring values of the type around |value|; 0 for integers, never below the subnormal gap."""
+    """Give the gap between neighbours of the type around |value|; 0 for integers, never below the subnormal gap."""
     if not is_float(dtype):
         return 0.0
     info = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
@@ -74,17 +74,17 @@ def spacing_at(value: float, dtype: np.dtype[Any]) -> float:
 
 
 def largest_finite(dtype: np.dtype[Any]) -> float:
-    """The largest finite value of a floating type; float64's for integers, of which none is anything else."""
+    """Return the largest finite value of a floating type; float64's for integers, of which none is anything else."""
     return float(ml_dtypes.finfo(dtype if is_float(dtype) else np.float64).max)  # type: ignore[no-untyped-call]
 
 
 def smallest_normal(dtype: np.dtype[Any]) -> float:
-    """The smallest positive value of a floating type that has its full precision."""
+    """Return the smallest positive value of a floating type that has its full precision."""
     return float(ml_dtypes.finfo(dtype).smallest_normal)  # type: ignore[no-untyped-call]
 
 
 def unsigned_zeros(x: Array) -> Array:
-    """The same without a negative zero: right kernels differ in whether it is less than zero."""
+    """Return the same without a negative zero: right kernels differ in whether it is less than zero."""
     if not is_float(x.dtype):
         return x
     bits = x.view(f"u{x.itemsize}")

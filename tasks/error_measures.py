@@ -32,12 +32,12 @@ class Measures:
         return Measures(self.largest, self.largest, self.largest)
 
     def at_least(self, other: Measures) -> Measures:
-        """Each measure, or the other's where that is larger."""
+        """Take each measure, or the other's where that is larger."""
         return Measures(*map(max, astuple(self), astuple(other)))
 
 
 def floor_of(magnitude: Measures, dtype: np.dtype[Any], tolerance: Tolerance) -> Measures:
-    """A few units of the output's type where each measure of the reference's magnitudes lies; none of integers."""
+    """Give a few units of the output's type where each measure of the reference's magnitudes lies; none of integers."""
     if not is_float(dtype):
         return Measures(0.0, 0.0, 0.0)
     units = tolerance.units if dtype.itemsize >= 4 else 0.5
@@ -45,7 +45,7 @@ def floor_of(magnitude: Measures, dtype: np.dtype[Any], tolerance: Tolerance) ->
 
 
 def measures_of(error: Array) -> Measures:
-    """All three of these errors."""
+    """Compute all three of these errors."""
     if not error.size:  # the baseline is finite nowhere: it gives no allowance
         return Measures(0.0, 0.0, 0.0)
     rank, largest = min(error.size - 1, int(np.ceil(QUANTILE * error.size))), float(error.max())
@@ -55,7 +55,7 @@ def measures_of(error: Array) -> Measures:
 
 
 def _ranked(values: Array, rank: int) -> float:
-    """The value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
+    """Find the value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
     above = values.size - rank  # the value itself among them
     if values.size > _MANY:
         sample = values[:: values.size // 2048]
@@ -69,7 +69,7 @@ def _ranked(values: Array, rank: int) -> float:
 
 
 def _rms(values: Array, largest: float) -> float:
-    """The root mean square of values that are not negative."""
+    """Compute the root mean square of values that are not negative."""
     if SQUARED[0] < largest < SQUARED[1]:
         return math.sqrt(float(np.einsum("i,i->", values, values)) / values.size)  # without an array of squares
     scaled = values / largest  # keeps the squares in range
@@ -77,7 +77,7 @@ def _rms(values: Array, largest: float) -> float:
 
 
 def over(mine: float, own: float, floor: float, ratio: float) -> float:
-    """Error over the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
+    """Divide the error by the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
     allowed = ratio * own + floor
     if mine <= allowed:
         return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0

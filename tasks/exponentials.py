@@ -20,7 +20,7 @@ CLOSE = 1e-6  # relative
 
 
 def unseen_maxima(task: Task, samples: Sequence[Sample]) -> Iterator[str]:
-    """A sentence for each wrong maximum that no case shows, for each input that goes through a softmax."""
+    """Yield a sentence for each wrong maximum that no case shows, for each input that goes through a softmax."""
     for given in task.inputs:
         for made in task.outputs:
             for axis in range(len(given.shape)) if is_float(numpy_dtype(given.dtype)) else ():
@@ -34,7 +34,7 @@ def unseen_maxima(task: Task, samples: Sequence[Sample]) -> Iterator[str]:
 
 
 def _logits(samples: Sequence[Sample], given: str, made: str, axis: int) -> list[Array]:
-    """The exponents of every sample with the axis last, in units of e; empty where the output is no softmax of them."""
+    """Find every sample's exponents, the axis last, in units of e; empty where the output is no softmax of them."""
     found = []
     told = False
     for sample in samples:
@@ -54,7 +54,7 @@ def _logits(samples: Sequence[Sample], given: str, made: str, axis: int) -> list
 
 
 def _scale(x: Array, y: Array, axis: int) -> float | None:
-    """The factor of x in the exponents; 0 where these values cannot tell it, None where y is nothing of the kind."""
+    """Find the factor of x in the exponents; 0 where these values cannot tell it, None where y is no such thing."""
     whole = y.shape == np.moveaxis(x, -1, axis).shape
     if whole:
         y = np.moveaxis(y, axis, -1)
@@ -70,7 +70,7 @@ def _scale(x: Array, y: Array, axis: int) -> float | None:
 
 
 def _slope(x: Array, y: Array) -> float | None:
-    """The one factor by which log(y) follows x in each row; 0 without contrast, None where there is none."""
+    """Find the one factor by which log(y) follows x in each row; 0 without contrast, None where there is none."""
     with np.errstate(divide="ignore"):
         logs = np.log(y)
     seen = y > 1e-200
@@ -86,7 +86,7 @@ def _slope(x: Array, y: Array) -> float | None:
 
 
 def _unseen(logits: Sequence[Array]) -> Iterator[str]:
-    """The wrong maxima that stay within the range of exp in every row."""
+    """Yield the wrong maxima that stay within the range of exp in every row."""
     widest: dict[str, float] = {}
     lowest = 0.0
     for x in logits:

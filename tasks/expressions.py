@@ -43,7 +43,7 @@ _CALLS: Mapping[str, Callable[..., int]] = {
 
 
 def evaluate(text: str, names: Mapping[str, int]) -> int:
-    """Value of the expression; PlanError says what is not allowed, unknown or out of range."""
+    """Evaluate the expression; PlanError says what is not allowed, unknown or out of range."""
     if text in names and -LIMIT < (known := names[text]) < LIMIT:
         return int(known)  # a name alone, as most extents are
     if len(text) > MAX_LENGTH:
@@ -64,7 +64,7 @@ def evaluate(text: str, names: Mapping[str, int]) -> int:
 
 
 def tree_of(text: str) -> ast.expr:
-    """The tree of an expression, to be read only; whatever `ast.parse` raises where it is none."""
+    """Parse an expression into a tree, to be read only; whatever `ast.parse` raises where it is none."""
     return _tree(text) if len(text) <= MAX_LENGTH else ast.parse(text, mode="eval").body
 
 
@@ -74,7 +74,7 @@ def _tree(text: str) -> ast.expr:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names an expression needs, functions left out; empty when it cannot be parsed."""
+    """List the names an expression needs, functions left out; empty when it cannot be parsed."""
     try:
         tree = tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -88,7 +88,7 @@ def _compiled(text: str) -> Reader:
 
 
 def _reader(node: ast.expr) -> Reader:
-    """The node as a function of the names' values; what is not allowed is told by who comes to it."""
+    """Turn the node into a function of the names' values; what is not allowed is told by who comes to it."""
     made = _unbounded(node)
 
     def bounded(names: Mapping[str, int]) -> int:

@@ -14,7 +14,7 @@ from tasks.task import Task
 
 
 def with_shapes(task: Task, texts: Sequence[str]) -> Task:
-    """The task with a test for each of these shapes and a digest of its own; UsageError for one that cannot be."""
+    """Add a test for each of these shapes to the task, with a digest of its own; UsageError for one that cannot be."""
     known = {case.name for case in task.tests}
     extra = []
     for text in texts:
@@ -31,7 +31,7 @@ def with_shapes(task: Task, texts: Sequence[str]) -> Task:
 
 
 def shape_of(task: Task, text: str) -> dict[str, int]:
-    """The dims that a text names; UsageError for what is no shape of the task."""
+    """Read the dims that a text names; UsageError for what is no shape of the task."""
     wanted = tuple(task.tests[0].dims)
     example = ",".join(f"{name}=N" for name in wanted)
     pairs = [part.partition("=") for part in text.split(",")]

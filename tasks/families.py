@@ -49,23 +49,23 @@ class InputFamilies:
     """The families that the inputs of one task may come from."""
 
     def __init__(self, task: Task, facts: Path | None = None) -> None:
-        """Nothing is drawn yet; `facts` is a folder for what is measured of the task."""
+        """Draw nothing yet; `facts` is a folder for what is measured of the task."""
         self.task = task
         self._measures = FamilyMeasures(task)
         self._facts = KeptFacts(task, lambda: small_cases(task), facts)
 
     @computed_once
     def names(self) -> tuple[str, ...]:
-        """All families: the task's own first."""
+        """Name all families: the task's own first."""
         return (*self.task.variant_names, *self._changes, *self.ranges)
 
     @computed_once
     def together(self) -> Mapping[str, str]:
-        """For each family that changes some of several inputs, the one that changes all of them in the same way."""
+        """Give for each family that changes some of several inputs the one that changes all in the same way."""
         return {name: name + TOGETHER for name in self._changes if name + TOGETHER in self._changes}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
-        """The inputs of a case, or of a family on it; but for a listed test, values are planted in what is drawn."""
+        """Draw the inputs of a case, or of a family on it; but for a listed test, values are planted in them."""
         task = self.task
         if family in (AS_DRAWN, *VALUES):
             return drawn_swept(task, case, str(family), self.ranges, moves_values=self.moves_values)
@@ -80,12 +80,12 @@ class InputFamilies:
         return task.kept(_made(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
 
     def typed(self, case: Case, family: str | None) -> dict[str, Array]:
-        """The same in the types that the task declares, of the inputs that the case gives."""
+        """Draw the same in the types that the task declares, of the inputs that the case gives."""
         inputs = self.draw(case, family)
         return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
-        """The error that an output may have on inputs of this family."""
+        """Return the error that an output may have on inputs of this family."""
         own = self.task.tolerance_of(output)
         if self.moves_values:
             return own
@@ -116,16 +116,16 @@ class InputFamilies:
 
     @computed_once
     def _alike(self) -> frozenset[str]:
-        """The task's own families with lines whose values hardly differ: their roundings go one way, too."""
+        """Name the task's own families with lines whose values hardly differ: their roundings go one way, too."""
         return frozenset(self._facts.get("alike", self._measures.alike))
 
     @computed_once
     def _units(self) -> Mapping[str, float]:
-        """A few units of each output's type at the size that its values usually have: a family may leave zeros only."""
+        """Give a few units of each output's type at its values' usual size: a family may leave zeros only."""
         return self._facts.get("units", self._measures.units)
 
     def _strays(self, family: str) -> Mapping[str, float]:
-        """The error of sums in order on a long line of this family, where it is more than rounding: else 0."""
+        """Give the error of sums in order on a long line of this family, where it is more than rounding: else 0."""
         if self.task.in_order is None or family.removesuffix(TOGETHER) not in ALIKE:
             return {spec.name: 0.0 for spec in self.task.outputs}
         change = self._changes[family]
@@ -137,7 +137,7 @@ class InputFamilies:
 
     @computed_once
     def _changes(self) -> Mapping[str, InputChange]:
-        """The general families: each changes some inputs, and where there are several a second one changes them all."""
+        """Return the general families: each changes some inputs; where there are several a second one changes all."""
         if not self.task.plant:
             return {}
         found = self._facts.get("changed", self._measures.changes)
@@ -147,29 +147,29 @@ class InputFamilies:
 
     @computed_once
     def ranges(self) -> Ranges:
-        """By family of `VALUES` and input the exponents that its values may have."""
+        """Give by family of `VALUES` and input the exponents that its values may have."""
         found = self._facts.get("binades", lambda: self._measures.binades(self.moves_values))
         return {family: {name: (one[0], one[1]) for name, one in of.items()} for family, of in found.items()}
 
     @computed_once
     def independent(self) -> tuple[str, ...]:
-        """The dims along which elements do not depend on one another."""
+        """Name the dims along which elements do not depend on one another."""
         return tuple(self._facts.get("independent", lambda: [one.name for one in independent_dims(self.task)]))
 
     @computed_once
     def moves_values(self) -> bool:
-        """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
+        """Tell whether every output value of a floating type is one of the inputs': nothing is computed with them."""
         return self._facts.get("moves values", self._measures.moves_values)
 
 
 def _wider(own: Tolerance, times: float = WIDER) -> Tolerance:
-    """The tolerance of families for whose rounding the task's standard does not stand."""
+    """Widen the tolerance for families for whose rounding the task's standard does not stand."""
     rtol = None if own.rtol is None else times * own.rtol
     return replace(own, ratio=times * own.ratio, rtol=rtol, row_rtol=times * own.row_rtol)
 
 
 def _made(change: InputChange, inputs: Tensors, rng: Rng) -> Tensors:
-    """The inputs with some of these changed, at least one, or all."""
+    """Change some of these inputs, at least one, or all."""
     mine = [name for name in change.inputs if name in inputs]
     if not mine:
         return inputs

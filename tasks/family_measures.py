@@ -30,11 +30,11 @@ class FamilyMeasures:
     """Computes with one task; each answer is the same whenever it is asked for."""
 
     def __init__(self, task: Task) -> None:
-        """Nothing is drawn yet."""
+        """Draw nothing yet."""
         self.task = task
 
     def alike(self) -> list[str]:
-        """The task's own families with lines whose values hardly differ."""
+        """Name the task's own families with lines whose values hardly differ."""
         found, variants = set[str](), self.task.variants
         for case in small_cases(self.task) if variants else ():
             assert variants is not None
@@ -43,7 +43,7 @@ class FamilyMeasures:
         return sorted(found)
 
     def units(self) -> dict[str, float]:
-        """A few units of each output's type at the size that its values usually have."""
+        """Give a few units of each output's type at the size that its values usually have."""
         found = dict.fromkeys((spec.name for spec in self.task.outputs), 0.0)
         for case in small_cases(self.task):
             reference = self.task.reference(self.task.draw(case), case)
@@ -56,7 +56,7 @@ class FamilyMeasures:
         return found
 
     def strays(self, change: Callable[[Tensors, Rng], Tensors]) -> dict[str, float]:
-        """By output the error of sums in order on a long line of inputs changed so, where it is more than rounding."""
+        """Give by output the error of sums in order on a long line of inputs changed so, where it is not rounding."""
         task, found = self.task, {spec.name: 0.0 for spec in self.task.outputs}
         assert task.in_order is not None
         cheap = [one for one in task.tests if cost(task, one.dims) <= LONG]
@@ -81,7 +81,7 @@ class FamilyMeasures:
         return found
 
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """For each general family the inputs that it may change."""
+        """Give for each general family the inputs that it may change."""
         moves = self.moves_values()
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self.borne_out(make) for name, make in MAKERS.items() if name not in left_out}
@@ -91,16 +91,16 @@ class FamilyMeasures:
         return found
 
     def binades(self, moves_values: bool) -> dict[str, dict[str, Range]]:
-        """By family and input the exponents that values may have."""
+        """Give by family and input the exponents that values may have."""
         return binades_of(self.task, small_cases(self.task), moves_values)
 
     def borne_out(self, make: Make) -> tuple[str, ...]:
-        """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
+        """Name the inputs with which reference and baseline agree when changed, each on its own and all together."""
         names = tuple(name for name in self._changed_by(make) if self._agrees((name,), make))
         return names if len(names) < 2 or self._agrees(names, make) else ()
 
     def _changed_by(self, make: Make) -> tuple[str, ...]:
-        """The inputs that a change is meant for: of bytes only those that put other bytes into other places."""
+        """Name the inputs that a change is meant for: of bytes only if it puts other bytes into other places."""
         packed = {spec.name for spec in self.task.inputs if not is_float(numpy_dtype(spec.dtype))}
         return tuple(name for name in self.task.plant if name not in packed or make in OF_BYTES)
 
@@ -129,7 +129,7 @@ class FamilyMeasures:
         return True
 
     def moves_values(self) -> bool:
-        """True where every output value of a floating type is one of the inputs'."""
+        """Tell whether every output value of a floating type is one of the inputs'."""
         for case in small_cases(self.task):
             inputs = self.task.draw(case)
             given = np.concatenate([to_float64(x).ravel() for x in inputs.values()])
@@ -143,7 +143,7 @@ class FamilyMeasures:
         return True
 
     def _is_blind(self) -> bool:
-        """True where no value decides which of them an output holds: with other signs, they all have other signs."""
+        """Tell whether no value decides which of them an output holds: with other signs, they all have other signs."""
         for case in small_cases(self.task):
             inputs = self.task.draw(case)
             turned = {n: -x if n in self.task.plant and is_float(x.dtype) else x for n, x in inputs.items()}
@@ -154,7 +154,7 @@ class FamilyMeasures:
 
 
 def small_cases(task: Task) -> list[Case]:
-    """The cheapest tests in which no input is a single number."""
+    """List the cheapest tests in which no input is a single number."""
     order = sorted(task.tests, key=lambda case: cost(task, case.dims))
     small = [case for case in order if cost(task, case.dims) <= SMALL] or order[:1]
     full = [c for c in small if all(max(task.shape_of(s, c)) > 1 for s in task.inputs_of(c) if s.shape)]
@@ -162,7 +162,7 @@ def small_cases(task: Task) -> list[Case]:
 
 
 def _strayed(want: Array, other: Array, dtype: np.dtype[Any]) -> float:
-    """The largest error of `other` where it is more than rounding to the output's type explains; else 0."""
+    """Return the largest error of `other` where it is more than rounding to the output's type explains; else 0."""
     error = np.abs(other - want)
     known = np.isfinite(error)
     largest, most = (float(part[known].max(initial=0.0)) for part in (np.abs(want), error))
@@ -171,7 +171,7 @@ def _strayed(want: Array, other: Array, dtype: np.dtype[Any]) -> float:
 
 
 def longest_line(task: Task, case: Case) -> int:
-    """The longest line of an input that may be changed."""
+    """Return the longest line of an input that may be changed."""
     return max(
         (task.shape_of(s, case)[-1] for s in task.inputs_of(case) if s.name in task.plant and s.shape), default=1
     )

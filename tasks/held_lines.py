@@ -23,7 +23,7 @@ SPREAD = 2.0**-14  # of a line's largest value: float32 holds ten bits of values
 
 
 def with_held_lines(made: Tensors, drawn: Tensors) -> Mapping[str, Array]:
-    """Inputs that were changed, without lines that hold nothing but such values."""
+    """Return inputs that were changed, without lines that hold nothing but such values."""
     return {name: x if x is drawn[name] else _with_held_lines(x, drawn[name]) for name, x in made.items()}
 
 
@@ -37,7 +37,7 @@ def _with_held_lines(x: Array, drawn: Array) -> Array:
 
 
 def has_alike_lines(inputs: Tensors, names: Iterable[str]) -> bool:
-    """True where values along the last axis hardly differ in one of these inputs, and are not zero."""
+    """Tell whether values along the last axis hardly differ in one of these inputs, and are not zero."""
     return any(_has_alike_lines(inputs[name]) for name in names if name in inputs)
 
 

@@ -23,7 +23,7 @@ PAST = 64  # pairs of multiples at most by which a dim is longer: an odd number 
 
 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
-    """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
+    """Draw up to four cases: a shape a step from a test's, a prime one, one on a round boundary, a known one again.
 
     The same task and seed give the same cases. Dims keep the task's multiples and stay between their listed lengths; no
     case costs much more than the small test cases, so that a processor can execute it. Of a part of a task all lie in
@@ -52,13 +52,13 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
 
 
 def _ranges(task: Task) -> dict[str, tuple[int, int]]:
-    """The least and the largest listed length of each dim with several: nobody promises anything beyond."""
+    """Find the least and the largest listed length of each dim with several: nobody promises anything beyond."""
     listed = {dim: {case.dims[dim] for case in (*task.tests, *task.benchmarks)} for dim in task.tests[0].dims}
     return {dim: (min(found), max(found)) for dim, found in listed.items() if len(found) > 1}
 
 
 def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
-    """Shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
+    """Take shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
     new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
     free = [dims for dims in new if case_name(dims) not in known]
     chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
@@ -66,7 +66,7 @@ def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Gener
 
 
 def past_exact_counts(task: Task, case: Case, rng: np.random.Generator) -> Case:
-    """The case a little longer in dims that end where a type still counts exactly; as it is where none does."""
+    """Lengthen the case a little in dims that end where a type still counts exactly; as it is where none does."""
     dims = dict(case.dims)
     for name, length in case.dims.items():
         listed, multiple = {each.dims[name] for each in (*task.tests, *task.benchmarks)}, task.multiples.get(name, 1)
@@ -77,29 +77,29 @@ def past_exact_counts(task: Task, case: Case, rng: np.random.Generator) -> Case:
 
 
 def affordable(task: Task) -> list[Case]:
-    """The test cases that cost no more than the limit, the most expensive first."""
+    """List the test cases that cost no more than the limit, the most expensive first."""
     limit = cost_limit(task)
     return sorted((c for c in task.tests if cost(task, c.dims) <= limit), key=lambda c: -cost(task, c.dims))
 
 
 def cost_limit(task: Task) -> float:
-    """Highest cost of a derived case: a fixed amount, or four times the cheapest test where that is more."""
+    """Return the highest cost of a derived case: a fixed amount, or four times the cheapest test where that is more."""
     return max(SMALL, 4 * min(cost(task, case.dims) for case in task.tests))
 
 
 def cost(task: Task, dims: Mapping[str, int]) -> float:
-    """Operations plus bytes of a shape."""
+    """Count the operations plus bytes of a shape."""
     return sum(task.work(Case("", dims, 0)))
 
 
 def _case(task: Task, name: str, dims: Mapping[str, int], rng: np.random.Generator, like: Case) -> Case:
-    """A case with the inputs that another one gives, and scalars between those that are listed."""
+    """Make a case with the inputs that another one gives, and scalars between those that are listed."""
     seed = int(rng.integers(2**32))
     return Case(name, dict(dims), seed, 1.0, "held_out", unlisted_scalars(task, like, rng), like.absent)
 
 
 def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mapping[str, float | int]:
-    """A case's scalars; a real one of which the cases list several values lies between the least and the largest."""
+    """Give a case's scalars; a real one of which the cases list several values lies between least and largest."""
     found = dict(like.scalars)
     for spec in task.scalars:
         cases = (*task.tests, *task.benchmarks)
@@ -110,19 +110,19 @@ def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mappin
 
 
 def _step(value: int, multiple: int, rng: np.random.Generator) -> int:
-    """One step up or down."""
+    """Take one step up or down."""
     return max(multiple, value + multiple * int(rng.choice([-1, 1])))
 
 
 def _prime(value: int, multiple: int, rng: np.random.Generator) -> int:
-    """The next prime number of steps, from somewhere up to half as large again."""
+    """Draw the next prime number of steps, from somewhere up to half as large again."""
     count = value // multiple
     start = count + int(rng.integers(count // 2 + 2))
     return multiple * next(n for n in range(start, 2 * start + 3) if _is_prime(n))
 
 
 def _round(value: int, multiple: int, rng: np.random.Generator) -> int:
-    """A power of two near the value, or one step beside it: where tiles end."""
+    """Draw a power of two near the value, or one step beside it: where tiles end."""
     count = max(1, value // multiple)
     power = 1 << round(math.log2(count))
     return multiple * max(1, power + int(rng.choice([-1, 0, 1])))

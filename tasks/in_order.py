@@ -20,7 +20,7 @@ class InOrder(np.ndarray[Any, np.dtype[Any]]):
     """An array whose sums and means are taken in order; all that is computed with it is one too."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """The ufunc on plain arrays, but a sum in order."""
+        """Apply the ufunc to plain arrays, but a sum in order."""
         plain = [_plain(x) for x in inputs]
         if options.get("out"):
             options["out"] = tuple(_plain(x) for x in options["out"])
@@ -32,7 +32,7 @@ class InOrder(np.ndarray[Any, np.dtype[Any]]):
 
 
 def in_order(baseline: Function) -> Function:
-    """The same function with all sums of floating numbers in order."""
+    """Return the same function with all sums of floating numbers in order."""
 
     def made(inputs: Any, case: Any) -> dict[str, Array]:
         found = baseline({name: _marked(x) for name, x in inputs.items()}, case)

@@ -40,7 +40,7 @@ class Independent:
     axes: Mapping[str, tuple[int, int]]  # tensor to (axis, elements of the dim that one of its has)
 
     def gather(self, tensors: Tensors, granules: Indices) -> dict[str, Array]:
-        """The tensors at these granules, in this order; those without the dim as they are."""
+        """Take the tensors at these granules, in this order; those without the dim as they are."""
         found = dict(tensors)
         for tensor, (axis, each) in self.axes.items():
             if tensor in found:
@@ -48,13 +48,13 @@ class Independent:
         return found
 
     def indices(self, granules: Indices, each: int = 1) -> Indices:
-        """The places of these granules on an axis of which one element has `each` of the dim's."""
+        """Return the places of these granules on an axis of which one element has `each` of the dim's."""
         width = self.granule // each
         return np.asarray((granules[:, None] * width + np.arange(width)).ravel())
 
 
 def independent_dims(task: Task) -> tuple[Independent, ...]:
-    """The independent dims, in the order of the task's; none where its values must stay together (`mix`)."""
+    """List the independent dims, in the order of the task's; none where its values must stay together (`mix`)."""
     if not task.mix or any(spec.strides for spec in task.inputs):
         return ()
     found = (_along(task, name) for name in task.tests[0].dims)
@@ -62,7 +62,7 @@ def independent_dims(task: Task) -> tuple[Independent, ...]:
 
 
 def _along(task: Task, name: str) -> Independent | None:
-    """The axes of a dim, None where a shape uses it in another way or no output has it."""
+    """Find the axes of a dim, None where a shape uses it in another way or no output has it."""
     axes: dict[str, tuple[int, int]] = {}
     for spec in (*task.inputs, *task.outputs):
         mine = []
@@ -85,7 +85,7 @@ def _along(task: Task, name: str) -> Independent | None:
 
 
 def _holds(task: Task, one: Independent) -> bool:
-    """True where the reference follows a gathering of the inputs, with repeats, gaps and another order."""
+    """Tell whether the reference follows a gathering of the inputs, with repeats, gaps and another order."""
     try:
         return all(_follows(task, one, *trial) for trial in _trials(task, one))
     except (TaskError, *TASK_FAULTS):
@@ -93,7 +93,7 @@ def _holds(task: Task, one: Independent) -> bool:
 
 
 def _trials(task: Task, one: Independent) -> Iterator[tuple[Case, Indices]]:
-    """A small case with two seeds, and the listed ones that cost little, each with the granules to gather."""
+    """Yield a small case with two seeds, and the listed ones that cost little, each with the granules to gather."""
     least = {name: min(case.dims[name] for case in task.tests) for name in task.tests[0].dims}
     small = {**least, one.name: TRIED * one.granule}
     for seed in (1, 2):

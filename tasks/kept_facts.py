@@ -33,12 +33,12 @@ class KeptFacts:
     """The facts of one task, as JSON values. Safe for threads; of two processes that write, one may measure again."""
 
     def __init__(self, task: Task, cases: Callable[[], Sequence[Case]], folder: Path | None) -> None:
-        """`cases` are small ones, by which functions are told apart; without a folder nothing is written."""
+        """Take small `cases`, by which functions are told apart; without a folder nothing is written."""
         self._task, self._cases, self._folder = task, cases, folder
         self._lock = threading.Lock()
 
     def get(self, name: str, measure: Callable[[], Fact]) -> Fact:
-        """A fact by its name, measured where it is not known; lists come back as lists."""
+        """Return a fact by its name, measured where it is not known; lists come back as lists."""
         with self._lock:  # whoever measures does without it: two threads may measure the same
             if name in self._known:
                 return cast(Fact, self._known[name])
@@ -81,7 +81,7 @@ class KeptFacts:
 
 
 def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
-    """A task's fields, the code of its functions, and what they give on these cases."""
+    """List a task's fields, the code of its functions, and what they give on these cases."""
     parts = []
     for field in fields(task):
         value = getattr(task, field.name)
@@ -100,7 +100,7 @@ def _parts(task: Task, cases: Sequence[Case]) -> list[bytes]:
 
 
 def _said(value: object) -> str:
-    """A value as text that is the same in every process: no addresses, no order that a process draws."""
+    """Write a value as text that is the same in every process: no addresses, no order that a process draws."""
     if isinstance(value, CodeType):
         return _said((value.co_code, value.co_names, value.co_consts))
     if isinstance(value, tuple):
@@ -112,7 +112,7 @@ def _said(value: object) -> str:
 
 @cache
 def _code() -> str:
-    """SHA-256 over the modules of this package, whose rules decide what is measured."""
+    """Compute the SHA-256 over the modules of this package, whose rules decide what is measured."""
     made = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         made.update(path.read_bytes())

@@ -25,13 +25,13 @@ class CasesOfTask:
     """A task's cases with their references, cheapest first, computed when they are needed."""
 
     def __init__(self, task: Task) -> None:
-        """Nothing is drawn yet."""
+        """Draw nothing yet."""
         self._task = task
         self._made: list[Sample] = []
         self._left = self._draws()
 
     def __iter__(self) -> Iterator[Sample]:
-        """All samples; those computed before are not computed again."""
+        """Yield all samples; those computed before are not computed again."""
         at = 0
         while True:
             while at < len(self._made):
@@ -60,7 +60,7 @@ class CasesOfTask:
 
 
 def passing_shortcuts(task: Task) -> Iterator[str]:
-    """A sentence for each shortcut that no case refuses."""
+    """Yield a sentence for each shortcut that no case refuses."""
     cases = CasesOfTask(task)
     for shortcut in planted(task):
         if _passes_all(task, shortcut, cases) and not _is_the_operation(task, shortcut, cases):
@@ -70,7 +70,7 @@ def passing_shortcuts(task: Task) -> Iterator[str]:
 
 
 def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
-    """True where the judge would accept these outputs, stored in the outputs' types."""
+    """Tell whether the judge would accept these outputs, stored in the outputs' types."""
     kept = stored(task, outputs)
     for spec in task.outputs:
         want, base = sample.reference[spec.name], sample.baseline[spec.name]
@@ -80,7 +80,7 @@ def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
 
 
 def _passes_all(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
-    """True where it fits some case and every case that it fits accepts it."""
+    """Tell whether it fits some case and every case that it fits accepts it."""
     fits = False
     for sample in cases:
         try:
@@ -96,7 +96,7 @@ def _passes_all(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
 
 
 def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
-    """True where the change makes no difference to the operation itself, as a permutation makes none to a sum.
+    """Tell whether the change makes no difference to the operation itself, as a permutation makes none to a sum.
 
     Then it makes none to the same values in another order either; an input that only happens to hide it does not stay
     as lucky.
@@ -120,7 +120,7 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
 
 
 def _redrawn(task: Task, sample: Sample, rng: np.random.Generator) -> Tensors | None:
-    """Numbers that owe nothing to the task's own; None where no input may be any number.
+    """Draw numbers that owe nothing to the task's own; None where no input may be any number.
 
     A part of the output that stays as it is with them, such as zeros that no element of an input reaches, is no chance.
     """
@@ -132,7 +132,7 @@ def _redrawn(task: Task, sample: Sample, rng: np.random.Generator) -> Tensors | 
 
 
 def _shuffled(task: Task, inputs: Tensors, rng: np.random.Generator) -> Tensors:
-    """The same values at other places; integers, which may be places themselves, and what belongs together stay.
+    """Move the values to other places; integers, which may be places themselves, and what belongs together stay.
 
     Where a task declares a structure, kernels may rely on it, so the values keep to it.
     """
@@ -154,7 +154,7 @@ def _agree(one: Array, other: Array, rounding: float) -> bool:
 
 
 def _declared(task: Task, cases: CasesOfTask) -> Iterator[str]:
-    """The task's own shortcuts; a name that only some cases give is looked for in those."""
+    """Yield the task's own shortcuts; a name that only some cases give is looked for in those."""
     if task.shortcuts is None:
         return
     left: dict[str, bool] = {}  # True once a case has refused it

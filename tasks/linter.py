@@ -34,7 +34,7 @@ class _Sample:
 
 
 def lint(task: Task, *, plants: bool = True) -> tuple[str, ...]:
-    """Every reason not to trust this task, a sentence each; empty for a sound task.
+    """List every reason not to trust this task, a sentence each; empty for a sound task.
 
     Draws inputs and computes reference and baseline for up to three test cases; with `plants` the shortcuts of
     tasks/shortcuts.py are tried on all cases but very large ones. Recorded answers can be asked less: the import did.
@@ -56,7 +56,7 @@ def lint(task: Task, *, plants: bool = True) -> tuple[str, ...]:
 
 
 def refuse_weak(task: Task) -> None:
-    """TaskError with the first problem of a task that is too weak to judge anything.
+    """Raise TaskError with the first problem of a task that is too weak to judge anything.
 
     In the shipped tasks our own tests plant the shortcuts; it takes seconds, which no start of a run should cost.
     """
@@ -97,7 +97,7 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
 
 
 def _kept_form(task: Task, case: Case, inputs: Tensors, others: Tensors) -> Iterator[str]:
-    """Faults of `within` on inputs that need nothing: a broken one would silently leave out all changed inputs."""
+    """Yield faults of `within` on inputs that need nothing: a broken one silently leaves out all changed inputs."""
     for made in (inputs, others) if task.within is not None else ():
         kept = task.kept(made, inputs, case)
         yield from _names("within", task.inputs_of(case), kept)
@@ -137,7 +137,7 @@ def _form(what: str, spec: TensorSpec, array: Array, shape: tuple[int, ...], dty
 
 
 def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> bool:
-    """True where the judge would accept this float64 answer, stored in the output's type."""
+    """Tell whether the judge would accept this float64 answer, stored in the output's type."""
     with np.errstate(over="ignore", invalid="ignore"):
         stored = answer.astype(numpy_dtype(output.dtype))
     name = output.name
@@ -163,7 +163,7 @@ def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> 
 
 
 def _trivial_answers(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[tuple[str, list[Array]]]:
-    """Answers that need no work, one array a sample; shorter lists where an answer does not fit."""
+    """Yield answers that need no work, one array a sample; shorter lists where an answer does not fit."""
     references = [sample.reference[output.name] for sample in samples]
     yield "all zeros", [np.zeros_like(r) for r in references]
     if any(r.size > 1 for r in references):  # the mean of one number is the answer itself

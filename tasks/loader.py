@@ -44,7 +44,7 @@ TASK_FAULTS = (
 
 
 def task_names() -> list[str]:
-    """Names of all shipped tasks, sorted."""
+    """Name all shipped tasks, sorted."""
     return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
 
 
@@ -85,7 +85,7 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
 
 
 def seed_text(path: Path) -> str:
-    """The text of a task's own kernel; TaskError where there is none that can be read."""
+    """Read the text of a task's own kernel; TaskError where there is none that can be read."""
     return _text(path, _read(path))
 
 
@@ -103,7 +103,7 @@ def _find(name_or_path: str | Path) -> Path:
 
 
 def _refuse_links(folder: Path) -> None:
-    """TaskError where a file of the task is a link; no link is followed when it is read, whatever is there by then."""
+    """Raise TaskError where a file of the task is a link; no link is followed on reading, whatever is there by then."""
     for path in (*folder.glob("*.toml"), *folder.glob("*.py"), *folder.glob("*.npz"), *folder.glob("*.hip")):
         if path.is_symlink():
             raise TaskError(f"{path} is a link: put the file itself there")
@@ -139,7 +139,7 @@ def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
 
 
 def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
-    """The functions of a reference.py, executed in this process; TaskError names the line that fails."""
+    """Return the functions of a reference.py, executed in this process; TaskError names the line that fails."""
     # Compiled from the bytes that were hashed: no cached bytecode, and two folders never share a module.
     module = types.ModuleType(f"task_reference_{digest[:16]}")
     module.__file__ = str(path)
@@ -169,7 +169,7 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def _line(error: BaseException, path: Path) -> str:
-    """`:12` for the line of this file that the error came through last, empty where there is none."""
+    """Write `:12` for the line of this file that the error came through last, empty where there is none."""
     if isinstance(error, SyntaxError):
         return f":{error.lineno}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

@@ -35,14 +35,14 @@ Rng = np.random.Generator
 
 
 def long_cases(task: Task, rng: Rng) -> tuple[Case, ...]:
-    """For each dim a case in which it is nearly as long as listed, or as is affordable."""
+    """Draw for each dim a case in which it is nearly as long as listed, or as is affordable."""
     first = task.tests[0].dims
     cases = ((name, _stretched(task, name, rng)) for name in first)
     return tuple(case for name, case in cases if case and case.dims[name] > LONGER * first[name])
 
 
 def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
-    """Cases about as large as a benchmark, each dim of any length from half to twice its own.
+    """Draw cases about as large as a benchmark, each dim of any length from half to twice its own.
 
     Fewer and small ones where no part of one can be executed alone.
     """
@@ -58,7 +58,7 @@ def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
 
 
 def _near(task: Task, name: str, length: int, rng: Rng) -> int:
-    """A length like this within the dim's range."""
+    """Draw a length like this within the dim's range."""
     low, high, step = *_ends(task, name), task.multiples.get(name, 1)
     drawn = math.exp(rng.uniform(math.log(max(low, length / TIMES)), math.log(min(high, length * TIMES) + 1)))
     unit = step << int(rng.integers(POWERS + 1)) if rng.random() < ROUND else step
@@ -70,7 +70,7 @@ def _near(task: Task, name: str, length: int, rng: Rng) -> int:
 
 
 def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
-    """A new case in which this dim is long, odd where it can be; None where none is found."""
+    """Draw a new case in which this dim is long, odd where it can be; None where none is found."""
     (low, high), step = _ends(task, name), task.multiples.get(name, 1)
     counts = range(-(-low // step), high // step + 1)
     for dims in _others(task, rng) if low < high else ():
@@ -88,7 +88,7 @@ def _stretched(task: Task, name: str, rng: Rng) -> Case | None:
 
 
 def _others(task: Task, rng: Rng) -> Iterator[Dims]:
-    """Dims a little above the least listed ones, and those, where the former are too much."""
+    """Yield dims a little above the least listed ones, and those, where the former are too much."""
     ends = {name: (*_ends(task, name), task.multiples.get(name, 1)) for name in task.tests[0].dims}
     for least in (*[LITTLE // 2] * TRIES, 0):
         steps = {name: int(rng.integers(least, LITTLE)) if least else 0 for name in ends}
@@ -96,7 +96,7 @@ def _others(task: Task, rng: Rng) -> Iterator[Dims]:
 
 
 def _new(task: Task, dims: Dims, limit: float, rng: Rng) -> Case | None:
-    """A case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
+    """Make a case of these dims; None for a listed one, and for what costs more or is no shape of the task."""
     name = case_name(dims)
     is_known = name in {case.name for case in (*task.tests, *task.benchmarks)}
     if is_known or cost(task, dims) > limit or not admits(task, dims):

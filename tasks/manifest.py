@@ -42,11 +42,11 @@ class Adaptation:
         return json.dumps(changes, sort_keys=True).encode() if changes else b""
 
     def typed(self, specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
-        """The tensors or scalars with this target's types."""
+        """Return the tensors or scalars with this target's types."""
         return tuple(replace(s, dtype=self.dtypes.get(s.dtype, s.dtype)) for s in specs)
 
     def described(self, text: str) -> str:
-        """The description with this target's types, and the note behind it."""
+        """Return the description with this target's types, and the note behind it."""
         for old, new in self.dtypes.items():
             text = re.sub(rf"\b{old}\b", new, text)
         return f"{text}\n{self.note}" if self.note else text
@@ -60,7 +60,7 @@ class Manifest:
     adaptations: Mapping[str, Adaptation]
 
     def adapted(self, target: str) -> tuple[Statement, bytes]:
-        """The statement for a target, and the target's part of the task's digest."""
+        """Return the statement for a target, and the target's part of the task's digest."""
         plain, change = self.statement, self.adaptations.get(target, Adaptation())
         return replace(
             plain,
@@ -121,7 +121,7 @@ def read_manifest(path: Path, text: str) -> Manifest:
 
 
 def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
-    """The inputs that may hold other values than are drawn: all real ones, where values do not belong together."""
+    """List the inputs that may hold other values than are drawn: all real ones, where values do not belong together."""
     plain = [spec for spec in statement.inputs if not spec.structure]
     real = [spec.name for spec in plain if spec.dtype not in INTEGERS]
     if "plant" not in root.left:

@@ -24,12 +24,12 @@ _APART = 1_000_003  # from one draw's seed to the next
 
 
 def has_few(case: Case, size: int) -> bool:
-    """True for an output of so few elements in a case that is not listed."""
+    """Tell whether an output has so few elements, in a case that is not listed."""
     return case.role == "held_out" and 0 < size < ENOUGH
 
 
 def more_outputs(families: InputFamilies, case: Case, family: str | None, output: str) -> tuple[Array, Array]:
-    """The reference and the baseline of an output on further draws, as flat arrays."""
+    """Compute the reference and the baseline of an output on further draws, as flat arrays."""
     made = list(_draws(families, case, family, output))
     return np.concatenate([want for want, _ in made]), np.concatenate([base for _, base in made])
 

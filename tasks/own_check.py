@@ -11,7 +11,7 @@ from tasks.task import Case, Task, Tensors
 
 
 def refusal(task: Task, inputs: Tensors, outputs: Tensors, case: Case) -> str:
-    """The message of the task's own check against these outputs, or of its failure; empty where it accepts them."""
+    """Return what the task's own check says against these outputs, or its failure; empty where it accepts them."""
     if task.check is None:
         return ""
     try:
@@ -23,7 +23,7 @@ def refusal(task: Task, inputs: Tensors, outputs: Tensors, case: Case) -> str:
 
 
 def own_check(task: Task, inputs: Tensors, outputs: Tensors, baseline: Tensors, case: Case) -> str:
-    """The refusal of a candidate's outputs; empty, too, where the check takes the baseline for wrong on these inputs.
+    """Return the refusal of a candidate's outputs; empty, too, where the check refuses the baseline on these inputs.
 
     Most inputs are the judge's own. A bound such as `residual < 1e-4 * largest` has no right answer where all are zero.
     """
@@ -32,6 +32,6 @@ def own_check(task: Task, inputs: Tensors, outputs: Tensors, baseline: Tensors, 
 
 
 def stored(task: Task, outputs: Tensors) -> Tensors:
-    """Outputs in the types that the task declares."""
+    """Store outputs in the types that the task declares."""
     with np.errstate(over="ignore", invalid="ignore"):
         return {spec.name: outputs[spec.name].astype(numpy_dtype(spec.dtype)) for spec in task.outputs}

@@ -22,7 +22,7 @@ Rng = np.random.Generator
 
 
 def partly_alike(x: Array, rng: Rng) -> Array:
-    """Along the first axis all places hold what stands at the first, but for a quarter of each line's inner values."""
+    """Let all places along the first axis hold what stands at the first, but for a quarter of a line's inner values."""
     if x.ndim < 2 or x.shape[0] < 2:
         return x
     kept = rng.random(x.shape[1:]) < APART
@@ -31,7 +31,7 @@ def partly_alike(x: Array, rng: Rng) -> Array:
 
 
 def led_by_ones(x: Array, rng: Rng) -> Array:
-    """Some lines begin with ones, as weights that were never trained do, others with zeros."""
+    """Begin some lines with ones, as weights that were never trained do, others with zeros."""
     if not x.ndim:
         return x
     made = np.array(x)
@@ -40,7 +40,7 @@ def led_by_ones(x: Array, rng: Rng) -> Array:
 
 
 def laced(x: Array, rng: Rng) -> Array:
-    """In each line every second place, or third or fourth, holds one value, whatever stands between."""
+    """Let every second place of each line, or third or fourth, hold one value, whatever stands between."""
     if not x.ndim or x.shape[-1] < 2:
         return x
     lines = (*x.shape[:-1], 1)
@@ -49,7 +49,7 @@ def laced(x: Array, rng: Rng) -> Array:
 
 
 def sparse(x: Array, rng: Rng) -> Array:
-    """In each line zero, or one of its values, everywhere but at one place at least and a few more, wherever they lie.
+    """Put zero, or one of its values, everywhere in each line but at one place at least and a few more, wherever.
 
     A kernel that looks at some places of a line or of a tile and takes them for all finds nothing there.
     """
@@ -64,7 +64,7 @@ def sparse(x: Array, rng: Rng) -> Array:
 
 
 def zero_slices(x: Array, rng: Rng) -> Array:
-    """Along one axis half of the places are zero, in runs of one length, whatever the other indices are."""
+    """Make half of the places along one axis zero, in runs of one length, whatever the other indices are."""
     axes = [axis for axis, size in enumerate(x.shape) if size > 1]
     if not axes:
         return x
@@ -81,7 +81,7 @@ def zero_slices(x: Array, rng: Rng) -> Array:
 
 
 def turned_lines(x: Array, rng: Rng) -> Array:
-    """Each line of a matrix is the one before it, turned by one place within a short period.
+    """Make each line of a matrix the one before it, turned by one place within a short period.
 
     Every line and every column of a tile has the same values in another order, and so the same sums, largest values
     and checksums, but no tile is symmetric.

@@ -18,7 +18,7 @@ WORD_BYTES = 4  # of packed values that are compared at once
 
 
 def planted_number(x: Array, number: float, rng: Rng) -> Array:
-    """Some values replaced by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
+    """Replace some values by the number, by a neighbour, or by their own with its bits lowest; some lines' ends."""
     if not is_float(x.dtype) and number == int(number) and not _holds(x.dtype, int(number)):
         return _with_words(x, int(number), rng)
     values = _fitting(number, x)
@@ -37,7 +37,7 @@ def planted_number(x: Array, number: float, rng: Rng) -> Array:
 
 
 def _fitting(number: float, x: Array) -> Array:
-    """The number and its neighbours, as far as the array's type holds them; a whole number within what it holds."""
+    """Give the number and its neighbours, as far as the array's type holds them; whole ones within what it holds."""
     if not is_float(x.dtype):
         near = {int(number) + by for by in (-1, 0, 1)} if number == int(number) and x.size else set()
         return np.array(sorted(n for n in near if x.min() <= n <= x.max()), x.dtype)
@@ -54,7 +54,7 @@ def _holds(dtype: np.dtype[Any], number: int) -> bool:
 
 
 def _with_words(x: Array, word: int, rng: Rng) -> Array:
-    """Packed values of which some four bytes are this word, as a kernel reads and compares them."""
+    """Put this word into some four bytes of packed values, as a kernel reads and compares them."""
     if not x.ndim or x.shape[-1] * x.itemsize % WORD_BYTES or not -(1 << 31) <= word < 1 << 32:
         return x
     words = np.ascontiguousarray(x).view(np.uint32)
@@ -63,7 +63,7 @@ def _with_words(x: Array, word: int, rng: Rng) -> Array:
 
 
 def _with_low_bits(x: Array, word: int, rng: Rng) -> Array:
-    """The values with their lowest bits replaced, eight of them where the word has no more."""
+    """Replace the values' lowest bits, eight of them where the word has no more."""
     is_narrow = (rng.random(x.shape) < 0.5) & (word < 1 << WORDS[0])
     mask = np.where(is_narrow, (1 << WORDS[0]) - 1, (1 << WORDS[1]) - 1).astype(np.uint32)
     bits: Array = (x.view(np.uint32) & ~mask) | np.uint32(word)

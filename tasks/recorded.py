@@ -32,7 +32,7 @@ class Draw:
 
 
 def key_of(inputs: Mapping[str, Array], case: Case) -> str:
-    """The digest of all inputs with their types and shapes, of the case's dims and of its scalars."""
+    """Compute the digest of all inputs with their types and shapes, of the case's dims and of its scalars."""
     found = hashlib.sha256(repr((sorted(case.dims.items()), sorted(case.scalars.items()))).encode())
     for name in sorted(inputs):
         array = np.ascontiguousarray(inputs[name])
@@ -42,12 +42,12 @@ def key_of(inputs: Mapping[str, Array], case: Case) -> str:
 
 
 def draw_of(case: Case, draws: int) -> np.random.Generator:
-    """The random numbers of a case: one of so many draws for each shape, whatever the seed is."""
+    """Start the random numbers of a case: one of so many draws for each shape, whatever the seed is."""
     return np.random.default_rng([case.seed % draws, *case.dims.values()])
 
 
 def archive(draws: Iterable[Draw], more: Mapping[str, Array]) -> bytes:
-    """The bytes of the file; `more` are arrays that draws begin with."""
+    """Write the bytes of the file; `more` are arrays that draws begin with."""
     held = {f"start/{name}": _plain(array) for name, array in more.items()}
     for draw in draws:
         for role, outputs in draw.answers.items():
@@ -60,7 +60,7 @@ def archive(draws: Iterable[Draw], more: Mapping[str, Array]) -> bytes:
 def answer(
     path: Path, inputs: Mapping[str, Array], case: Case, role: str, types: Mapping[str, str]
 ) -> dict[str, Array]:
-    """The recorded outputs for these inputs; TaskError where there are none. `types` are those of the outputs."""
+    """Read the recorded outputs for these inputs; TaskError where there are none. `types` are those of the outputs."""
     key = key_of(inputs, case)
     try:
         with np.load(path, allow_pickle=False) as held:
@@ -72,7 +72,7 @@ def answer(
 
 
 def started(path: Path, name: str) -> Array:
-    """An array that draws begin with, such as a module's weights."""
+    """Read an array that draws begin with, such as a module's weights."""
     try:
         with np.load(path, allow_pickle=False) as held:
             return np.asarray(held[f"start/{name}"])
@@ -81,7 +81,7 @@ def started(path: Path, name: str) -> Array:
 
 
 def _plain(array: Array) -> Array:
-    """The array in a type that the format knows: bits where it is one of the narrow ones."""
+    """Store the array in a type that the format knows: bits where it is one of the narrow ones."""
     array = np.asarray(array)
     return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "V" or array.dtype.num > 23 else array
 

@@ -49,7 +49,7 @@ class SearchedInputs(InputFamilies):
     """Families by the number of a try: "search 3"."""
 
     def __init__(self, known: InputFamilies, numbers: Sequence[float], secret: int) -> None:
-        """`known` are the task's own; `secret` goes into every choice."""
+        """Take the task's own families, `known`; `secret` goes into every choice."""
         super().__init__(known.task)
         self.known, self._secret = known, secret
         self._numbers = tuple(n for n in dict.fromkeys(numbers) if LEAST < abs(n) < FURTHEST)
@@ -58,7 +58,7 @@ class SearchedInputs(InputFamilies):
         self._least: dict[tuple[str, str], float] = {}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
-        """The inputs of a try: what is done is the try's, the values are the case's."""
+        """Draw the inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
         made = self._made(case, family, inputs)
         return self.task.kept(made if self.known.moves_values else with_held_lines(made, inputs), inputs, case)
@@ -90,7 +90,7 @@ class SearchedInputs(InputFamilies):
             made[name] = _sized(made[name], sign if has_one_sign else 0.0, own, number, rng)
 
     def is_sound(self, case: Case, family: str, inputs: Tensors, reference: Tensors, baseline: Tensors) -> bool:
-        """True where both know an answer on these inputs, and agree on it, and so must any kernel; notes their size."""
+        """Tell whether both know an answer on these inputs, agree on it, and so must any kernel; notes their size."""
         if not self.known.moves_values and has_alike_lines(inputs, self.task.plant):
             return False
         lost = CANCELLED * max((_largest(inputs[name]) for name in self.task.plant if name in inputs), default=0.0)
@@ -113,7 +113,7 @@ class SearchedInputs(InputFamilies):
         return not refusal(self.task, inputs, stored(self.task, baseline), case)
 
     def _swayed(self, case: Case, inputs: Tensors, name: str, want: Array) -> float:
-        """By how much an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
+        """Give how far an output is off where the float32 inputs are off by their last place; 0 where nobody knows."""
         rng, found = np.random.default_rng((case.seed, 6)), 0.0
         floats = {one: inputs[one] for one in self.task.plant if one in inputs and is_float(inputs[one].dtype)}
         single = {one: x.astype(np.float32) for one, x in floats.items() if x.dtype.itemsize <= SINGLE}
@@ -132,7 +132,7 @@ class SearchedInputs(InputFamilies):
         return SWAYED * found
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
-        """As on a general family, but for outputs of this size."""
+        """Return the tolerance of a general family, but for outputs of this size."""
         own = self.task.tolerance_of(output)
         if self.known.moves_values or family is None:
             return own
@@ -142,7 +142,7 @@ class SearchedInputs(InputFamilies):
 
 
 def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
-    """An input after one step; what its type does not hold stays as it was."""
+    """Take an input through one step; what its type does not hold stays as it was."""
     if not is_float(x.dtype):
         return step(x, number, rng)
     with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
 
 
 def _some(names: list[str], how: Rng) -> list[str]:
-    """Each with the same chance, and one at least."""
+    """Choose each with the same chance, and one at least."""
     chosen = [name for name in names if how.integers(2)]
     return chosen or [names[int(how.integers(len(names)))]]
 
@@ -174,17 +174,17 @@ def _scaled_to(x: Array, size: float) -> Array:
 
 
 def _as_large(x: Array, number: float, rng: Rng) -> Array:
-    """All values as large as the number, or about that."""
+    """Make all values as large as the number, or about that."""
     return _scaled_to(x, _around(number, rng))
 
 
 def _as_root(x: Array, number: float, rng: Rng) -> Array:
-    """All values as large as its root, for products of two."""
+    """Make all values as large as its root, for products of two."""
     return _scaled_to(x, float(np.sqrt(_around(number, rng))))
 
 
 def _moved(x: Array, number: float, rng: Rng) -> Array:
-    """Every line moved by about the number, to either side."""
+    """Move every line by about the number, to either side."""
     if not is_float(x.dtype):
         return x
     by = min(_around(number, rng), MOVED_BY * _largest(x)) * (-1.0 if rng.integers(2) else 1.0)
@@ -192,7 +192,7 @@ def _moved(x: Array, number: float, rng: Rng) -> Array:
 
 
 def _past(x: Array, number: float, rng: Rng) -> Array:
-    """Whole lines farther from zero than the number, on its side: a running extreme that begins there stays."""
+    """Move whole lines farther from zero than the number, on its side: a running extreme that begins there stays."""
     if not x.ndim or not is_float(x.dtype):
         return x
     high = 1.0 + float(rng.choice(PAST))
@@ -205,7 +205,7 @@ def _past(x: Array, number: float, rng: Rng) -> Array:
 
 
 def _spread(x: Array, number: float, rng: Rng) -> Array:
-    """In each line few values, or half, or most below the others by about the number."""
+    """Move in each line few values, or half, or most below the others by about the number."""
     if not x.ndim or not is_float(x.dtype):
         return x
     is_low = rng.random(x.shape) < rng.choice(LOW, (*x.shape[:-1], 1))

@@ -28,13 +28,13 @@ MOST_MESSAGE = 400  # letters
 
 
 def split(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """The arrays of one family."""
+    """Return the arrays of one family."""
     start = prefix + JOIN
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def joined(families: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
-    """All families in one."""
+    """Join all families in one."""
     return {f"{family}{JOIN}{name}": array for family, tensors in families.items() for name, array in tensors.items()}
 
 

@@ -43,7 +43,7 @@ class Shortcut:
 
 
 def planted(task: Task) -> Iterator[Shortcut]:
-    """Every shortcut that is tried on this task, whether or not it fits a case."""
+    """Yield every shortcut that is tried on this task, whether or not it fits a case."""
     for spec in task.inputs:
         for title, change in _input_changes(len(spec.shape), is_float(numpy_dtype(spec.dtype))):
             yield _on_input(task, spec.name, f"{title} of the input {spec.name!r}", change)
@@ -79,7 +79,7 @@ def _on_output(name: str, change: Change, sample: Sample) -> Mapping[str, Array]
 def _in_halves(
     task: Task, given: str, along: int, made: str, across: int, sample: Sample
 ) -> Mapping[str, Array] | None:
-    """Each half of the output from an input whose other half is a copy of this one, as where sums stay in a tile."""
+    """Take each half of the output from an input whose other half is a copy of it, as where sums stay in a tile."""
     if given not in sample.inputs:
         return None
     x = sample.inputs[given]
@@ -99,7 +99,7 @@ def _in_halves(
 
 
 def _input_changes(dims: int, is_real: bool) -> Iterator[tuple[str, Change]]:
-    """Changes of an input that has so many axes; of integers only what keeps to values that are there."""
+    """Yield changes of an input that has so many axes; of integers only what keeps to values that are there."""
     for axis in range(dims):
         along = f"along axis {axis}"
         yield f"the first element {along}", partial(_taken, axis, lambda n: np.zeros(n, int))
@@ -127,7 +127,7 @@ def _input_changes(dims: int, is_real: bool) -> Iterator[tuple[str, Change]]:
 
 
 def _output_changes(dims: int) -> Iterator[tuple[str, Change]]:
-    """Parts of a right output that has so many axes."""
+    """Yield parts of a right output that has so many axes."""
     for axis in range(dims):
         along = f"along axis {axis}"
         yield f"the element before {along}", partial(_taken, axis, lambda n: np.roll(np.arange(n), 1))
@@ -146,7 +146,7 @@ def _repeated(tile: int, size: int) -> Array:
 
 
 def _whole(tile: int, size: int) -> int:
-    """Elements in whole tiles; all of them where there is no partial tile behind a whole one."""
+    """Count the elements in whole tiles; all of them where there is no partial tile behind a whole one."""
     return size // tile * tile or size
 
 
@@ -173,7 +173,7 @@ def _mean(axis: int, x: Array) -> Array | None:
 
 
 def _mirrored(x: Array) -> Array | None:
-    """The largest square at the start of the last two axes, symmetric."""
+    """Make the largest square at the start of the last two axes symmetric."""
     size = min(x.shape[-2:])
     if size < 2:
         return None

@@ -27,7 +27,7 @@ class Slack:
 
     @classmethod
     def of(cls, want: Array, tolerance: Tolerance) -> Slack:
-        """The slack of outputs around these right ones."""
+        """Measure the slack of outputs around these right ones."""
         rows, columns = np.zeros(()), np.ones(())
         if tolerance.row_rtol and want.ndim:
             squares = np.square(np.where(np.isfinite(want), want, 0.0))
@@ -43,7 +43,7 @@ class Slack:
         )
 
     def part(self, part: Any) -> Array:
-        """That of the elements at this index."""
+        """Return the slack of the elements at this index."""
         rows, columns = self.rows[part], self.columns[part]
         if rows.size and not any((*rows.strides, *columns.strides)):  # it is the same everywhere
             return np.broadcast_to(self.atol + rows.flat[0] * columns.flat[0], rows.shape)

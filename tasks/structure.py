@@ -10,7 +10,7 @@ from tasks.dtypes import Array
 
 
 def mirrored(x: Array) -> Array:
-    """The last two axes with the lower triangle in the image of the upper one."""
+    """Replace the lower triangle of the last two axes by the image of the upper one."""
     rows, cols = np.indices(x.shape[-2:])
     return np.where(rows > cols, np.swapaxes(x, -1, -2), x)
 
@@ -23,10 +23,10 @@ STRUCTURES: Mapping[str, Callable[[Array], Array]] = {
 
 
 def imposed(x: Array, structure: str) -> Array:
-    """The nearest array of this structure in the place of any."""
+    """Return the nearest array of this structure in the place of any."""
     return STRUCTURES[structure](x) if structure else x
 
 
 def has_structure(x: Array, structure: str) -> bool:
-    """True where an array keeps to a structure exactly."""
+    """Tell whether an array keeps to a structure exactly."""
     return not structure or bool(np.array_equal(imposed(x, structure), x, equal_nan=x.dtype.kind == "f"))

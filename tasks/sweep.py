@@ -79,7 +79,7 @@ class Sweep:
     slight: tuple[str, ...] = ()  # dims of which fewer cases are, since elements do not depend on others along them
 
     def cases(self, start: int = 0, stop: int = MOST) -> Iterator[SweptCase]:
-        """Those with these numbers, the most telling first; a number may have none. The same fields give the same."""
+        """Yield those with these numbers, the most telling first; some have none. The same fields give the same."""
         if not self._draws.order:
             return
         known = set[str]()
@@ -92,7 +92,7 @@ class Sweep:
 
     @computed_once
     def limit(self) -> float:
-        """Operations plus bytes of a case at most."""
+        """Return the operations plus bytes of a case at most."""
         return max(COST, CHEAPEST * min(cost(self.task, case.dims) for case in self.task.tests))
 
     @computed_once
@@ -133,13 +133,13 @@ class Sweep:
         )
 
     def _seeds(self, family: npt.NDArray[np.str_], rng: np.random.Generator) -> Numbers:
-        """Seeds of the cases; those with one binade have their turns in them, so that all exponents come soon."""
+        """Draw the cases' seeds; those with one binade have their turns in them: all exponents come soon."""
         seeds, is_one = rng.integers(2**32, size=MOST), family == ONE_BINADE
         turns = ((np.cumsum(is_one) + int(rng.integers(TURNS))) * GOLDEN % 1.0 * TURNS).astype(np.int64)
         return np.where(is_one, seeds // TURNS * TURNS + turns, seeds)
 
     def _orders(self, rng: np.random.Generator) -> dict[str, list[int]]:
-        """For each dim that varies the order of its lengths, beside the least of the others."""
+        """Draw for each dim that varies the order of its lengths, beside the least of the others."""
         found = dict[str, list[int]]()
         for name, lengths in self._listed.items():
 
@@ -152,7 +152,7 @@ class Sweep:
         return found
 
     def _dims(self, number: int) -> Dims:
-        """The lengths of a case; where they would cost too much the other dims have their least, or all are shorter."""
+        """Draw the lengths of a case; where they cost too much the other dims have their least, or all are shorter."""
         draws, names = self._draws, list(self._draws.order)
         focus = int(draws.focus[number])
         if focus == OF_PAIRS:
@@ -168,7 +168,7 @@ class Sweep:
         return {**chosen, **others} if cost(self.task, {**chosen, **others}) <= self.limit else chosen
 
     def _by_remainders(self, number: int) -> Dims:
-        """Each dim as short as its remainder lets it be, or a little longer where the case is cheap even so."""
+        """Make each dim as short as its remainder lets it be, or a little longer where the case is still cheap."""
         for longest in (LONGER, 1):
             dims = dict(self._least)
             for name in self._draws.order:
@@ -182,13 +182,13 @@ class Sweep:
         return dims
 
     def _little(self, name: str, steps: float, number: int) -> int:
-        """A length up to so many steps above the least, no octave of the steps likelier than another."""
+        """Draw a length up to so many steps above the least, no octave of the steps likelier than another."""
         step = self.task.multiples.get(name, 1)
         above = int(steps ** float(self._draws.little[name][number])) - 1
         return int(min(max(self._listed[name]), -(-self._least[name] // step) * step + step * above))
 
     def _shortened(self, dims: Dims) -> Dims:
-        """All dims shorter by the same factor until the case is affordable."""
+        """Shorten all dims by the same factor until the case is affordable."""
         varied = list(self._draws.order)
         for _ in range(SHORTENED):
             over = cost(self.task, dims) / JOINT_COST
@@ -207,7 +207,7 @@ class Sweep:
             return False
 
     def _case(self, number: int, name: str, dims: Dims) -> Case:
-        """A case with scalars and missing inputs as one of the tests has them."""
+        """Make a case with scalars and missing inputs as one of the tests has them."""
         like = self.task.tests[int(self._draws.like[number])]
         seed = int(self._draws.seed[number])
         scalars = unlisted_scalars(self.task, like, np.random.default_rng(seed)) if self.task.scalars else {}

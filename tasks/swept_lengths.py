@@ -31,7 +31,7 @@ Cost = Callable[[int], float]
 def swept_lengths(
     listed: Sequence[int], step: int, cost: Cost, limit: float, marked: Iterable[int], rng: np.random.Generator
 ) -> list[int]:
-    """Multiples of `step` from the least listed length to the longest that costs no more than the limit.
+    """List multiples of `step` from the least listed length to the longest that costs no more than the limit.
 
     `cost` grows with the length; `marked` are numbers of whose neighbourhood each dim's range gets its part. Empty
     where only one length is listed or none is affordable.
@@ -53,7 +53,7 @@ def swept_lengths(
 
 
 def _counts(low: int, high: int, rng: np.random.Generator) -> Lengths:
-    """The steps of a range, or of a wide one its first and others of which no octave is likelier than another."""
+    """List the steps of a range, or of a wide one its first and others of which no octave is likelier than another."""
     if high - low < MOST:
         return np.arange(low, high + 1)
     dense = low + MOST // 2
@@ -62,14 +62,14 @@ def _counts(low: int, high: int, rng: np.random.Generator) -> Lengths:
 
 
 def _beside(marked: Iterable[int], step: int, low: int, high: int, rng: np.random.Generator) -> list[int]:
-    """The steps at and on both sides of these numbers, as far as they lie in the range; of many some, drawn."""
+    """List the steps at and on both sides of these numbers, as far as they lie in the range; of many some, drawn."""
     near = {count for number in marked for count in range(number // step - 1, number // step + 2)}
     inside = sorted(count for count in near if low <= count <= high)
     return [inside[int(at)] for at in rng.permutation(len(inside))[:MOST_MARKED]]
 
 
 def _unmet(lengths: Lengths, listed: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The places of those lengths that are the first with some remainder, or the first between two listed ones."""
+    """Find the places of those lengths that are the first with some remainder, or the first between two listed ones."""
     kinds = [lengths % divisor for divisor in DIVISORS]
     kinds.append(np.searchsorted(np.unique(listed), lengths))
     return np.unique(np.concatenate([np.unique(kind, return_index=True)[1] for kind in kinds]))

@@ -48,7 +48,7 @@ Ranges = Mapping[str, Mapping[str, Range]]  # by family and input
 
 
 def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
-    """Seeds of cases with one binade: for each of the inputs both ends of its range, and some drawn between them.
+    """Draw seeds of cases with one binade: for each input both ends of its range, and some drawn between them.
 
     Those between lie in as many equal parts of the range.
     """
@@ -60,7 +60,7 @@ def seeds_of_ends(inputs: int, parts: int, rng: Rng) -> list[int]:
 def swept(
     inputs: Tensors, name: str, family: str, exponents: Range, rng: Rng, *, holds: bool = True, turn: int = 0
 ) -> Tensors:
-    """The inputs with one of them from the family. With `holds` no line has nothing but far values.
+    """Take one of the inputs from the family. With `holds` no line has nothing but far values.
 
     The turn says where in the range the exponent of one binade lies: 0 is its low end and `TURNS` - 1 the high one.
     """
@@ -69,7 +69,7 @@ def swept(
 
 
 def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_values: bool) -> Tensors:
-    """The inputs of a case as they are drawn, or with one of them from a family of `VALUES`, by the case's seed."""
+    """Draw the inputs of a case as they are, or with one of them from a family of `VALUES`, by the case's seed."""
     inputs: Tensors = task.draw(case)
     names = [] if family == AS_DRAWN else sorted(name for name in ranges[family] if name in inputs)
     if not names:
@@ -81,7 +81,7 @@ def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_va
 
 
 def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0) -> Array:
-    """Values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, exponents of the family."""
+    """Draw values of the shape and type of `x`: mantissas from 1 to 2, a sign for each line, the family's exponents."""
     low, high = exponents
     turned = np.asarray(low + turn * (high + 1 - low) // TURNS)
     drawn = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
@@ -100,7 +100,7 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0)
 
 
 def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[str, dict[str, Range]]:
-    """By family and input the exponents that the task bears; none where a float decides about a whole number.
+    """Find by family and input the exponents that the task bears; none where a float decides about a whole number.
 
     Where the outputs are the inputs' own values, these are all of the type's; a copy loses none.
     """
@@ -120,7 +120,7 @@ def binades_of(task: Task, cases: Sequence[Case], moves_values: bool) -> dict[st
 
 
 def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Range) -> Range | None:
-    """The widest range around the usual exponent in which no step of the way is too much."""
+    """Find the widest range around the usual exponent in which no step of the way is too much."""
     sizes = [np.abs(to_float64(task.draw(case)[name])) for case in cases]
     usual = [float(np.log2(np.sqrt(np.mean(np.square(x))))) for x in sizes if x.size and (x > 0).any()]
     if not usual:
@@ -144,7 +144,7 @@ def _borne(task: Task, cases: Sequence[Case], name: str, family: str, ends: Rang
 
 
 def _reached(bears: Callable[[Range], bool], middle: int, end: int, family: str) -> int:
-    """The last exponent on the way to this end before a stride that is too much."""
+    """Find the last exponent on the way to this end before a stride that is too much."""
     way = 1 if end > middle else -1
     reached = middle
     while reached != end:
@@ -157,7 +157,7 @@ def _reached(bears: Callable[[Range], bool], middle: int, end: int, family: str)
 
 
 def _loss(task: Task, cases: Sequence[Case], change: Callable[[Tensors, Rng], Tensors]) -> float | None:
-    """The largest error of the standard implementation over the largest output, by output; None for no number."""
+    """Give the largest error of the standard implementation over the largest output, by output; None for no number."""
     worst = 0.0
     for case in cases:
         for number in range(SEEDS):

@@ -125,12 +125,12 @@ class Task(Statement):
     )  # answers of kernels that leave work out, by what they do; some case must refuse each
 
     def expected(self, inputs: Tensors, case: Case) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Reference and baseline. What overflows in them is compared like any other value, and no warning."""
+        """Compute reference and baseline. What overflows in them is compared like any other value, and no warning."""
         with np.errstate(all="ignore"):
             return self.reference(inputs, case), self.baseline(inputs, case)
 
     def kept(self, made: Tensors, drawn: Tensors, case: Case) -> Tensors:
-        """Inputs that were changed, taken back to those drawn wherever they break what the description promises.
+        """Take inputs that were changed back to those drawn wherever they break what the description promises.
 
         Zeros are positive in them: a scale or an exchanged sign makes negative ones, which no draw holds.
         """
@@ -138,24 +138,24 @@ class Task(Statement):
         return plain if self.within is None else {**plain, **self.within(plain, drawn, case)}
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
-        """The tensor's shape for this case."""
+        """Return the tensor's shape for this case."""
         return tuple(evaluate(text, case.dims) for text in tensor.shape)
 
     def strides_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
-        """The tensor's strides in elements; empty where its memory is dense."""
+        """Return the tensor's strides in elements; empty where its memory is dense."""
         return tuple(evaluate(text, case.dims) for text in tensor.strides)
 
     def length_of(self, tensor: TensorSpec, case: Case) -> int:
-        """Elements of the tensor's memory."""
+        """Count the elements of the tensor's memory."""
         shape = self.shape_of(tensor, case)
         return extent(shape, self.strides_of(tensor, case)) if tensor.strides else prod(shape)
 
     def flatten(self, tensor: TensorSpec, array: Array, case: Case) -> Array:
-        """The tensor's memory for this case, one dimension."""
+        """Return the tensor's memory for this case, one dimension."""
         return tensor.flatten(array, self.strides_of(tensor, case))
 
     def inputs_of(self, case: Case) -> tuple[TensorSpec, ...]:
-        """The inputs that a case gives."""
+        """List the inputs that a case gives."""
         return tuple(s for s in self.inputs if s.name not in case.absent) if case.absent else self.inputs
 
     @property
@@ -164,11 +164,11 @@ class Task(Statement):
         return {s.initial: s.name for s in self.outputs if s.initial}
 
     def tolerance_of(self, output: TensorSpec) -> Tolerance:
-        """The error that this output may have."""
+        """Return the error that this output may have."""
         return output.tolerance or self.tolerance
 
     def draw(self, case: Case) -> dict[str, Array]:
-        """The case's inputs; the same case always gives the same values.
+        """Draw the case's inputs; the same case always gives the same values.
 
         Float32 values of an input that is declared in a narrower floating type are rounded to it.
         """
@@ -177,5 +177,5 @@ class Task(Statement):
         return {name: rounded(array, types.get(name, "")) for name, array in drawn.items() if name not in case.absent}
 
     def work(self, case: Case) -> tuple[float, float]:
-        """Floating-point operations and compulsory bytes of this case."""
+        """Count the floating-point operations and compulsory bytes of this case."""
         return float(evaluate(self.flops, case.dims)), float(evaluate(self.bytes_moved, case.dims))

@@ -28,7 +28,7 @@ class TensorSpec:
     initialiser: str = ""  # the law that a weight is drawn by there, in words
 
     def flatten(self, array: Array, strides: tuple[int, ...] = ()) -> Array:
-        """The array in the order of its memory, one dimension; with strides, what lies between holds no number."""
+        """Give the array in the order of its memory, one dimension; with strides, what lies between holds no number."""
         if not strides:
             return np.ravel(array, order="F" if self.layout == "column_major" else "C")
         memory = np.empty(extent(array.shape, strides), array.dtype)
@@ -39,14 +39,14 @@ class TensorSpec:
         return memory
 
     def unflatten(self, flat: Array, shape: tuple[int, ...], strides: tuple[int, ...] = ()) -> Array:
-        """Flat memory as an array of this shape."""
+        """Return flat memory as an array of this shape."""
         if not strides:
             return flat.reshape(shape, order="F" if self.layout == "column_major" else "C")
         return _strided(flat, shape, strides).copy()
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    """Elements from the first to the last of a strided array."""
+    """Count the elements from the first to the last of a strided array."""
     return 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
 
 

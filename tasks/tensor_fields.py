@@ -15,7 +15,7 @@ BOUNDS = ("atol", "row_rtol")  # that a target may state for itself
 
 
 def read_tolerance(table: Table) -> Tolerance:
-    """A `[tolerance]`, or the one of an output."""
+    """Read a `[tolerance]`, or the one of an output."""
     tolerance = Tolerance(
         table.number("ratio", low=1.0, inclusive=True),
         table.number("rtol") if "rtol" in table.left else None,
@@ -33,7 +33,7 @@ def read_tolerance(table: Table) -> Tolerance:
 
 
 def read_inputs(tables: list[Table]) -> tuple[TensorSpec, ...]:
-    """The `[[input]]` tables."""
+    """Read the `[[input]]` tables."""
     specs = []
     for table in tables:
         parameter = table.text("parameter") if "parameter" in table.left else ""
@@ -55,7 +55,7 @@ def read_inputs(tables: list[Table]) -> tuple[TensorSpec, ...]:
 
 
 def read_outputs(tables: list[Table], inputs: Sequence[TensorSpec]) -> tuple[TensorSpec, ...]:
-    """The `[[output]]` tables."""
+    """Read the `[[output]]` tables."""
     specs: list[TensorSpec] = []
     for number, table in enumerate(tables, 1):
         initial = table.name("initial") if "initial" in table.left else ""

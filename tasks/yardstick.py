@@ -28,7 +28,7 @@ class Yardstick:
     def __init__(
         self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance, beside: Beside = None
     ) -> None:
-        """`dtype` is the output's, `beside` is asked where one fails; the others are those of `compare`."""
+        """Take the output's `dtype`, and `beside`, asked where one fails; the others are those of `compare`."""
         self._reference, self._baseline, self._beside = reference, baseline, beside
         self._tolerance = tolerance
         with np.errstate(over="ignore", invalid="ignore"):
@@ -61,7 +61,7 @@ class Yardstick:
         return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
 
     def _quick(self, candidate: Array) -> float | None:
-        """The score of a right answer; None when it is wrong or needs the whole comparison."""
+        """Score a right answer; None when it is wrong or needs the whole comparison."""
         ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
         limits = Measures(
             *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
@@ -90,7 +90,7 @@ class Yardstick:
 
 
 def _parts(shape: tuple[int, ...]) -> list[Any]:
-    """Slices along the first axis of a quarter of a million elements, which stay in a processor's caches."""
+    """Cut slices along the first axis of a quarter of a million elements, which stay in a processor's caches."""
     if not shape or not shape[0]:
         return [...]
     each = max(1, (1 << 18) * shape[0] // max(1, int(np.prod(shape))))

@@ -20,7 +20,7 @@ from records.evaluation import Measurement
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Build the parser of the command's options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.clock", description=__doc__)
     options.add_argument("--folder", type=Path, required=True, help="where fetched files, tasks and kernels go")
     options.add_argument("--mirror", type=Path, help="a folder of bare git directories OWNER+NAME/repo, for no network")

@@ -26,7 +26,7 @@ class Compared:
 
 
 def compare(chosen: Sequence[Point], predict: Predict, told: Callable[[Compared], None]) -> list[Compared]:
-    """Each point with its predicted time; each is told as it is there."""
+    """Give each point with its predicted time; each is told as it is there."""
     found = []
     for point in chosen:
         answer = predict(point)
@@ -36,7 +36,7 @@ def compare(chosen: Sequence[Point], predict: Predict, told: Callable[[Compared]
 
 
 def by_work(compared: Iterable[Compared]) -> dict[tuple[str, str, str], Agreement]:
-    """The agreement of each family, device and shape, over what could be predicted."""
+    """Measure the agreement of each family, device and shape, over what could be predicted."""
     groups: dict[tuple[str, str, str], list[Compared]] = {}
     for one in compared:
         if not one.refusal:
@@ -74,7 +74,7 @@ def _cells(found: Agreement) -> list[str]:
 
 
 def _summary(name: str, mine: Sequence[Compared], shapes: Sequence[Agreement]) -> str:
-    """A family's agreement over all its points, and the medians over shapes that several kernels have."""
+    """Give a family's agreement over all its points, and the medians over shapes that several kernels have."""
     every = _agreement(mine)
     said = (
         f"{name}: {every.count} points, predicted/measured {every.ratio:.2f}, error {every.error:.2f}, "

@@ -18,12 +18,12 @@ FOLDER = Path(__file__).parent / "devices"
 
 
 def device_names() -> list[str]:
-    """The devices that rows may name."""
+    """List the devices that rows may name."""
     return sorted(["MI300X", *(path.stem.upper() for path in FOLDER.glob("*.toml"))])
 
 
 def target_of(device: str) -> Target:
-    """The target of a row's device, such as MI250X, of which one GCD counts; UsageError names the known ones."""
+    """Return the target of a row's device, such as MI250X, of which one GCD counts; UsageError names the known ones."""
     if device == "MI300X":
         return load_target("mi300x")
     if device not in device_names():
@@ -33,7 +33,7 @@ def target_of(device: str) -> Target:
 
 
 def figures_of(device: str) -> Mapping[str, float]:
-    """The figures of the clock that are a device's own."""
+    """Return the figures of the clock that are a device's own."""
     return {} if device == "MI300X" else dict(_stated(device).get("clock", {}))
 
 

@@ -27,18 +27,18 @@ class Repository:
     files: Mapping[str, str]
 
     def folder(self, cache: Path) -> Path:
-        """The place of its files in a cache folder, under their own paths."""
+        """Return the place of its files in a cache folder, under their own paths."""
         return cache / "sources" / self.name.replace("/", "+") / self.commit
 
 
 def repositories(table: Path = SOURCES) -> dict[str, Repository]:
-    """The repositories of a table, by OWNER/NAME."""
+    """Read the repositories of a table, by OWNER/NAME."""
     entries = tomllib.loads(table.read_text(encoding="utf-8"))["repository"]
     return {e["name"]: Repository(e["name"], e["commit"], e["files"]) for e in entries}
 
 
 def repository(name: str) -> Repository:
-    """The repository of that name; UsageError where the table does not have it."""
+    """Return the repository of that name; UsageError where the table does not have it."""
     known = repositories()
     if name not in known:
         raise UsageError(f"{name} is not in {SOURCES}: enter its commit and the digests of its files there")
@@ -67,7 +67,7 @@ def fetch(wanted: Repository, cache: Path, mirror: Path | None = None, web: str 
 
 
 def _from_git(wanted: Repository, path: str, mirror: Path) -> bytes:
-    """The file's bytes in a bare git directory under `mirror`."""
+    """Read the file's bytes in a bare git directory under `mirror`."""
     where = mirror / wanted.name.replace("/", "+") / "repo"
     argv = ["git", "--git-dir", str(where), "show", f"{wanted.commit}:{path}"]
     shown = subprocess.run(argv, capture_output=True, check=False)
@@ -81,7 +81,7 @@ def _from_git(wanted: Repository, path: str, mirror: Path) -> bytes:
 
 
 def _from_web(wanted: Repository, path: str, web: str) -> bytes:
-    """The file's bytes as GitHub serves them, under the address `web`."""
+    """Fetch the file's bytes as GitHub serves them, under the address `web`."""
     address = f"{web}/{wanted.name}/{wanted.commit}/{path}"
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:

@@ -50,7 +50,7 @@ _REMARKS = (
 
 
 def published(results: str) -> dict[tuple[str, str], float]:
-    """The first measured time of each configuration and shape in microseconds, by the names of both."""
+    """Give the first measured time of each configuration and shape in microseconds, by the names of both."""
     found: dict[tuple[str, str], float] = {}
     for match in _LINE.finditer(results):
         m, n, k, *tile = map(int, match.groups()[:6])
@@ -61,7 +61,7 @@ def published(results: str) -> dict[tuple[str, str], float]:
 
 
 def traits(config: GemmConfiguration) -> tuple[tuple[str, object], ...]:
-    """The traits that the draw spreads over."""
+    """Name the traits that the draw spreads over."""
     return (
         ("tile", config.tile),
         ("mfma", config.mfma),
@@ -105,7 +105,7 @@ def prove(lab: PointLab, folder: Path, source: str, name: str) -> Proof:
 
 
 def rows(times: Times, names: Iterable[str], dims: Iterable[str]) -> list[MeasuredRow]:
-    """The measured rows of these configurations at these shapes."""
+    """List the measured rows of these configurations at these shapes."""
     chosen = repository(REPOSITORIES[0])
     how = "events around one launch, kernel alone, "
     inside = {True: how + "it transposes inside", False: how + "transposed before"}
@@ -156,7 +156,7 @@ def main(words: list[str]) -> int:
 
 
 def _told(proofs: Mapping[str, Proof]) -> list[str]:
-    """The remarks on what the lab said."""
+    """Write the remarks on what the lab said."""
     waits = [name for name, proof in sorted(proofs.items()) if proof.needs_waits and not proof.fault]
     return [
         f"Tiles of more than {LARGEST} rows or columns are left out: their scales are of other rows, or of none.",

@@ -10,7 +10,7 @@ REPOSITORY = "te42kyfo/gpu-benches"
 
 
 def stream(name: str) -> KernelFamily:
-    """The family stream_NAME of gpu-stream's kernel NAME_kernel, whose rows' kernels are as "block=256"."""
+    """Build the family stream_NAME of gpu-stream's kernel NAME_kernel, whose rows' kernels are as "block=256"."""
 
     def plan(kernel: str) -> str:
         block = int(kernel.removeprefix("block="))

@@ -25,18 +25,18 @@ class PointLab:
     """The lab for points; what fails is told in one sentence, since a kernel that cannot be judged is data."""
 
     def __init__(self, target: Target) -> None:
-        """The lab of this machine's cache folder, for points that were measured on the target."""
+        """Open the lab of this machine's cache folder, for points that were measured on the target."""
         cache, self.target = load_settings().cache_folder, target
         chain = find_toolchain(cache / "toolchain")
         self.lab = MachineLab(chain, cache / "kernels", self.target)
         self.compiler = Compiler(chain, cache / "kernels", self.target)
 
     def built(self, source: str, task: Path) -> Built | str:
-        """The compiled kernel, or why there is none."""
+        """Return the compiled kernel, or why there is none."""
         return self.built_of(prepare(source, _task(task)))
 
     def built_of(self, prepared: Prepared) -> Built | str:
-        """The same with a choice of tunables."""
+        """Return the same with a choice of tunables."""
         if prepared.refusal:
             return _told([f.message for f in prepared.refusal.findings] or [str(prepared.refusal.code)])
         compiled = self.compiler.compile(prepared.candidate, prepared.tunables)
@@ -48,11 +48,11 @@ class PointLab:
         return Built(prepared, compiled, program)
 
     def fault(self, source: str, task: Path) -> str:
-        """The first fault of the GPU's own code on the small cases of the task; empty for a right kernel."""
+        """Find the first fault of the GPU's own code on the small cases of the task; empty for a right kernel."""
         return self.fault_of(prepare(source, _task(task)))
 
     def fault_of(self, prepared: Prepared) -> str:
-        """The same with a choice of tunables.
+        """Find the same with a choice of tunables.
 
         They count as held-out cases: listed ones are executed with probes first, which takes a longer compilation.
         """
@@ -65,11 +65,11 @@ class PointLab:
         return ""
 
     def predicted(self, point: Point) -> Measurement | str:
-        """The predicted time of the benchmark case, or why there is none."""
+        """Predict the time of the benchmark case, or say why there is none."""
         return self.predicted_of(prepare(point.kernel.read_text(encoding="utf-8"), _task(point.task)))
 
     def predicted_of(self, prepared: Prepared) -> Measurement | str:
-        """The same with a choice of tunables."""
+        """Predict the same with a choice of tunables."""
         if isinstance(built := self.built_of(prepared), str):
             return built
         forecast = predict(self.lab, built, self.target, built.compilation.resources)

@@ -38,13 +38,13 @@ class KernelFamily:
         return TASKS / self.name
 
     def candidate(self, fetched: Path, kernel: str) -> str:
-        """The candidate's text for a row's kernel."""
+        """Write the candidate's text for a row's kernel."""
         plan = self.plan(kernel) if self.plan else (self.task / "plan.toml").read_text(encoding="utf-8")
         own = OWN / f"{self.name}.hip"
         return with_plan(plan, self.code(fetched, kernel) if self.code else own.read_text(encoding="utf-8"))
 
     def points(self, folder: Path) -> list[Point]:
-        """The points of all rows; tasks and kernels come into `folder`, which holds what was fetched."""
+        """List the points of all rows; tasks and kernels come into `folder`, which holds what was fetched."""
         fetched = repository(self.repository).folder(folder) if self.repository else folder
         return [self._point(folder, fetched, row) for row in read_rows(ROWS / f"{self.name}.tsv")]
 
@@ -67,12 +67,12 @@ class KernelFamily:
 
 
 def file_name(text: str) -> str:
-    """A name of a row or a shape as that of a file."""
+    """Write a name of a row or a shape as that of a file."""
     return re.sub(r"[^A-Za-z0-9.]+", "_", text)
 
 
 def with_plan(plan: str, code: str) -> str:
-    """A candidate: the launch plan as its first comment, and the code."""
+    """Write a candidate: the launch plan as its first comment, and the code."""
     return f"/*+++\n{plan.strip()}\n+++*/\n{code}"
 
 

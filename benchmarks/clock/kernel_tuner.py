@@ -15,10 +15,10 @@ FILES = "kernels"
 
 
 def source(fetched: Path, path: str) -> str:
-    """A file of the hub's kernels."""
+    """Read a file of the hub's kernels."""
     return (fetched / FILES / path).read_text(encoding="utf-8")
 
 
 def tunables(kernel: str) -> str:
-    """The part of a plan that defines a row's macros."""
+    """Write the part of a plan that defines a row's macros."""
     return "[tunables]\n" + "".join(f"{name} = [{value}]\n" for name, value in read_dims(kernel).items())

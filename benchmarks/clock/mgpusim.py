@@ -11,7 +11,7 @@ SIMULATED = Path(__file__).parent / "mgpusim.tsv"
 
 
 def mgpusim(name: str) -> KernelFamily:
-    """The family of that name, whose rows name their file as the kernel."""
+    """Build the family of that name, whose rows name their file as the kernel."""
     return KernelFamily(name, REPOSITORY, _code)
 
 
@@ -20,7 +20,7 @@ def _code(fetched: Path, kernel: str) -> str:
 
 
 def published_predictions() -> dict[tuple[str, str], float]:
-    """The times, in microseconds, that MGPUSim's authors publish as their simulator's, by family and dims of a row."""
+    """Read the times in microseconds that MGPUSim's authors publish as its predictions, by a row's family and dims."""
     lines = [line for line in SIMULATED.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     cells = [line.split("\t") for line in lines[1:]]
     return {(name, dims): float(time_us) for name, dims, time_us in cells}

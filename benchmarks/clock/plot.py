@@ -43,7 +43,7 @@ def write_plot(path: Path, compared: Sequence[Compared]) -> None:
 
 
 def _axes(low: int, high: int) -> list[str]:
-    """The frame, the decades, and lines where the expected time is half, equal to and twice the measured one."""
+    """Draw the frame, the decades, and lines where the expected time is half, equal to and twice the measured one."""
     parts = [f"<rect x='{LEFT}' y='{TOP}' width='{SIDE}' height='{SIDE}' fill='none' stroke='#999'/>"]
     for decade in range(low, high + 1):
         at = (decade - low) / (high - low) * SIDE

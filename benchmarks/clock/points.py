@@ -54,17 +54,17 @@ class Family(Protocol):
 
 
 def family_names() -> tuple[str, ...]:
-    """The names of all families, in order: those of the modules."""
+    """Name all families, in order: those of the modules."""
     return tuple(sorted(m.name for m in pkgutil.iter_modules(modules.__path__) if not m.name.startswith("_")))
 
 
 def family(name: str) -> Family:
-    """The family of that name; UsageError where there is none."""
+    """Return the family of that name; UsageError where there is none."""
     if name not in family_names():
         raise UsageError(f"there is no family {name}: choose among {', '.join(family_names())}")
     return cast(Family, importlib.import_module(f"{modules.__name__}.{name}"))
 
 
 def points(folder: Path, families: Sequence[str] | None = None) -> list[Point]:
-    """The points of these families, or of all; `folder` holds what `fetch` brought, tasks and kernels come into it."""
+    """List the points of these families, or of all; `folder` holds what was fetched, tasks and kernels come into it."""
     return [point for name in families or family_names() for point in family(name).points(folder)]

@@ -14,14 +14,14 @@ _BEFORE = "#define PARAMETERIZE_LIBRARY\n#define HOST_CODE_BELOW\n#define DEVICE
 
 
 def joined(fetched: Path, *kernels: str) -> str:
-    """One file of several: the headers, then these files, without the lines that include or guard one another."""
+    """Join several files: the headers, then these files, without the lines that include or guard one another."""
     parts = [_BEFORE, *((fetched / path).read_text(encoding="utf-8") for path in (*_HEADERS, *kernels))]
     lines = "\n".join(parts).splitlines()
     return "\n".join("" if line.startswith(('#include "', "#pragma once")) else line for line in lines) + "\n"
 
 
 def launch(kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[str, ...], when: str) -> str:
-    """One launch of a plan, made only where the condition holds."""
+    """Write one launch of a plan, made only where the condition holds."""
     named = ", ".join(f'"{arg}"' for arg in args)
     return (
         f'[[launch]]\nkernel = "{kernel}"\ngrid = {list(grid)}\nblock = {list(block)}\nargs = [{named}]\n'
@@ -30,7 +30,7 @@ def launch(kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tup
 
 
 def transpose(out: str, x: str, rows: int, cols: int, shape: tuple[int, int, int], when: str) -> str:
-    """The launch that transposes rows x cols bytes by square tiles; `shape` is tile, work-items and bytes of each."""
+    """Plan the launch that transposes rows x cols bytes by square tiles; `shape` is tile, work-items, bytes of each."""
     tile, block, width = shape
     kernel = f"transpose_kernel::transpose_kernel<__FP8_TYPE, {rows}, {cols}, {tile}, {block}, {width}>"
     across = tile // width

@@ -36,7 +36,7 @@ class Recorded:
     bound_us: float
 
     def retimed(self, executor: Path, changed: Mapping[str, float]) -> PlanForecast:
-        """PlanForecast by a clock with these figures changed. MachineError where the streams cannot be read."""
+        """Predict by a clock with these figures changed. MachineError where the streams cannot be read."""
         target = target_of(self.point.device)
         target = replace(target, clock={**target.clock, **changed, **figures_of(self.point.device)})
         clock = needed_clock(target)

@@ -31,7 +31,7 @@ class MeasuredRow:
 
 
 def read_rows(path: Path) -> list[MeasuredRow]:
-    """The rows of a table whose first line names the columns; lines that begin with # are remarks."""
+    """Read the rows of a table whose first line names the columns; lines that begin with # are remarks."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     header, *rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     if tuple(header) != COLUMNS:
@@ -57,12 +57,12 @@ def _row(path: Path, cells: list[str]) -> MeasuredRow:
 
 
 def read_dims(text: str) -> dict[str, int]:
-    """The sizes in "m=1024,n=1536"."""
+    """Read the sizes in "m=1024,n=1536"."""
     return {name: int(value) for name, _, value in (part.partition("=") for part in text.split(","))}
 
 
 def write_dims(dims: Mapping[str, int]) -> str:
-    """The text that `read_dims` reads."""
+    """Write the text that `read_dims` reads."""
     return ",".join(f"{name}={value}" for name, value in dims.items())
 
 

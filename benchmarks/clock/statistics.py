@@ -21,7 +21,7 @@ class Agreement:
 
 
 def agreement(predicted: Sequence[float], measured: Sequence[float], bounds: Sequence[float]) -> Agreement:
-    """The statistics of pairs of positive times; ValueError where there are none or not as many of both."""
+    """Compute the statistics of pairs of positive times; ValueError where there are none or not as many of both."""
     if not predicted or len(predicted) != len(measured):
         raise ValueError("as many predicted as measured times are needed, and at least one")
     pairs = list(zip(predicted, measured, strict=True))
@@ -36,13 +36,13 @@ def agreement(predicted: Sequence[float], measured: Sequence[float], bounds: Seq
 
 
 def regret(predicted: Sequence[float], measured: Sequence[float]) -> float:
-    """The measured time of what is predicted fastest over the least measured time; of several such, their mean."""
+    """Divide the measured time of what is predicted fastest by the least measured time; of several such, their mean."""
     least = min(predicted)
     return fmean(m for p, m in zip(predicted, measured, strict=True) if p == least) / min(measured)
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation, equal values sharing their mean rank; NaN where all of one side are equal."""
+    """Compute Spearman's rank correlation, equal values sharing their mean rank; NaN where one side is all equal."""
     a, b = ranks(one), ranks(other)
     middle = (len(a) + 1) / 2
     spread = math.sqrt(sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b))
@@ -51,7 +51,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1 on; equal values have the mean of their places."""
+    """Rank from 1 on; equal values have the mean of their places."""
     order = sorted(values)
     places: dict[float, list[int]] = {}
     for place, value in enumerate(order, start=1):

@@ -11,7 +11,7 @@ LANES = 64  # of a wave, each with a sum of its own
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier at a random place of every row of a and of x."""
+    """Draw normal values, an outlier at a random place of every row of a and of x."""
     batch, m, k = (case.dims[name] for name in ("batch", "m", "k"))
     a = rng.standard_normal((batch, m, k), dtype=np.float32)
     x = rng.standard_normal((batch, k), dtype=np.float32)
@@ -21,12 +21,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": np.einsum("bik,bk->bi", inputs["a"].astype(np.float64), inputs["x"].astype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, in three usual orders, of which each element takes the least exact.
+    """Compute in float32, in three usual orders, of which each element takes the least exact.
 
     One term after the other, by two accumulators, by a wave's lanes: terms that cancel are neighbours to one of them.
     """
@@ -44,7 +44,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Sums that nearly cancel, and batches of very different scale."""
+    """Make sums that nearly cancel, and batches of very different scale."""
     a, x = inputs["a"], inputs["x"]
     turned = a.copy()
     turned[:, :, 1::2] = -a[:, :, : a.shape[2] // 2 * 2 : 2]
@@ -55,7 +55,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """One batch's operand for all, and operands or sums with fewer digits than float32 has."""
+    """Return one batch's operand for all, and operands or sums with fewer digits than float32 has."""
     a, x = inputs["a"], inputs["x"]
     y = np.einsum("bik,bk->bi", a, x)
     narrow = [v.astype(ml_dtypes.bfloat16).astype(np.float32) for v in (a, x)]

@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier at a random place of every row."""
+    """Draw normal values, an outlier at a random place of every row."""
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     a, b = (rng.standard_normal((rows, k), dtype=np.float32) for rows in (m, n))
     for matrix in (a, b):
@@ -18,18 +18,18 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"c": inputs["a"].astype(np.float64) @ inputs["b"].astype(np.float64).T}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, rounded once to bfloat16."""
+    """Compute in float32, rounded once to bfloat16."""
     c = inputs["a"].astype(np.float32) @ inputs["b"].astype(np.float32).T
     return {"c": c.astype(ml_dtypes.bfloat16)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Products that nearly cancel, and rows of very different scale, some beyond float16's range on either side."""
+    """Make products that nearly cancel, and rows of very different scale, some beyond float16's range either way."""
     a, b = inputs["a"], inputs["b"]
     turned, flat = a.copy(), b.copy()
     turned[:, 1::2], flat[:, 1::2] = -a[:, ::2], b[:, ::2] * np.float32(1.25)
@@ -41,7 +41,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Operands with fewer digits than bfloat16 has, sums that overflow or lose their small terms, other products."""
+    """Return operands with fewer digits than bfloat16 has, sums that overflow or lose small terms, other products."""
     a, b = (inputs[name].astype(np.float32) for name in ("a", "b"))
     tiny = [v.astype(ml_dtypes.float8_e4m3fn).astype(np.float32) for v in (a, b)]
     c, total = a @ b.T, np.zeros((len(a), len(b)), ml_dtypes.bfloat16)

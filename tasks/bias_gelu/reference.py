@@ -10,7 +10,7 @@ ROOT = np.sqrt(2 / np.pi)
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Values of both signs over the range in which GELU bends, an outlier in every row."""
+    """Draw values of both signs over the range in which GELU bends, an outlier in every row."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     x = 2 * rng.standard_normal((rows, cols), dtype=np.float32)
     x[np.arange(rows), rng.integers(cols, size=rows)] *= np.float32(4)
@@ -18,7 +18,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     v = inputs["x"].astype(np.float64) + inputs["bias"].astype(np.float64)
     inner = ROOT * (v + 0.044715 * v * v * v)
     with np.errstate(over="ignore"):
@@ -26,13 +26,13 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     v = inputs["x"] + inputs["bias"]
     return {"y": np.float32(0.5) * v * (np.float32(1) + np.tanh(_inner(v)))}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Values far out on both sides, and values around zero."""
+    """Make values far out on both sides, and values around zero."""
     x, bias = inputs["x"], inputs["bias"]
     return {
         "large": {"x": x * np.float32(50), "bias": bias},
@@ -41,7 +41,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Other functions of much the same form."""
+    """Compute other functions of much the same form."""
     v = inputs["x"] + inputs["bias"]
     with np.errstate(all="ignore"):
         found = {

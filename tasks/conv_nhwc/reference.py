@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier in every pixel."""
+    """Draw normal values, an outlier in every pixel."""
     batch, height, width, channels, filters = (
         case.dims[n] for n in ("batch", "height", "width", "channels", "filters")
     )
@@ -19,12 +19,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _convolved(inputs["x"].astype(np.float64), inputs["w"].astype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one channel after the other."""
+    """Compute in float32, one channel after the other."""
     x, w = inputs["x"], inputs["w"]
     total = np.zeros((*x.shape[:3], w.shape[3]), np.float32)
     for moved, weights in _places(x, w):
@@ -34,7 +34,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Images that rise towards one corner, and filters that take neighbours from each other."""
+    """Make images that rise towards one corner, and filters that take neighbours from each other."""
     x, w = inputs["x"], inputs["w"]
     rise = np.arange(x.shape[1])[:, None, None] + 2 * np.arange(x.shape[2])[:, None] + np.ones(x.shape[3])
     turned = w.copy()
@@ -43,7 +43,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Other borders, a filter turned over, one place of nine left out."""
+    """Take other borders, a filter turned over, one place of nine left out."""
     x, w = inputs["x"], inputs["w"]
     edge = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
     corner = w.copy()
@@ -65,7 +65,7 @@ def _convolved(x: Array, w: Array) -> Array:
 
 
 def _places(x: Array, w: Array) -> list[tuple[Array, Array]]:
-    """The image as each of the nine places of a filter sees it, with that place's weights."""
+    """Return the image as each of the nine places of a filter sees it, with that place's weights."""
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     height, width = x.shape[1:3]
     return [(padded[:, r : r + height, c : c + width], w[r, c]) for r in range(3) for c in range(3)]

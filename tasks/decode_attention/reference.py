@@ -12,7 +12,7 @@ DEEP = 76.0  # below the largest score, where a weight is not denormal yet, nor 
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal caches with outliers, queries of different scale, so that some heads look at few places."""
+    """Draw normal caches with outliers, queries of different scale, so that some heads look at few places."""
     batch, heads, length = (case.dims[name] for name in ("batch", "heads", "length"))
     width = case.dims["latent"] + case.dims["rope"]
     kv = rng.standard_normal((batch, length, width), dtype=np.float32)
@@ -23,19 +23,19 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     q, kv = inputs["q"].astype(np.float64), inputs["kv"].astype(np.float64)
     return {"y": _attended(q, kv, case.dims["latent"])}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, rounded once to bfloat16."""
+    """Compute in float32, rounded once to bfloat16."""
     q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
     return {"y": _attended(q, kv, case.dims["latent"]).astype(ml_dtypes.bfloat16)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scores beyond the range of exp, much the same everywhere, one far above these, all far below zero, repeats."""
+    """Make scores beyond the range of exp, much the same everywhere, one far above, all far below zero, repeats."""
     q, kv = inputs["q"], inputs["kv"]
     return {
         "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
@@ -47,7 +47,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Parts of the score left out, another scale, the last part of the cache for the values."""
+    """Leave out parts of the score, take another scale, the last part of the cache for the values."""
     q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
     latent = case.dims["latent"]
     width = np.float32(np.sqrt(192 / q.shape[2]))
@@ -62,7 +62,7 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """One place of each cache, whose values are zero, scores so far above the others that these weigh little each."""
+    """Let one place of each cache, of values zero, score so far above the others that these weigh little each."""
     batch, place = np.arange(len(kv)), rng.integers(kv.shape[1], size=len(kv))
     kv[:, :, -1] = 0
     kv[batch, place, : case.dims["latent"]] = 0
@@ -74,12 +74,12 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
 
 
 def _repeated(length: int, rng: np.random.Generator) -> Array:
-    """Places of which half hold what stands at the one before, so that runs have the same score."""
+    """Let half of the places hold what stands at the one before, so that runs have the same score."""
     return np.maximum.accumulate(np.where(rng.random(length) < 0.5, np.arange(length), 0))
 
 
 def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:
-    """The last element of query and cache lowers the scores of all places alike: a maximum begun above them stays.
+    """Lower the scores of all places alike by the last element of query and cache: a maximum begun above them stays.
 
     The values are multiples of a quarter, so that no sum of products rounds, however low it lies. With the scale and
     log2(e) folded into the query sums do round, so its tolerance is wide.

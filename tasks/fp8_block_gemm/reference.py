@@ -13,7 +13,7 @@ BLOCK = 128
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values with an outlier in every row and column, rounded to the target's fp8 when drawn.
+    """Draw normal values with an outlier in every row and column, rounded to the target's fp8 when drawn.
 
     The scales are normal times powers of two from 1/16 to 2, so half of them are negative and none stands for others.
     """
@@ -40,17 +40,17 @@ def _scales(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64: dequantised exactly, multiplied by float64 BLAS."""
+    """Compute in float64: dequantised exactly, multiplied by float64 BLAS."""
     return {"c": _product(inputs, np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32: dequantised, multiplied block by block along k, rounded once to bfloat16."""
+    """Compute in float32: dequantised, multiplied block by block along k, rounded once to bfloat16."""
     return {"c": _product(inputs, np.float32).astype(ml_dtypes.bfloat16)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Small integers with scales of one, whose products are exact, and row scales from 2^-8 to 2^8."""
+    """Make small integers with scales of one, whose products are exact, and row scales from 2^-8 to 2^8."""
     a, b = inputs["a"], inputs["b"]
     ones = {name: np.ones_like(inputs[name]) for name in ("a_scale", "b_scale")}
     bits = {"a": rng.integers(0, 2, a.shape).astype(a.dtype), "b": rng.integers(0, 2, b.shape).astype(b.dtype)}
@@ -60,7 +60,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Parts of k, scales of other blocks, signs and scales left out, one tile for all."""
+    """Take parts of k, scales of other blocks, signs and scales left out, one tile for all."""
     found = {name: baseline({**inputs, **changes}, case) for name, changes in _changed(inputs).items()}
     c = baseline(inputs, case)["c"]
     first = np.tile(c[:64, :64], (-(-c.shape[0] // 64), -(-c.shape[1] // 64)))[: c.shape[0], : c.shape[1]]
@@ -69,7 +69,7 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _changed(inputs: Tensors) -> dict[str, Tensors]:
-    """The inputs as lazy kernels take them."""
+    """Change the inputs as lazy kernels take them."""
     a, a_scale, b_scale = (inputs[name] for name in ("a", "a_scale", "b_scale"))
     half, last = a.copy(), a.copy()
     half[:, a.shape[1] // 2 :] = 0
@@ -92,7 +92,7 @@ def _changed(inputs: Tensors) -> dict[str, Tensors]:
 
 
 def _product(inputs: Tensors, dtype: type[np.floating[Any]]) -> Array:
-    """Sum over the k-blocks of the dequantised products; a partial last block of b takes its own scale."""
+    """Sum the dequantised products over the k-blocks; a partial last block of b takes its own scale."""
     a, b, a_scale, b_scale = (inputs[name] for name in ("a", "b", "a_scale", "b_scale"))
     c = np.zeros((a.shape[0], b.shape[0]), dtype)
     for t in range(a_scale.shape[1]):

@@ -10,7 +10,7 @@ FEW = 1 / 256
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Half of the values spread evenly, half close to a random one of them."""
+    """Draw half of the values spread evenly, half close to a random one of them."""
     n, bins = case.dims["n"], case.dims["bins"]
     values = rng.integers(bins, size=n)
     near = (rng.standard_normal(n) * bins / 16).astype(np.int64) + rng.integers(bins)
@@ -18,17 +18,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.int32)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """One value everywhere, so that all work-items meet, or nearly everywhere, and all values equally often."""
+    """Make one value everywhere, so that all work-items meet, or nearly everywhere, and all values equally often."""
     n, bins = case.dims["n"], case.dims["bins"]
     return {
         "one_value": {"values": np.full(n, rng.integers(bins), np.int32)},
@@ -38,13 +38,13 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Values that are no bin's number are those that were drawn."""
+    """Take values that are no bin's number back to those that were drawn."""
     is_bin = (made["values"] >= 0) & (made["values"] < case.dims["bins"])
     return {"values": np.where(is_bin, made["values"], drawn["values"])}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Counts of some of the values, counters that overflow or lose additions, and something else than counts."""
+    """Return counts of some of the values, counters that overflow or lose additions, and something else than counts."""
     values, bins = inputs["values"], case.dims["bins"]
     counts, half = np.bincount(values, minlength=bins), np.bincount(values[::2], minlength=bins)
     lanes = -(-values.size // 64)

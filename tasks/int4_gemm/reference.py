@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal vectors with an outlier, weights of all sixteen values, scales that differ by block."""
+    """Draw normal vectors with an outlier, weights of all sixteen values, scales that differ by block."""
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     x = rng.standard_normal((m, k), dtype=np.float32)
     x[np.arange(m), rng.integers(k, size=m)] *= np.float32(8)
@@ -23,24 +23,24 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["x"].astype(np.float64) @ _weights(inputs).astype(np.float64).T}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, rounded once to bfloat16."""
+    """Compute in float32, rounded once to bfloat16."""
     return {"y": (inputs["x"].astype(np.float32) @ _weights(inputs).T).astype(ml_dtypes.bfloat16)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scales of very different size, and weights below the zero point alone."""
+    """Make scales of very different size, and weights below the zero point alone."""
     scale = inputs["scale"]
     wide = (10.0 ** rng.uniform(-2, 2, (len(scale), 1))).astype(np.float32)
     return {"scaled": {**inputs, "scale": scale * wide}, "low": {**inputs, "w": inputs["w"] & np.uint8(0x77)}}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """The halves of a byte the wrong way round, one scale a row, no zero point."""
+    """Turn the halves of a byte the wrong way round, take one scale a row, or no zero point."""
     x, w = inputs["x"].astype(np.float32), inputs["w"]
     turned = {**inputs, "w": (w << 4 | w >> 4).astype(np.uint8)}
     first = {**inputs, "scale": np.broadcast_to(inputs["scale"][:, :1], inputs["scale"].shape)}
@@ -54,7 +54,7 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _weights(inputs: Tensors, zero: int = 8) -> Array:
-    """Float32, n x k."""
+    """Return the weights in float32, n x k."""
     w = inputs["w"]
     q = np.stack([w & np.uint8(15), w >> 4], axis=2).reshape(len(w), -1).astype(np.float32)
     return np.asarray((q - np.float32(zero)) * np.repeat(inputs["scale"], 128, axis=1))

@@ -12,7 +12,7 @@ EPS = np.float32(1e-5)  # as in [scalars]: kernels get the same float32
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Rows of different mean and scale, the smallest comparable with sqrt(eps); weights and shifts of both signs."""
+    """Draw rows of different mean and scale, the smallest comparable with sqrt(eps); weights, shifts of both signs."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     scale = (10.0 ** rng.uniform(-3, 1, (rows, 1))).astype(np.float32)
     x = rng.standard_normal((rows, cols), dtype=np.float32)
@@ -27,7 +27,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     x, w, b = (inputs[name].astype(np.float64) for name in ("x", "w", "b"))
     centred = x - x.mean(axis=1, keepdims=True)
     variance = np.mean(centred * centred, axis=1, keepdims=True)
@@ -35,7 +35,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, in three usual orders of the sums, of which each row takes the least exact.
+    """Compute in float32, in three usual orders of the sums, of which each row takes the least exact.
 
     From the first element, from the last, and by two accumulators: one alone can be lucky.
     """
@@ -47,7 +47,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows where eps dominates, and rows far from zero."""
+    """Make rows where eps dominates, and rows far from zero."""
     x = inputs["x"]
     plain = rng.standard_normal(x.shape, dtype=np.float32)
     given = {"w": inputs["w"], "b": inputs["b"]}
@@ -56,7 +56,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Parts of mean and variance for the whole, terms left out."""
+    """Take parts of mean and variance for the whole, leave terms out."""
     x, w, b = inputs["x"], inputs["w"], inputs["b"]
     half, mean = -(-x.shape[1] // 2), _mean(x)
     found = {
@@ -74,7 +74,7 @@ def _mean(x: Array) -> Array:
 
 
 def _in_halves(x: Array) -> Array:
-    """The mean by two accumulators."""
+    """Compute the mean by two accumulators."""
     if x.shape[1] < 2:
         return _mean(x)
     parts = [np.add.accumulate(x[:, first::2], axis=1, dtype=np.float32)[:, -1:] for first in (0, 1)]

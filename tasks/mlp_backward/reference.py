@@ -12,7 +12,7 @@ Product = Callable[[Array, Array], Array]
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Weights by the width of their layer, so that no sigmoid is flat; rows of different scale."""
+    """Draw weights by the width of their layer, so that no sigmoid is flat; rows of different scale."""
     batch, inputs, hidden, outputs = (case.dims[name] for name in ("batch", "inputs", "hidden", "outputs"))
     x = rng.standard_normal((batch, inputs), dtype=np.float32)
     x[np.arange(batch), rng.integers(inputs, size=batch)] *= np.float32(2)
@@ -26,12 +26,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return _gradients({name: array.astype(np.float64) for name, array in inputs.items()})
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one term after the other; each element the least exact of three, by sigmoids a last place off or not.
+    """Compute in float32, term by term; each element the least exact of three, by sigmoids a last place off or not.
 
     A GPU's reciprocal is off by as much, and where a sigmoid is close to one, that is all there is of its derivative.
     """
@@ -43,7 +43,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Small weights, where all sigmoids are close to a half, or to zero, and gradients of very different scale."""
+    """Make small weights, where all sigmoids are close to a half, or to zero, and gradients of very different scale."""
     scale = (10.0 ** rng.uniform(-2, 2, (1, inputs["dy"].shape[1]))).astype(np.float32)
     x, w1 = inputs["x"].copy(), inputs["w1"] * np.float32(0.05)
     x[:, 0], w1[:, 0] = 1, -rng.uniform(9, 14, len(w1))
@@ -55,7 +55,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Terms of the derivative left out."""
+    """Leave out terms of the derivative."""
     right = _gradients(inputs)
     h, dh = _hidden(inputs), inputs["dy"] @ inputs["w2"]
     return {
@@ -78,7 +78,7 @@ def _summed(given: Tensors, h: Array, below: Array, product: Product) -> dict[st
 
 
 def _in_order(a: Array, b: Array) -> Array:
-    """The product of two matrices as a plain loop adds it: a library's blocks keep a large first term of few others."""
+    """Multiply two matrices as a plain loop adds it: a library's blocks keep a large first term of few others."""
     total = np.zeros((a.shape[0], b.shape[1]), np.float32)
     for k in range(a.shape[1]):
         total += a[:, k, None] * b[k]

@@ -12,7 +12,7 @@ MEAN = 2 / np.pi  # of the product of two normal values' sizes
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values; the logits of a token are equally spaced, in random order, and a little off."""
+    """Draw normal values; the logits of a token are equally spaced, in random order, and a little off."""
     tokens, width, hidden, experts = (case.dims[name] for name in ("tokens", "width", "hidden", "experts"))
     spaced = np.argsort(rng.random((tokens, experts)), axis=1) * 0.5 - 0.25 * experts
     return {
@@ -24,17 +24,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _routed({name: array.astype(np.float64) for name, array in inputs.items()}, 2)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": _routed(inputs, 2)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """All tokens with one expert first, or an idle one; the first nearly alone; far logits; gates closed, or shut."""
+    """Give all tokens one expert first, or an idle one; the first nearly alone; far logits; gates closed, or shut."""
     logits = inputs["logits"].copy()
     logits[:, rng.integers(logits.shape[1])] += np.float32(0.5 * logits.shape[1] + 1)
     sign = np.where((np.arange(len(logits)) + rng.integers(2)) % 2 == 0, 1, -1)[:, None]
@@ -53,7 +53,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """The logits of tokens that leave a doubt about the choice are those that were drawn."""
+    """Take the logits of tokens that leave a doubt about the choice back to those that were drawn."""
     three = -np.partition(-made["logits"].astype(np.float64), min(2, case.dims["experts"] - 1), axis=1)[:, :3]
     apart = np.diff(np.sort(three, axis=1), axis=1).min(axis=1)
     is_clear = np.isfinite(three).all(axis=1) & (apart >= APART)
@@ -61,7 +61,7 @@ def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:
-    """One expert that adds nothing is nearly alone with each token: all that there is comes from the second."""
+    """Let one expert that adds nothing be nearly alone with each token: all that there is comes from the second."""
     logits, w2 = inputs["logits"].copy(), inputs["w2"].copy()
     idle = int(rng.integers(logits.shape[1]))
     w2[idle] = 0
@@ -70,7 +70,7 @@ def _idle(inputs: Tensors, rng: np.random.Generator) -> Tensors:
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """One expert a token, the weights of all logits, equal weights, another function."""
+    """Take one expert a token, the weights of all logits, equal weights, another function."""
     logits = inputs["logits"]
     every = np.exp(logits - logits.max(axis=1, keepdims=True))
     every /= every.sum(axis=1, keepdims=True)

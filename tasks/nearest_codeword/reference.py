@@ -15,12 +15,12 @@ PART = 512  # vectors whose distances are computed at once
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
+    """Draw codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
     return _drawn(case, rng, 1.0)
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The index of the smallest distance."""
+    """Return the index of the smallest distance."""
     x, codebook = inputs["x"].astype(np.float64), inputs["codebook"].astype(np.float64)
     lengths = np.einsum("ck,ck->c", codebook, codebook)
     parts = [np.argmin(lengths - 2 * (x[at : at + 4096] @ codebook.T), axis=1) for at in range(0, len(x), 4096)]
@@ -28,12 +28,12 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same: the distances leave no doubt."""
+    """Return the same: the distances leave no doubt."""
     return {"index": reference(inputs, case)["index"].astype(np.int32)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from their codeword, or from all, in large values too; short codewords or vectors; small values."""
+    """Move vectors far from one codeword, or all, in large values too; short codewords or vectors; small values."""
     short = dict(_drawn(case, rng, 1.0))
     return {
         "far": _drawn(case, rng, 2.0),
@@ -46,7 +46,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Vectors whose nearest codeword is in doubt are those drawn, or all inputs where these are in doubt then."""
+    """Take vectors whose nearest codeword is in doubt back to those drawn; all inputs where these are in doubt then."""
     with np.errstate(all="ignore"):
         lengths = [np.square(array.astype(np.float64)).sum(axis=1).max(initial=0) for array in made.values()]
     if not 4 * sum(lengths) < FURTHEST:
@@ -59,7 +59,7 @@ def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """The largest product without the codewords' lengths, and distances of fewer codewords or coordinates."""
+    """Take the largest product without the codewords' lengths, and distances of fewer codewords or coordinates."""
     x, codebook = inputs["x"], inputs["codebook"]
     cut = {"x": x[:, :-1], "codebook": codebook[:, :-1]}
     first = reference({"x": x, "codebook": codebook[: -(-len(codebook) // 2)]}, case)["index"]
@@ -96,13 +96,13 @@ def _drawn(case: Case, rng: np.random.Generator, spread: float) -> dict[str, Arr
 
 
 def _scaled(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """All shifted far to one side, so that lengths differ and products alone say nothing."""
+    """Shift all far to one side, so that lengths differ and products alone say nothing."""
     shift = np.float32(2) * rng.standard_normal((1, given["x"].shape[1]), dtype=np.float32)
     return {"x": given["x"] + shift, "codebook": given["codebook"] + shift}
 
 
 def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """Vectors beyond all codewords in the first coordinate, in any one, or in all, where the nearest is clear."""
+    """Move vectors beyond all codewords in the first coordinate, in any one, or in all, where the nearest is clear."""
     x, codebook = given["x"], given["codebook"]
     rows, width = x.shape
     axis = np.where(rng.random(rows) < 0.5, 0, rng.integers(width, size=rows))
@@ -114,14 +114,14 @@ def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def _enlarged(given: Tensors) -> dict[str, Array]:
-    """As large as distances in float32 allow, by a power of two: a search may begin with a smaller one."""
+    """Enlarge as far as distances in float32 allow, by a power of two: a search may begin with a smaller one."""
     lengths = sum(float(np.square(array.astype(np.float64)).sum(axis=1).max(initial=0)) for array in given.values())
     factor = np.float32(2.0 ** np.floor(np.log2(FURTHEST / (4 * lengths)) / 2 - 0.01))
     return {name: factor * array for name, array in given.items()}
 
 
 def _order(codes: int, rng: np.random.Generator) -> Array:
-    """The codewords' places: those of a pair anywhere, or at one distance from each other."""
+    """Draw the codewords' places: those of a pair anywhere, or at one distance from each other."""
     stride = int(rng.choice((0, *STRIDES)))
     if not stride or codes <= stride:
         return np.asarray(rng.permutation(codes))
@@ -135,12 +135,12 @@ def _order(codes: int, rng: np.random.Generator) -> Array:
 
 
 def _shrunk(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
-    """Vectors up to 64 times as short or four times as long: the nearest codeword need not be the shortest."""
+    """Make vectors up to 64 times as short or four times as long: the nearest codeword need not be the shortest."""
     return _where_clear(given["x"] * np.exp2(rng.uniform(-6, 2, (len(given["x"]), 1))).astype(np.float32), given)
 
 
 def _where_clear(made: Array, given: Tensors) -> dict[str, Array]:
-    """The changed vectors where float32 decides which codeword is the nearest, and those that were given."""
+    """Keep the changed vectors where float32 decides which codeword is the nearest, elsewhere those that were given."""
     x, codebook = given["x"], given["codebook"]
     for at in range(0, len(x), PART):
         part = slice(at, at + PART)
@@ -149,7 +149,7 @@ def _where_clear(made: Array, given: Tensors) -> dict[str, Array]:
 
 
 def _is_clear(x: Array, codebook: Array) -> Array:
-    """True for vectors of which float32 decides which codeword is the nearest."""
+    """Tell for each vector whether float32 decides which codeword is the nearest."""
     vectors, words = x.astype(np.float64), codebook.astype(np.float64)
     lengths, own = np.einsum("ck,ck->c", words, words), np.einsum("ik,ik->i", vectors, vectors)
     if len(words) < 2:

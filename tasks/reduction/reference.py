@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Values around one of both signs, an outlier at a random place."""
+    """Draw values around one of both signs, an outlier at a random place."""
     n = case.dims["n"]
     x = np.float32(0.5) + rng.standard_normal(n, dtype=np.float32)
     x[rng.integers(n)] *= np.float32(rng.uniform(16, 64))
@@ -17,26 +17,26 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["x"].sum(dtype=np.float64)[None]}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, of several orders the least accurate: one alone may be right to the last bit by luck."""
+    """Compute in float32, of several orders the least accurate: one alone may be right to the last bit by luck."""
     x, exact = inputs["x"], inputs["x"].sum(dtype=np.float64)
     sums = [_by_lanes(v, lanes) for v in (x, x[::-1]) for lanes in (64, 256, 1024, 4096)]
     return {"y": max(sums, key=lambda y: abs(float(y[0]) - exact))}
 
 
 def _by_lanes(x: Array, lanes: int) -> Array:
-    """So many sums, each one element after the other, then those."""
+    """Compute so many sums, each one element after the other, then add those."""
     whole = np.concatenate([x, np.zeros(-x.size % lanes, np.float32)]).reshape(-1, lanes)
     sums = np.add.reduce(whole, axis=0, dtype=np.float32)  # row after row: along this axis nothing is paired
     return np.asarray(np.add.accumulate(sums, dtype=np.float32)[-1:])
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Pairs that cancel but for one, and one element that is the whole sum."""
+    """Make pairs that cancel but for one, and one element that is the whole sum."""
     x = inputs["x"]
     signs = np.where(np.arange(x.size) % 2 == 0, 1, -1).astype(np.float32)
     cancelling = np.repeat(rng.standard_normal(-(-x.size // 2), dtype=np.float32), 2)[: x.size] * signs
@@ -47,7 +47,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Sums of something else, and sums with fewer digits than float32 has."""
+    """Return sums of something else, and sums with fewer digits than float32 has."""
     x = inputs["x"]
     narrow = x.astype(ml_dtypes.bfloat16).astype(np.float32)
     found = {

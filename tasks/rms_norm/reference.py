@@ -11,7 +11,7 @@ EPS = np.float32(1e-6)  # as in [scalars]: kernels get the same float32
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal rows of different scale, the smallest comparable with sqrt(eps), and weights of both signs.
+    """Draw normal rows of different scale, the smallest comparable with sqrt(eps), and weights of both signs.
 
     Every row and every column has an outlier at a random place, and so has every sixteenth weight: no part of a row
     has the mean square of the whole.
@@ -27,14 +27,14 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64 from the bfloat16 inputs."""
+    """Compute in float64 from the bfloat16 inputs."""
     x, w = inputs["x"].astype(np.float64), inputs["w"].astype(np.float64)
     mean = np.einsum("ij,ij->i", x, x)[:, None] / x.shape[1]
     return {"y": x / np.sqrt(mean + np.float64(EPS)) * w}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32 arithmetic, rounded once to bfloat16."""
+    """Compute in float32, rounded once to bfloat16."""
     x, w = inputs["x"].astype(np.float32), inputs["w"].astype(np.float32)
     mean = np.mean(x * x, axis=1, keepdims=True, dtype=np.float32)
     y = x * (np.float32(1) / np.sqrt(mean + EPS)) * w
@@ -42,7 +42,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows where eps dominates, huge squares, no contrast, and most of the squares in one half."""
+    """Make rows where eps dominates, huge squares, no contrast, and most of the squares in one half."""
     x, w = inputs["x"], inputs["w"]
     rows, cols = x.shape
     plain = rng.standard_normal(x.shape, dtype=np.float32)
@@ -58,7 +58,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Parts of the mean square for the whole, terms and weights left out; rounded to bfloat16 at the end."""
+    """Take parts of the mean square for the whole, leave out terms and weights; rounded to bfloat16 at the end."""
     x, w = inputs["x"].astype(np.float32), inputs["w"].astype(np.float32)
     cols = x.shape[1]
     half, whole = -(-cols // 2), max(64, cols // 64 * 64)
@@ -81,6 +81,6 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _scaled(x: Array, mean: Array, w: Array) -> Array:
-    """The rows over the root of a mean square, times weights."""
+    """Divide the rows by the root of a mean square, and multiply them by weights."""
     with np.errstate(all="ignore"):
         return np.asarray((x / np.sqrt(mean) * w).astype(ml_dtypes.bfloat16))

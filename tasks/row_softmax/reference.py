@@ -11,7 +11,7 @@ DEEP = 75.0  # below the maximum, where an exponential is not denormal yet
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values with standard deviation 3, one raised in every row and column; a third of the rows with peaks.
+    """Draw normal values with standard deviation 3, one raised in every row and column; a third of the rows with peaks.
 
     The peaks are at random places, so that no fixed element is the maximum, and so high that an exponential of their
     distance from any other element overflows. Another third of the rows lies far from zero, to either side.
@@ -30,7 +30,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64 from the float32 inputs."""
+    """Compute in float64 from the float32 inputs."""
     y = inputs["x"].astype(np.float64)
     y -= y.max(axis=1, keepdims=True)
     np.exp(y, out=y)
@@ -39,7 +39,7 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The three-pass loop in float32, for each row in the order of its columns or against it, whichever is less exact.
+    """Compute the three-pass loop in float32, each row in its columns' order or against it, whichever is less exact.
 
     One order alone can be lucky, and an honest kernel that takes the other would be found wanting.
     """
@@ -53,7 +53,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows far from zero to both sides, no contrast, a peak in each row, one row shuffled, even distances."""
+    """Make rows far from zero to both sides, no contrast, a peak in each row, one row shuffled, even distances."""
     x = inputs["x"]
     rows, cols = x.shape
     sign = np.where((np.arange(rows) + rng.integers(2)) % 2 == 0, 1, -1)
@@ -76,7 +76,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Wrong maxima and wrong sums, in float32."""
+    """Take wrong maxima and wrong sums, in float32."""
     x = inputs["x"]
     zero, half = np.zeros((x.shape[0], 1), np.float32), -(-x.shape[1] // 2)
     top = x.max(axis=1, keepdims=True)
@@ -102,6 +102,6 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
 
 
 def _divided(e: Array, total: Array | None = None) -> Array:
-    """The exponentials over their sum, as they come: infinite and undefined values too."""
+    """Divide the exponentials by their sum, as they come: infinite and undefined values too."""
     with np.errstate(all="ignore"):
         return np.asarray(e / (e.sum(axis=1, keepdims=True) if total is None else total), np.float32)

@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, an outlier at a random place of every row."""
+    """Draw normal values, an outlier at a random place of every row."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     x = rng.standard_normal((rows, cols), dtype=np.float32)
     x[np.arange(rows), rng.integers(cols, size=rows)] *= rng.uniform(4, 16, rows).astype(np.float32)
@@ -17,17 +17,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": np.cumsum(inputs["x"], axis=1, dtype=np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one element after the other."""
+    """Compute in float32, one element after the other."""
     return {"y": np.cumsum(inputs["x"], axis=1, dtype=np.float32)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Sums that only grow, and rows that are zero but for one element."""
+    """Make sums that only grow, and rows that are zero but for one element."""
     x = inputs["x"]
     steps = np.zeros_like(x)
     steps[np.arange(len(x)), rng.integers(x.shape[1], size=len(x))] = np.float32(3)
@@ -35,7 +35,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Sums from elsewhere than the row's start, the exclusive ones, and carries left out or with fewer digits."""
+    """Return sums from elsewhere than the row's start, exclusive ones, and carries left out or with fewer digits."""
     x = inputs["x"]
     y = np.cumsum(x, axis=1, dtype=np.float32)
     tiles = np.arange(x.shape[1]) // 64 * 64

@@ -9,24 +9,24 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """A stable sort of each row."""
+    """Sort each row, stably."""
     return {name: array.astype(np.float64) for name, array in baseline(inputs, case).items()}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same: nothing is computed."""
+    """Return the same: nothing is computed."""
     x = inputs["x"]
     index = np.argsort(-x, axis=1, kind="stable")[:, : case.dims["k"]]
     return {"value": np.take_along_axis(x, index, axis=1), "index": index.astype(np.int32)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Few different values, rows that are sorted already, and rows below zero."""
+    """Make few different values, rows that are sorted already, and rows below zero."""
     x = inputs["x"]
     below = (-1 - np.abs(x)).astype(np.float32)
     return {
@@ -37,7 +37,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Another order, equal values in another order, the largest of parts of a row, and places from one on."""
+    """Take another order, equal values in another order, the largest of parts of a row, and places from one on."""
     x, k = inputs["x"], case.dims["k"]
     cols = x.shape[1]
     head = max(k, cols // 2)

@@ -8,31 +8,31 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values of very different magnitude: each row and each column has large and small ones at random places."""
+    """Draw normal values of very different magnitude: each row and column has large and small ones at random places."""
     x = rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)
     np.ldexp(x, rng.integers(-30, 31, x.shape, dtype=np.int8), out=x)
     return {"x": x}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The transposed values in float64."""
+    """Return the transposed values in float64."""
     return {"y": np.ascontiguousarray(inputs["x"].T).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """A copy is exact."""
+    """Return a copy, which is exact."""
     return {"y": np.ascontiguousarray(inputs["x"].T)}
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Each element says where it comes from, in order and shuffled: any misplaced one shows."""
+    """Make each element say where it comes from, in order and shuffled: any misplaced one shows."""
     x = inputs["x"]
     places = np.arange(x.size, dtype=np.float32).reshape(x.shape) + 1
     return {"indices": {"x": places}, "shuffled": {"x": rng.permutation(places.ravel()).reshape(x.shape)}}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """Tiles that are taken for symmetric, left where they were, or left out; fewer bits."""
+    """Take tiles for symmetric, leave them where they were, or leave them out; fewer bits."""
     x = inputs["x"]
     rows, cols = x.shape
     y = np.ascontiguousarray(x.T)

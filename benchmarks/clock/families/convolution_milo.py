@@ -20,17 +20,17 @@ symbol = {d_filter = "w"}
 
 
 def code(fetched: Path, kernel: str) -> str:
-    """The file as it is, whose image has 4096 by 4096 points."""
+    """Return the file as it is, whose image has 4096 by 4096 points."""
     return source(fetched, "convolution_milo.cu.hip")
 
 
 def resized(text: str, n: int) -> str:
-    """The code for an image of n by n points: to judge it on one that is soon done, never to predict its time."""
+    """Give the code for an image of n by n points: to judge it on one that is soon done, never to predict its time."""
     return re.sub(r"(?m)^#define image_(height|width) 4096$", rf"#define image_\1 {n}", text)
 
 
 def plan(kernel: str) -> str:
-    """A workgroup a tile, the filter as a constant."""
+    """Plan a workgroup a tile, the filter as a constant."""
     return PLAN + tunables(kernel)
 
 

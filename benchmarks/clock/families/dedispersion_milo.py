@@ -21,20 +21,20 @@ UNROLL = "#pragma unroll loop_unroll_factor_channel"
 
 
 def code(fetched: Path, kernel: str) -> str:
-    """The file with its header in place, without the pragma that Kernel Tuner takes out where its factor is 0."""
+    """Give the file with its header in place, without the pragma that Kernel Tuner takes out where its factor is 0."""
     text = source(fetched, "dedisp_milo/dedispersion.cu.hip")
     return text.replace(HEADER, source(fetched, "dedisp_milo/dedispersion.h") + "\n").replace(UNROLL, "")
 
 
 def resized(text: str, measures: int, samples: int, channels: int) -> str:
-    """The code for other sizes: to judge it on ones that are soon done, never to predict its time."""
+    """Return the code for other sizes: to judge it on ones that are soon done, never to predict its time."""
     for name, size in (("nr_dms", measures), ("nr_samples", samples), ("nr_channels", channels)):
         text = re.sub(rf"(?m)^#define {name} \d+$", f"#define {name} {size}", text)
     return text
 
 
 def plan(kernel: str) -> str:
-    """A workgroup a tile of samples by measures of dispersion."""
+    """Plan a workgroup a tile of samples by measures of dispersion."""
     return PLAN + tunables(kernel)
 
 

@@ -53,7 +53,7 @@ class GemmConfiguration:
 
 
 def configuration(text: str) -> GemmConfiguration:
-    """The configuration of that name."""
+    """Return the configuration of that name."""
     if not (match := _FORM.fullmatch(text)):
         raise UsageError(f"{text!r} names no configuration such as '128x64x128 mfma32 pipeline2 block256 columns'")
     m, n, k, mfma, pipeline, block = map(int, match.groups()[:6])
@@ -61,7 +61,7 @@ def configuration(text: str) -> GemmConfiguration:
 
 
 def candidate(source: str, config: GemmConfiguration, writes_waits: bool = False) -> str:
-    """The author's file as a candidate: plan, file, constants. Its launch is that of the file's `run_kernel`.
+    """Write the author's file as a candidate: plan, file, constants. Its launch is that of the file's `run_kernel`.
 
     `writes_waits`: each barrier has its wait, whatever the compiler does; to judge it, never to predict its time.
     """
@@ -105,13 +105,13 @@ def write_kernel(folder: Path, source: str, config: GemmConfiguration) -> Path:
 
 
 def points(folder: Path) -> list[Point]:
-    """The points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
+    """List the points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
     source = (repository(REPOSITORIES[0]).folder(folder) / "solution.hip").read_text(encoding="utf-8")
     return [point_of(folder, source, row) for row in read_rows(TABLE)]
 
 
 def point_of(folder: Path, source: str, row: MeasuredRow) -> Point:
-    """The point of one row, whose task and kernel are written."""
+    """Return the point of one row, whose task and kernel are written."""
     config = configuration(row.kernel)
     return Point(
         NAME,

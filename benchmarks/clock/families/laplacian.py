@@ -21,7 +21,7 @@ args = ["f", "u", "n", "n", "n", "{h}", "{h}", "{h}", "-6 * {h}"]
 
 
 def code(fetched: Path, kernel: str) -> str:
-    """The kernel's file with the row's tiling factor; UsageError where the file has none to set."""
+    """Return the kernel's file with the row's tiling factor; UsageError where the file has none to set."""
     name, factor = _parts(kernel)
     text = (fetched / "finite-difference" / "examples" / f"{name}.hpp").read_text(encoding="utf-8")
     if factor == 1 and FACTOR not in text:
@@ -32,7 +32,7 @@ def code(fetched: Path, kernel: str) -> str:
 
 
 def plan(kernel: str) -> str:
-    """The launch of the files' own `laplacian`: 256 work-items in x, `m` rows each."""
+    """Plan the launch of the files' own `laplacian`: 256 work-items in x, `m` rows each."""
     return PLAN.format(m=_parts(kernel)[1], h="(n - 1) ** 2:f64")
 
 

@@ -24,20 +24,20 @@ Shapes = Mapping[tuple[int, int], tuple[int, int, int]]  # tile, work-items and 
 
 
 def transposes(code: str) -> dict[tuple[int, int], tuple[int, int, int]]:
-    """The parameters of the transposes in the launcher's own table."""
+    """Look up the parameters of the transposes in the launcher's own table."""
     found = (tuple(map(int, match.groups())) for match in _PARTS.finditer(code))
     return {(rows, cols): (tile, block, width) for rows, cols, tile, block, width in found}
 
 
 def split_of(kernel: str) -> int:
-    """The parts of k in a row's name of the kernel, "split4"."""
+    """Return the parts of k in a row's name of the kernel, "split4"."""
     if not (match := _FORM.fullmatch(kernel)):
         raise UsageError(f"{kernel!r} is no product such as 'split4'")
     return int(match[1])
 
 
 def launches(dims: Mapping[str, int], split: int, shapes: Shapes) -> list[str]:
-    """The launches of launch_gemm for one shape."""
+    """Plan the launches of launch_gemm for one shape."""
     m, n, k = (dims[name] for name in "mnk")
     when, part = f"m == {m} and n == {n} and k == {k}", k // split
     out = "__BF16_TYPE" if split == 1 else "float"
@@ -57,7 +57,7 @@ def launches(dims: Mapping[str, int], split: int, shapes: Shapes) -> list[str]:
 
 
 def candidate(code: str, dims: Mapping[str, int], split: int) -> str:
-    """The candidate for a shape: the plan before the joined files."""
+    """Write the candidate for a shape: the plan before the joined files."""
     shapes = transposes(code)
     small = small_case(split)
     tile = (64, 256, 4)
@@ -70,19 +70,19 @@ def candidate(code: str, dims: Mapping[str, int], split: int) -> str:
 
 
 def small_case(split: int) -> dict[str, int]:
-    """The test's shape: the launcher halves the tiles of m, so there are two; of k each part has two."""
+    """Give the test's shape: the launcher halves the tiles of m, so there are two; of k each part has two."""
     return {"m": 2 * TILE_M, "n": 192, "k": 2 * TILE_K * split}
 
 
 def points(folder: Path) -> list[Point]:
-    """The points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
+    """List the points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
     fetched = repository(REPOSITORY).folder(folder)
     code = joined(fetched, "src/gemm/gemm_kernel.cpp", "src/gemm/transpose_kernel.cpp")
     return [point_of(folder, code, row) for row in read_rows(ROWS / f"{NAME}.tsv")]
 
 
 def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
-    """The point of one row, whose task and kernel are written."""
+    """Return the point of one row, whose task and kernel are written."""
     split = split_of(row.kernel)
     task = write_task(folder, NAME, row.dims, (small_case(split),))
     kernel = folder / "kernels" / NAME / f"{task.name}_{row.kernel}.hip"

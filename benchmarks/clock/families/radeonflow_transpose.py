@@ -20,7 +20,7 @@ _FORM = re.compile(r"tile(\d+) block(\d+) width(\d+)")
 
 
 def shape_of(kernel: str) -> tuple[int, int, int]:
-    """Tile, work-items and bytes of each in a row's name of the kernel, "tile64 block256 width4"."""
+    """Read the tile, work-items and bytes of each in a row's name of the kernel, "tile64 block256 width4"."""
     if not (match := _FORM.fullmatch(kernel)):
         raise UsageError(f"{kernel!r} is no transpose such as 'tile64 block256 width4'")
     tile, block, width = map(int, match.groups())
@@ -28,7 +28,7 @@ def shape_of(kernel: str) -> tuple[int, int, int]:
 
 
 def candidate(code: str, kernel: str, dims: Mapping[str, int]) -> str:
-    """The candidate for a shape: the plan before the joined files."""
+    """Write the candidate for a shape: the plan before the joined files."""
     sizes = {(dims["rows"], dims["cols"]), SMALL}
     launches = [
         transpose("y", "x", rows, cols, shape_of(kernel), f"rows == {rows} and cols == {cols}") for rows, cols in sizes
@@ -37,13 +37,13 @@ def candidate(code: str, kernel: str, dims: Mapping[str, int]) -> str:
 
 
 def points(folder: Path) -> list[Point]:
-    """The points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
+    """List the points of all rows; `folder` holds the repository's files, tasks and kernels come into it."""
     code = joined(repository(REPOSITORY).folder(folder), "src/gemm/transpose_kernel.cpp")
     return [point_of(folder, code, row) for row in read_rows(ROWS / f"{NAME}.tsv")]
 
 
 def point_of(folder: Path, code: str, row: MeasuredRow) -> Point:
-    """The point of one row, whose task and kernel are written."""
+    """Return the point of one row, whose task and kernel are written."""
     place = write_task(folder / "tasks" / NAME / file_name(write_dims(row.dims)), TASKS / NAME, row.dims)
     kernel = folder / "kernels" / NAME / f"{place.name}_{file_name(row.kernel)}.hip"
     kernel.parent.mkdir(parents=True, exist_ok=True)

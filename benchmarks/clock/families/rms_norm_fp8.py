@@ -17,7 +17,7 @@ args = ["x", "r", "w", "scale", "y", 1e-5, "cols"]
 
 
 def plan(kernel: str) -> str:
-    """A workgroup a row."""
+    """Plan a workgroup a row."""
     return PLAN.format(threads=int(kernel.removeprefix("threads=")))
 
 

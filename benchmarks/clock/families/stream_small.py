@@ -21,12 +21,12 @@ cooperative = false
 
 
 def code(fetched: Path, kernel: str) -> str:
-    """The file as it is."""
+    """Return the file as it is."""
     return (fetched / "gpu-small-kernels" / "main.cu").read_text(encoding="utf-8")
 
 
 def plan(kernel: str) -> str:
-    """A work-item a number."""
+    """Plan a work-item a number."""
     return PLAN.format(block=int(kernel.removeprefix("block=")))
 
 

@@ -17,7 +17,7 @@ args = ["x", "scale", "y", "rows", "cols"]
 
 
 def plan(kernel: str) -> str:
-    """A work-item makes eight numbers."""
+    """Plan work-items that make eight numbers each."""
     return PLAN.format(threads=int(kernel.removeprefix("threads=")))
 
 

@@ -20,7 +20,7 @@ args = ["x", "y", "n", "n"]
 
 
 def code(fetched: Path, kernel: str) -> str:
-    """The kernel's file with its header in place."""
+    """Return the kernel's file with its header in place."""
     folder = fetched / "HIP" / "transpose"
     header = (folder / HEADER).read_text(encoding="utf-8")
     text = (folder / f"transpose_kernel_{kernel}.cpp").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def code(fetched: Path, kernel: str) -> str:
 
 
 def plan(kernel: str) -> str:
-    """A work-item an element, in tiles of 32 by 32."""
+    """Plan a work-item an element, in tiles of 32 by 32."""
     return PLAN.format(kernel=kernel)
 
 

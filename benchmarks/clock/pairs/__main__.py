@@ -18,7 +18,7 @@ COLUMNS = ["pair", "fast us", "slow us", "ratio", "at least", "order", "fast: bo
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Build the parser of the command's options."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.clock.pairs", description=__doc__)
     options.add_argument("--folder", type=Path, default=FOLDER, help="another folder of pairs, laid out as this one")
     options.add_argument("--only", action="append", metavar="NAME", help="this pair alone")

@@ -36,7 +36,7 @@ class Ordered:
         return "right" if self.ratio > 1 else "wrong"
 
     def cells(self) -> list[str]:
-        """A row of the table."""
+        """Write a row of the table."""
         if not self.fast or not self.slow:
             return [self.pair.name, "", "", "", "", f"refused: {self.refusal}", "", ""]
         times = [f"{each.time_us:.1f}" for each in (self.fast, self.slow)]
@@ -45,7 +45,7 @@ class Ordered:
 
 
 def bound_by(measurement: Measurement) -> str:
-    """The resource that binds a time, and the largest causes of waiting with their shares."""
+    """Name the resource that binds a time, and the largest causes of waiting with their shares."""
     stalls = sorted(measurement.stalls_us.items(), key=lambda item: -item[1])[:CAUSES]
     shares = (f"{name} {100 * us / measurement.time_us:.0f} %" for name, us in stalls if us > 0)
     return f"{measurement.bound} ({', '.join(shares)})"

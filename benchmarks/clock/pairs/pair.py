@@ -34,7 +34,7 @@ class Pair:
     device: str = "MI300X"  # the order is known for it, and times are predicted for it
 
     def prepared(self, which: str) -> Prepared:
-        """The fast or the slow kernel for its task, whose benchmark has the pair's dims."""
+        """Prepare the fast or the slow kernel for its task, whose benchmark has the pair's dims."""
         task = load_task(self.folder / "tasks" / self.task)
         name = case_name(self.dims)
         case = Case(name, dict(self.dims), derived_seed(name), role="benchmark")
@@ -43,7 +43,7 @@ class Pair:
 
 
 def load_pairs(folder: Path = FOLDER) -> tuple[Pair, ...]:
-    """All pairs of a folder in the order of its table; UsageError where it has none."""
+    """Read all pairs of a folder in the order of its table; UsageError where it has none."""
     try:
         tables = tomllib.loads((folder / "pairs.toml").read_text(encoding="utf-8"))["pair"]
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:

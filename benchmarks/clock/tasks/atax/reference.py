@@ -8,19 +8,19 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     return {"a": rng.standard_normal((n, n), dtype=np.float32), "x": rng.standard_normal(n, dtype=np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     a = inputs["a"].astype(np.float64)
     return {"y": a.T @ (a @ inputs["x"])}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one term after the other as the kernels add."""
+    """Compute in float32, one term after the other as the kernels add."""
     a, n = inputs["a"], case.dims["n"]
     product, y = np.zeros_like(inputs["x"]), np.zeros_like(inputs["x"])
     for j in range(n):

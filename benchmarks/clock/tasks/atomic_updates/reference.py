@@ -8,17 +8,17 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Counts to begin with."""
+    """Draw counts to begin with."""
     return {"begun": rng.integers(-1000, 1000, case.dims["size"]), "from": rng.integers(-1000, 1000, 1)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The counts, as float64, which is exact for them."""
+    """Compute the counts, as float64, which is exact for them."""
     return {name: counts.astype(np.float64) for name, counts in baseline(inputs, case).items()}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The counts, turn by turn for all generators."""
+    """Compute the counts, turn by turn for all generators."""
     items, turns, size = (case.dims[name] for name in ("items", "turns", "size"))
     state = [_mixed(np.arange(items, dtype=np.uint32) * np.uint32(5) + np.uint32(i + 1)) for i in range(5)]
     counter, table = np.uint32(0), inputs["begun"].copy()

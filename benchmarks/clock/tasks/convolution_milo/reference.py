@@ -8,18 +8,18 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     side = case.dims["n"] + 14
     return {"x": rng.standard_normal((side, side), dtype=np.float32), "w": rng.standard_normal(225, dtype=np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _filtered(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one weight after the other."""
+    """Compute in float32, one weight after the other."""
     return {"y": _filtered(inputs, case, np.dtype(np.float32))}
 
 

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Any bytes. Shifts fall from channel to channel to 0, as a frequency's inverse square does."""
+    """Draw any bytes. Shifts fall from channel to channel to 0, as a frequency's inverse square does."""
     channels = case.dims["channels"]
     frequency = 1425.0 + 300.0 * np.arange(channels) / max(1, channels - 1)
     delay = frequency**-2.0 - frequency[-1] ** -2.0
@@ -19,7 +19,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact: sums of bytes."""
+    """Compute exactly: sums of bytes."""
     measures, samples = case.dims["measures"], case.dims["samples"]
     y = np.zeros((measures, samples))
     steps = np.arange(measures, dtype=np.float32) * np.float32(0.02)
@@ -30,10 +30,10 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same as float32."""
+    """Compute the same as float32."""
     return {"y": reference(inputs, case)["y"].astype(np.float32)}
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Shifts are promised."""
+    """Keep the shifts, which are promised."""
     return {"shifts": drawn["shifts"]}

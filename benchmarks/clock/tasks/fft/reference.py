@@ -8,18 +8,18 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"x": rng.standard_normal((case.dims["batch"], 512, 2)).astype(np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     spectrum = np.fft.fft(inputs["x"][..., 0] + 1j * inputs["x"][..., 1].astype(np.float64))
     return {"y": np.stack([spectrum.real, spectrum.imag], axis=-1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32: nine rounds of butterflies, with factors in float32."""
+    """Compute in float32: nine rounds of butterflies, with factors in float32."""
     z = (inputs["x"][..., 0] + 1j * inputs["x"][..., 1]).astype(np.complex64)
     parts = z.reshape(-1, 512, 1)
     while parts.shape[1] > 1:

@@ -8,18 +8,18 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     sizes = {"x": case.dims["n"], "coeff": case.dims["taps"], "history": case.dims["taps"]}
     return {name: rng.standard_normal(size).astype(np.float32) for name, size in sizes.items()}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _filtered(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, tap by tap."""
+    """Compute in float32, tap by tap."""
     return {"y": _filtered(inputs, case, np.dtype(np.float32))}
 
 

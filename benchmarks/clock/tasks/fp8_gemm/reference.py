@@ -13,7 +13,7 @@ BLOCK = 128
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, as the measured runs had; the scales are signed."""
+    """Draw normal values, as the measured runs had; the scales are signed."""
     m, n, k = (case.dims[name] for name in "mnk")
     kb, nb = -(-k // BLOCK), -(-n // BLOCK)
     return {
@@ -25,17 +25,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64: dequantised exactly, multiplied by float64 BLAS."""
+    """Compute in float64: dequantised exactly, multiplied by float64 BLAS."""
     return {"c": _product(inputs, np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32: dequantised, multiplied block by block along k, rounded once to bfloat16."""
+    """Compute in float32: dequantised, multiplied block by block along k, rounded once to bfloat16."""
     return {"c": _product(inputs, np.float32).astype(ml_dtypes.bfloat16)}
 
 
 def _product(inputs: Tensors, dtype: type[np.floating[Any]]) -> Array:
-    """Sum over the k-blocks of the dequantised products; a partial last block of b takes its own scale."""
+    """Sum the dequantised products over the k-blocks; a partial last block of b takes its own scale."""
     a, b, a_scale, b_scale = (inputs[name] for name in ("a", "b", "a_scale", "b_scale"))
     c = np.zeros((a.shape[0], b.shape[0]), dtype)
     for t in range(b_scale.shape[1]):

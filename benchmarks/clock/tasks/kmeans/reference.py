@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Whole numbers, so that sums of squares are exact in float32."""
+    """Draw whole numbers, so that sums of squares are exact in float32."""
     n, features, c = (case.dims[name] for name in ("n", "features", "c"))
     return {
         "feature": rng.integers(0, 32, (features, n)).astype(np.float32),
@@ -17,17 +17,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"member": _nearest(inputs).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same, as 32-bit whole numbers."""
+    """Compute the same, as 32-bit whole numbers."""
     return {"member": _nearest(inputs).astype(np.int32)}
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Whole numbers stay such."""
+    """Round to whole numbers in the range of those drawn."""
     return {name: np.clip(np.round(array), 0, 31) for name, array in made.items()}
 
 

@@ -8,17 +8,17 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {name: rng.standard_normal((case.dims["n"],) * 3) for name in ("u", "before")}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Extended precision."""
+    """Compute in extended precision."""
     return {"f": _laplacian(inputs, case, np.dtype(np.longdouble)).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"f": _laplacian(inputs, case, np.dtype(np.float64))}
 
 

@@ -8,19 +8,19 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     return {name: rng.standard_normal((n, n), dtype=np.float32) for name in ("a", "b")}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     first = inputs["a"][:32].astype(np.float64) @ inputs["b"]
     return {"c": np.tile(first, (case.dims["n"] // 32, 1))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one term after the other."""
+    """Compute in float32, one term after the other."""
     n = case.dims["n"]
     first = np.zeros((32, n), np.float32)
     for j in range(n):

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Places and velocities of some length, so that the step changes both; positive masses."""
+    """Draw places and velocities of some length, so that the step changes both; positive masses."""
     n = case.dims["n"]
     pos, vel = (8 * rng.standard_normal((n, 4))).astype(np.float32), rng.standard_normal((n, 4)).astype(np.float32)
     pos[:, 3] = rng.uniform(0.5, 20, n)
@@ -16,12 +16,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return _step(inputs, np.dtype(np.float64))
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return _step(inputs, np.dtype(np.float32))
 
 

@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, rows of different magnitude; a scale that few values exceed."""
+    """Draw normal values, rows of different magnitude, and a scale that few values exceed."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     size = rng.uniform(0.25, 4, (rows, 1))
     return {
@@ -21,14 +21,14 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64 from the sum on, which is rounded to float16."""
+    """Compute in float64 from the sum on, which is rounded to float16."""
     r = (inputs["before"] + inputs["x"]).astype(np.float64)
     norm = np.sqrt((r**2).mean(axis=1, keepdims=True) + 1e-5)
     return {"r": r, "y": np.clip(r / norm * inputs["w"] / inputs["scale"].astype(np.float64), -240, 240)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, with the normalised values and their products in float16."""
+    """Compute in float32, with the normalised values and their products in float16."""
     r = inputs["before"] + inputs["x"]
     norm = np.sqrt((r.astype(np.float32) ** 2).mean(axis=1, keepdims=True, dtype=np.float32) + np.float32(1e-5))
     y = (r.astype(np.float32) / norm).astype(np.float16) * inputs["w"]

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Small whole numbers from 0 on, since the kernel takes them as unsigned; quarters of both signs as weights."""
+    """Draw small whole numbers from 0 on, which the kernel takes as unsigned; quarters of both signs as weights."""
     n, k = case.dims["n"], case.dims["k"]
     return {
         "image": rng.integers(0, 100, (n + k - 1, n + k - 1)).astype(np.int32),
@@ -17,7 +17,7 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64: exact, since all products are quarters of whole numbers."""
+    """Compute in float64: exact, since all products are quarters of whole numbers."""
     n, k = case.dims["n"], case.dims["k"]
     total = np.full((n, n), 0.5)
     for p in range(k):
@@ -27,10 +27,10 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same, as 32-bit whole numbers."""
+    """Compute the same, as 32-bit whole numbers."""
     return {"out": reference(inputs, case)["out"].astype(np.int32)}
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Quarters stay quarters, and whole numbers are not negative."""
+    """Round to quarters and to whole numbers that are not negative."""
     return {"image": np.clip(made["image"], 0, 99), "mask": np.clip(np.round(made["mask"] * 4) / 4, -2, 2)}

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values. A benchmark has the places of the measured runs; other cases any places and rows of any length."""
+    """Draw normal values. Benchmarks have the places of the measured runs; other cases any, and rows of any length."""
     n, nnz = case.dims["n"], case.dims["nnz"]
     places = np.arange(n)[:, None] + np.arange(nnz)
     cuts = np.arange(n + 1) * nnz
@@ -24,17 +24,17 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"out": _product(inputs, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one term after the other."""
+    """Compute in float32, one term after the other."""
     return {"out": _product(inputs, np.dtype(np.float32))}
 
 
 def within(made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
-    """Places stay places."""
+    """Keep the places that were drawn."""
     return {"cols": drawn["cols"], "starts": drawn["starts"]}
 
 

@@ -8,18 +8,18 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, in the halo and the padding too."""
+    """Draw normal values, in the halo and the padding too."""
     shape = case.dims["n"] + 2, -(-(case.dims["n"] + 2) // 16) * 16
     return {name: rng.standard_normal(shape).astype(np.float32) for name in ("x", "before")}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64, with the weights as float32 has them."""
+    """Compute in float64, with the weights as float32 has them."""
     return {"y": _smoothed(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": _smoothed(inputs, case, np.dtype(np.float32))}
 
 

@@ -8,15 +8,15 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"b": rng.standard_normal(case.dims["n"])}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Extended precision."""
+    """Compute in extended precision."""
     return {"a": (inputs["b"].astype(np.longdouble) * np.float64(1.2)).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"a": inputs["b"] * 1.2}

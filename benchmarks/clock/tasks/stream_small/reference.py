@@ -8,15 +8,15 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"b": rng.standard_normal(case.dims["n"])}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The quarter, which is exact."""
+    """Compute the quarter, which is exact."""
     return {"a": inputs["b"] * 0.25}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Compute the same."""
     return reference(inputs, case)

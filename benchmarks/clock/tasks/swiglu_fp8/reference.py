@@ -9,7 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values, and a scale that few results exceed."""
+    """Draw normal values, and a scale that few results exceed."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     return {
         "x": (2 * rng.standard_normal((rows, 2 * cols))).astype(np.float16),
@@ -18,12 +18,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _activated(inputs, case, np.dtype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, rounded once."""
+    """Compute in float32, rounded once."""
     return {"y": _activated(inputs, case, np.dtype(np.float32)).astype(ml_dtypes.float8_e4m3fnuz)}
 
 

@@ -8,15 +8,15 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"x": rng.standard_normal((case.dims["n"], case.dims["n"]))}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The transpose, which is exact."""
+    """Return the transpose, which is exact."""
     return {"y": inputs["x"].T.copy()}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Return the same."""
     return reference(inputs, case)

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Few distinct values, so that most rows hold their largest more than once, and all-negative rows."""
+    """Draw few distinct values, so that most rows hold their largest more than once, and all-negative rows."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     x = rng.integers(-1000, 1000, (rows, cols)).astype(np.float32)
     x[rng.permutation(rows)[: rows // 3]] -= np.float32(2000)
@@ -16,10 +16,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"y": np.argmax(inputs["x"], axis=1).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"y": np.argmax(inputs["x"], axis=1).astype(np.int32)}

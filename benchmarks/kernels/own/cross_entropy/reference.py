@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Logits of different scale and level, some far above what exp can hold."""
+    """Draw logits of different scale and level, some far above what exp can hold."""
     rows, classes = case.dims["rows"], case.dims["classes"]
     scale = rng.uniform(0.5, 8, (rows, 1)).astype(np.float32)
     level = rng.uniform(-200, 200, (rows, 1)).astype(np.float32)
@@ -19,12 +19,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"loss": _loss(inputs["logits"].astype(np.float64), inputs["target"])}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"loss": _loss(inputs["logits"], inputs["target"])}
 
 

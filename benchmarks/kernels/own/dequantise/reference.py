@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Every int8, scales of both signs."""
+    """Draw every int8, scales of both signs."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     return {
         "q": rng.integers(-128, 128, (rows, cols)).astype(np.int8),
@@ -17,10 +17,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["q"].astype(np.float64) * inputs["scale"].astype(np.float64)[:, None]}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": inputs["q"].astype(np.float32) * inputs["scale"][:, None]}

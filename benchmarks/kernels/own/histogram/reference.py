@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Half of the values spread evenly, half close to one of them."""
+    """Draw half of the values spread evenly, half close to one of them."""
     n, bins = case.dims["n"], case.dims["bins"]
     values = rng.integers(bins, size=n)
     near = np.abs(rng.standard_normal(n) * bins / 16).astype(np.int64) % bins
@@ -16,10 +16,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Exact."""
+    """Compute exactly."""
     return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.int32)}

@@ -10,7 +10,7 @@ EPS = np.float32(1e-5)  # as in [scalars]
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Rows of different mean and scale, weights and shifts of both signs."""
+    """Draw rows of different mean and scale, weights and shifts of both signs."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     scale = (10.0 ** rng.uniform(-2, 1, (rows, 1))).astype(np.float32)
     x = rng.standard_normal((rows, cols), dtype=np.float32)
@@ -23,12 +23,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _normalised(*(inputs[n].astype(np.float64) for n in ("x", "w", "b")))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": _normalised(inputs["x"], inputs["w"], inputs["b"])}
 
 

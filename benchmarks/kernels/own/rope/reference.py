@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values and the sines and cosines of random angles."""
+    """Draw normal values and the sines and cosines of random angles."""
     tokens, heads, half = (case.dims[n] for n in ("tokens", "heads", "half"))
     angle = rng.uniform(0, 2 * np.pi, (tokens, half))
     return {
@@ -19,12 +19,12 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": _turned(*(inputs[n].astype(np.float64) for n in ("x", "cosine", "sine")))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": _turned(inputs["x"], inputs["cosine"], inputs["sine"])}
 
 

@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values around one, with an outlier at a random place of every row."""
+    """Draw normal values around one, with an outlier at a random place of every row."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     x = 1 + rng.standard_normal((rows, cols), dtype=np.float32)
     x[np.arange(rows), rng.integers(cols, size=rows)] *= rng.uniform(4, 16, rows).astype(np.float32)
@@ -16,10 +16,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["x"].astype(np.float64).sum(axis=1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32, one element after the other."""
+    """Compute in float32, one element after the other."""
     return {"y": np.add.accumulate(inputs["x"], axis=1, dtype=np.float32)[:, -1]}

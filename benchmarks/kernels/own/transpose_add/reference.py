@@ -8,7 +8,7 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     rows, cols = case.dims["rows"], case.dims["cols"]
     return {
         "x": rng.standard_normal((rows, cols), dtype=np.float32),
@@ -17,10 +17,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float64."""
+    """Compute in float64."""
     return {"y": inputs["x"].astype(np.float64).T + inputs["z"].astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """Float32."""
+    """Compute in float32."""
     return {"y": inputs["x"].T + inputs["z"]}

@@ -8,15 +8,15 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Small numbers."""
+    """Draw small numbers."""
     return {"x": rng.integers(0, 16, case.dims["n"]).astype(np.int32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The sum, which is exact."""
+    """Compute the sum, which is exact."""
     return {"s": inputs["x"].sum(dtype=np.int32).reshape(1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Compute the same."""
     return reference(inputs, case)

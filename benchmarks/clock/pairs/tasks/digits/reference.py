@@ -8,13 +8,13 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Numbers that are not negative, and a base."""
+    """Draw numbers that are not negative, and a base."""
     x = rng.integers(0, 2**31, case.dims["n"])
     return {"x": x.astype(np.int32), "b": rng.integers(3, 16, 1).astype(np.int32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The sums, which are exact."""
+    """Compute the sums, which are exact."""
     x, y = inputs["x"].astype(np.int64), np.zeros(case.dims["n"], np.int32)
     base = int(inputs["b"][0])
     for _ in range(10):
@@ -24,5 +24,5 @@ def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The same."""
+    """Compute the same."""
     return reference(inputs, case)

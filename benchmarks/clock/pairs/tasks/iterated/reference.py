@@ -15,15 +15,15 @@ def _iterate(x: Array, turns: int) -> Array:
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Values by which the map contracts."""
+    """Draw values by which the map contracts."""
     return {"x": rng.uniform(-0.9, 0.9, case.dims["n"]).astype(np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     return {"y": _iterate(inputs["x"].astype(np.float64), case.dims["turns"])}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     return {"y": _iterate(inputs["x"], case.dims["turns"])}

@@ -16,16 +16,16 @@ def _sums(x: Array) -> Array:
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Values about one."""
+    """Draw values about one."""
     x = rng.uniform(0.5, 1.5, (case.dims["rows"], case.dims["cols"]))
     return {"x": x.astype(np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     return {"s": _sums(inputs["x"].astype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     return {"s": _sums(inputs["x"])}

@@ -8,19 +8,19 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Values about one, so that the sum has no cancellation."""
+    """Draw values about one, so that the sum has no cancellation."""
     n, m = case.dims["n"], case.dims["m"]
     drawn = {"y": rng.uniform(0.5, 1.5, n), "a": rng.uniform(0.5, 1.5, (n, m))}
     return {**drawn, "x": rng.uniform(0.5, 1.5, m)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     return {"result": (inputs["y"] @ inputs["a"] @ inputs["x"]).reshape(1)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """One row after the other."""
+    """Compute one row after the other."""
     total = np.float64(0)
     for y, row in zip(inputs["y"], inputs["a"], strict=True):
         total += y * np.cumsum(row * inputs["x"])[-1]

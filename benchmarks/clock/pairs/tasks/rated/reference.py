@@ -15,7 +15,7 @@ def _sum(x: Array, kind: Array, table: Array) -> Array:
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     n = case.dims["n"]
     x, table = rng.standard_normal((16, n)), rng.standard_normal(32)
     return {
@@ -26,10 +26,10 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In double precision."""
+    """Compute in double precision."""
     return {"y": _sum(inputs["x"].astype(np.float64), inputs["kind"], inputs["table"].astype(np.float64))}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     return {"y": _sum(inputs["x"], inputs["kind"], inputs["table"])}

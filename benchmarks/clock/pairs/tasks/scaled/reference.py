@@ -8,15 +8,15 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
+    """Draw normal values."""
     return {"x": rng.standard_normal(case.dims["n"]).astype(np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """The scaled values, which are exact."""
+    """Compute the scaled values, which are exact."""
     return {"y": -2.0 * inputs["x"].astype(np.float64)}
 
 
 def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
-    """In single precision."""
+    """Compute in single precision."""
     return {"y": inputs["x"] * np.float32(-2)}
