@@ -72,6 +72,8 @@ def continued(state: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
     left = [p for p in state.get("picks", ()) if str(state["outcomes"].get(p["experiment_id"])).startswith(OUTCOME)]
     if left:
         return {**change, "picks": left}, "plan"
+    if not state.get("limited_at"):  # met where the run would have ended: that is looked at again
+        return change, "experiment"
     return change, _BEFORE.get(str(state.get("limited_at")), "reflect")
 
 

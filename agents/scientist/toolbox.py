@@ -167,7 +167,7 @@ def _whole(request: ToolRequest) -> ToolRequest:
     told = cleaned_value(dict(request.arguments))
     if told == request.arguments:
         return request
-    why = "its texts hold a NUL or half a character, such as \\ud800, which no file can; write the character itself"
+    why = "its texts hold half of a character, such as \\ud800, or NUL, which no file can; write the character itself"
     return replace(request, tool=cleaned(request.tool), arguments=told, fault=why)
 
 

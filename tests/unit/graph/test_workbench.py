@@ -253,6 +253,6 @@ def test_a_kernel_with_half_a_character_is_refused_and_the_writer_is_told(tmp_pa
     with ScriptedEndpoint(Script(writer)) as server:
         run = BenchRun(tmp_path, server)
         assert run.drive().status == "done"
-    assert "half a character" in told[1]
+    assert "half of a character" in told[1]
     assert run.outcomes() == [("g001-e1-a0", "tried", "check"), ("g001-e1-a1", "accepted", "")]
     run.close()

@@ -232,26 +232,20 @@ def test_every_turn_is_paid_once_and_counted(tmp_path: Path, tools: str) -> None
         assert run.context.ledger.spend(run.context.run.id) == spent
     run.close()
     assert len(calls) == 3
-    assert all(c.state == "done" and c.usage.prompt_tokens == 11 for c in calls)
+    assert all(c.state == "done" and c.usage.completion_tokens == 7 for c in calls)
 
 
-def test_a_budget_that_is_used_up_in_the_middle_pauses_and_a_larger_one_goes_on(tmp_path: Path) -> None:
+def test_a_budget_that_is_used_up_in_the_middle_leaves_the_kernel_in_hand(tmp_path: Path) -> None:
     spent = {"prompt_tokens": 10, "completion_tokens": 10_000, "total_tokens": 10_010}
     dear = [replace(calling("check", source=f"// time_us = {n}\n"), usage=spent) for n in (60, 50)]
     script = Script(turns(*dear))
     with ScriptedEndpoint(script) as server:
-        run = BenchRun(tmp_path, server, budget_usd=0.2, endpoint={"max_tokens": 30_000})
-        paused = run.drive()
-        tried = run.outcomes()
+        run = BenchRun(tmp_path, server, budget_usd=0.11, endpoint={"max_tokens": 30_000})
+        ended, tried = run.drive(), run.outcomes()
         run.close()
-        again = BenchRun(tmp_path, server, budget_usd=10.0, endpoint={"max_tokens": 30_000})
-        assert again.drive().status == "done"
-        ended = again.outcomes()
-        again.close()
-    assert (paused.status, paused.pause) == ("paused", "budget")
-    assert ended[: len(tried)] == tried
-    assert [status for _, status, _ in ended] == ["tried", "tried", "accepted"]
-    assert len(script.coder) == 3, "no turn is asked twice"
+    assert ended.status == "done"
+    assert [status for _, status, _ in tried] == ["tried", "accepted"]
+    assert len(script.coder) == 1, "a second turn could have cost more than is left"
 
 
 def test_no_key_reaches_a_prompt_or_an_answer(tmp_path: Path) -> None:
