@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,12 @@ from typing import Any
 import langchain_openai  # noqa: F401 - a second, which each child would spend again
 
 from agents.author import Step
-from agents.model.conversation import Message, RawReply, transcribed
+from agents.model.conversation import RawReply, transcribed
 from agents.model.endpoint import ROLES, Endpoint
+from agents.model.fare import Fare
 from agents.model.gateway import Gateway
+from agents.model.inquiry import ModelQuestion
+from agents.model.provider import Provider
 from agents.scientist.scientist import Scientist
 from graph.context import Context
 from tests.integration.crash_driver import Diary, FragileSandbox, fragile, main
@@ -37,21 +40,30 @@ BENCH = (
 )
 
 
-class PaidGateway(Gateway):
-    """The real gateway; what is sent and what is stored goes into the diary."""
+class NotedProvider(Provider):
+    """The real provider; what is sent goes into the diary."""
 
     diary: Diary
 
-    def _adapted(self, model: str, talk: Sequence[Message], *rest: Any) -> RawReply:
-        name = hashlib.sha256(transcribed(talk).encode()).hexdigest()
-        self.diary.log(f"asked model {name}")
-        self.diary.point(f"in the call to {model}")
-        return super()._adapted(model, talk, *rest)
+    def ask(self, question: ModelQuestion, config: Mapping[str, Any], fare: Fare | None = None) -> RawReply:
+        self.diary.log(f"asked model {_name_of(question)}")
+        self.diary.point(f"in the call to {question.model}")
+        return super().ask(question, config, fare)
 
-    def _paid(self, role: str, step: Step, talk: Sequence[Message], *rest: Any, **named: Any) -> RawReply:
-        made = super()._paid(role, step, talk, *rest, **named)
-        self.diary.log(f"stored model {hashlib.sha256(transcribed(talk).encode()).hexdigest()}")
+
+class PaidGateway(Gateway):
+    """The real gateway; what is stored goes into the diary."""
+
+    diary: Diary
+
+    def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
+        made = super()._paid(role, step, question, candidate)
+        self.diary.log(f"stored model {_name_of(question)}")
         return made
+
+
+def _name_of(question: ModelQuestion) -> str:
+    return hashlib.sha256(transcribed(question.talk).encode()).hexdigest()
 
 
 def at_the_bench(title: str, turn: int, body: dict[str, Any]) -> Answer:
@@ -75,7 +87,8 @@ def make_bench(folder: Path, diary: Diary) -> Context:
     models: dict[str, str] = {role: role for role in ROLES}
     endpoint = Endpoint(server.url, "nobody", models=models, price=PRICE, retries=0, tools="calls")
     gateway = PaidGateway(endpoint, ledger, artefacts, 100.0)
-    gateway.diary = diary
+    gateway.provider = provider = NotedProvider(endpoint)
+    gateway.diary = provider.diary = diary
     return replace(made, ledger=ledger, artefacts=artefacts, author=Scientist(gateway), sandbox=FragileSandbox(diary))
 
 

@@ -193,7 +193,11 @@ def main(folder: Path, url: str, every: int, whom: str) -> None:
                 "recoveries_s": recoveries or [],
             }
         )
-    os.write(1, json.dumps({"points": len(names), "whole": contents(whole), "results": results}).encode() + b"\n")
+    os.write(
+        1,
+        json.dumps({"points": len(names), "whole": contents(whole), "results": results}, default=float).encode()
+        + b"\n",
+    )
 
 
 if __name__ == "__main__":

@@ -33,14 +33,14 @@ def runs(folder: Path) -> Iterator[Row]:
     from dataclasses import replace
 
     from graph.drive import drive
-    from records.errors import BudgetExhausted, LabError
+    from records.errors import BudgetExhausted, ToolchainError
     from tests.support.scripted_run import Bench, faster
 
     def budget(step: Any, base: Any) -> str:
         raise BudgetExhausted("the next call could cost more than is left")
 
     def machine(step: Any, base: Any) -> str:
-        raise LabError("the lab cannot start its child")
+        raise ToolchainError("the compiler cannot be started")
 
     def interrupted(event: Any) -> None:
         raise KeyboardInterrupt
