@@ -183,7 +183,7 @@ class Supervisor:
         self._alive = {str(node["NodeID"]) for node in self._nodes if node["Alive"]}
 
     def _fill_units(self) -> None:
-        """Keep a station on each unit that has none, on nodes that are alive; none on the others."""
+        """Start a station on each unit that has none, on nodes that are alive; none on the others."""
         for key, unit in list(self._units.items()):
             if unit.node not in self._alive:
                 self._release(unit)

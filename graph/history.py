@@ -75,7 +75,7 @@ class History:
         return self._bandit
 
     def born(self, before: int) -> Mapping[str, int]:
-        """Map to the generation of each accepted kernel."""
+        """Return the generation of each accepted kernel."""
         self._reach(before)
         return self._born
 

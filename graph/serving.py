@@ -212,7 +212,7 @@ def _conclude(service: RunService) -> Callable[..., dict[str, Any]]:
 
 
 def _opened(service: RunService, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
-    """Run the node with the collaborators of the run that its state names."""
+    """Wrap the node with the collaborators of the run that its state names."""
 
     def run(state: Any, runtime: Runtime[Any]) -> Answer:
         with _spoken(), service.working(state["run_id"]) as context:

@@ -156,7 +156,7 @@ def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:
 
 
 def most_tokens(texts: Sequence[str]) -> int:
-    """Count the most tokens that texts can have: one a byte, and a start and an end each."""
+    """Return the most tokens that texts can have: one a byte, and a start and an end each."""
     return sum(len(text.encode()) + 2 for text in texts)
 
 

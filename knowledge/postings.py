@@ -136,9 +136,9 @@ def _shares(db: sqlite3.Connection, term: str, facts: Facts) -> tuple[NDArray[np
 
 
 def mended(db: sqlite3.Connection, terms: Sequence[str], facts: Facts) -> list[str]:
-    """Mend the terms.
+    """Return the terms with words put right.
 
-    For words that no passage has, take the most frequent one that differs by one letter or two swapped.
+    For words that no passage has, add the most frequent one that differs by one letter or two swapped.
     """
     long = (t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit())
     found = list[str]()

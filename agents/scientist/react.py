@@ -158,7 +158,7 @@ def _echo(reply: RawReply) -> Message:
 
 
 def _results(reply: RawReply, answered: Sequence[tuple[ToolRequest, Answered]], left: int) -> list[Message]:
-    """Send back the results, one message a call; of requests in text all in one message."""
+    """List the results, one message a call; of requests in text all in one message."""
     note = (
         "This is your last turn: submit now, or the fastest right kernel is recorded without a report."
         if left == 1
