@@ -72,7 +72,7 @@ class Bench(Protocol):
         """Compile a kernel and predict or measure its times without verifying it; BenchRefusal after too many."""
 
     def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
-        """The machine code's inner loops; BenchRefusal where this target shows none."""
+        """List the machine code's inner loops; BenchRefusal where this target shows none."""
 
     def search(self, query: str) -> tuple[Quotation, ...]:
         """Passages of the notes; those that this experiment has read before come without their text."""
@@ -97,7 +97,7 @@ class Experimenter(Protocol):
 
 
 def changed(source: str, old: str, new: str) -> str:
-    """The source with one piece of text replaced; BenchRefusal where it does not stand there exactly once."""
+    """Return the source with one piece of text replaced; BenchRefusal where it does not stand there exactly once."""
     found = source.count(old) if old else 0
     if found != 1:
         raise BenchRefusal(f"the text to replace must stand in the kernel exactly once, and it does {found} times")

@@ -48,7 +48,10 @@ _WAVES = re.compile(r"__launch_bounds__\s*\([^(),]*(?:\([^()]*\)[^(),]*)*,\s*(\d
 
 
 def features(source: str, tunables: Mapping[str, int]) -> Mapping[str, float]:
-    """The numbers of a text with this choice of its tunables; none for a text without a plan that can be read."""
+    """Compute the numbers of a text with this choice of its tunables.
+
+    There are none for a text without a plan that can be read.
+    """
     try:
         file = look(source)
     except SourceError:
@@ -61,7 +64,7 @@ def features(source: str, tunables: Mapping[str, int]) -> Mapping[str, float]:
 
 
 def _tuned(file: KernelFile, code: str, tunables: Mapping[str, int]) -> dict[str, float]:
-    """The sum of the tunables' logarithms by where they are read."""
+    """Compute the sum of the tunables' logarithms by where they are read."""
     texts = {role: "\n".join(pattern.findall(code)) for role, pattern in _ROLES.items()}
     texts |= {part: " ".join(str(launch.get(part, "")) for launch in file.plan["launch"]) for part in _PLANNED}
     texts["code"] = code

@@ -65,7 +65,7 @@ class KernelFile:
     kernels: tuple[KernelText, ...]
 
     def launches(self, kernel: str) -> list[Mapping[str, Any]]:
-        """The plan's launches of one kernel."""
+        """List the plan's launches of one kernel."""
         return [x for x in self.plan["launch"] if x.get("kernel") == kernel]
 
     @property
@@ -116,26 +116,26 @@ def look(source: str) -> KernelFile:
 
 
 def _is_plain(launch: Mapping[str, Any]) -> bool:
-    """True for a launch of a function by its bare name with names as arguments."""
+    """Tell whether a launch is one of a function by its bare name with names as arguments."""
     args = launch.get("args", [])
     words = [launch.get("kernel", ""), *(args if isinstance(args, list) else [args])]
     return all(isinstance(word, str) and re.fullmatch(r"\w*(?::i\d+)?", word) for word in words)
 
 
 def mask(source: str) -> str:
-    """The text with comments, strings and character literals blanked; offsets and line breaks stay."""
+    """Return the text with comments, strings and character literals blanked; offsets and line breaks stay."""
     return _SKIP.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
 
 
 def with_plan(file: KernelFile, plan: Mapping[str, Any], source: str | None = None) -> str:
-    """The file with another plan; `source` when the code behind the plan was changed too."""
+    """Return the file with another plan; `source` when the code behind the plan was changed too."""
     text = file.source if source is None else source
     end = text.index("+++*/", file.plan_span[0]) + 5
     return f"{text[: file.plan_span[0]]}/*+++\n{plan_text(plan)}+++*/{text[end:]}"
 
 
 def plan_text(plan: Mapping[str, Any]) -> str:
-    """A plan as TOML."""
+    """Write a plan as TOML."""
     parts = ["[[launch]]\n" + "".join(f"{k} = {_toml(v)}\n" for k, v in x.items()) for x in plan["launch"]]
     for key in _KEYS[1:]:
         if plan.get(key):
@@ -166,7 +166,7 @@ def closing(code: str, at: int) -> int:
 
 
 def on_directive(code: str, at: int) -> bool:
-    """True where an offset lies on a preprocessor line, continuation lines included."""
+    """Tell whether an offset lies on a preprocessor line, continuation lines included."""
     start = code.rfind("\n", 0, at) + 1
     while start > 1 and code[start - 2] == "\\":
         start = code.rfind("\n", 0, start - 1) + 1
@@ -181,7 +181,7 @@ def substitute(text: str, edits: list[tuple[int, int, str]]) -> str:
 
 
 def words(code: str, pattern: str, start: int = 0, end: int | None = None) -> list[re.Match[str]]:
-    """Matches of a pattern as whole words within a span of masked code."""
+    """List matches of a pattern as whole words within a span of masked code."""
     return list(re.compile(rf"(?<![\w.]){pattern}(?!\w)").finditer(code, start, len(code) if end is None else end))
 
 

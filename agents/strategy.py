@@ -45,7 +45,7 @@ _WIDE = {
 
 
 def strategy(source: str) -> str:
-    """The code of a candidate's file; `?` when it has no readable plan."""
+    """Return the code of a candidate's file; `?` when it has no readable plan."""
     try:
         file = look(source)
     except SourceError:
@@ -79,7 +79,7 @@ def _block(file: KernelFile) -> str:
 
 
 def _values(file: KernelFile) -> dict[str, int]:
-    """The tunables with the value that the file has first."""
+    """Return the tunables with the value that the file has first."""
     return {n: v[0] for n, v in file.tunables.items() if isinstance(v[0], int)}
 
 
@@ -103,7 +103,7 @@ def _split(file: KernelFile, code: str) -> str:
 
 
 def _is_repeated(file: KernelFile) -> bool:
-    """True for several launches, or one in a loop."""
+    """Tell whether the plan has several launches, or one in a loop."""
     launches = file.plan["launch"]
     return len(launches) > 1 or any("for" in launch for launch in launches)
 

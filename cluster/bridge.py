@@ -85,7 +85,7 @@ class Bridge:
         return {"kind": "", **said}
 
     async def _open(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The places that answer for a target."""
+        """Open the places that answer for a target."""
         self._asked = {**self._asked, "spec": message["spec"], "wait_s": message["wait_s"]}
         found: dict[str, Any] = await self._call(self._supervisor.open, self._me, message["spec"], message["wait_s"])
         return found

@@ -61,7 +61,7 @@ class ClusterAddress:
         return "this machine's Ray cluster" if self.address == "auto" else f"the Ray cluster at {self.address}"
 
     def last_words(self) -> str:
-        """The last line that Ray or the bridge has printed, in brackets; empty where there is none."""
+        """Return the last line that Ray or the bridge has printed, in brackets; empty where there is none."""
         try:
             with self.log.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
@@ -86,7 +86,7 @@ class ClusterLink:
         self._is_closed = False
 
     def open(self, spec: Mapping[str, Any]) -> list[tuple[Place, int]]:
-        """The places that answer for a target, with their stations, the largest first."""
+        """Open the places that answer for a target, with their stations, the largest first."""
         with self._turn:
             channel = self._connected()
         found = self._checked(channel.ask({"do": "open", "spec": dict(spec), "wait_s": STATION_S}, STATION_S + OPEN_S))
@@ -95,7 +95,7 @@ class ClusterLink:
         return [(from_plain(Place, each["place"]), int(each["stations"])) for each in found["places"]]
 
     def ask(self, run: str, place: Place, sticky: str, name: str, body: bytes) -> bytes:
-        """A packed result, however often the cluster is lost meanwhile, within its patience."""
+        """Get a packed result, however often the cluster is lost meanwhile, within its patience."""
         message = {
             "do": "ask",
             "run": run,
@@ -146,7 +146,7 @@ class ClusterLink:
         }
 
     def _connected(self) -> _Channel:
-        """A bridge that has joined the cluster; the caller holds the turn."""
+        """Open a bridge that has joined the cluster; the caller holds the turn."""
         if self._is_closed:
             raise SpoolError(f"{self._cluster.text} was closed; resume the run")
         if self._channel is None or self._channel.is_lost:
@@ -162,7 +162,7 @@ class ClusterLink:
         return self._channel
 
     def _reopened(self) -> _Channel:
-        """A bridge with the stations open, after a loss too; MachineError when the cluster stays away."""
+        """Open a bridge with the stations open, after a loss too; MachineError when the cluster stays away."""
         with self._turn:
             if self._channel is not None and not self._channel.is_lost:
                 return self._channel
@@ -227,7 +227,7 @@ class _Channel:
         return self._process.pid
 
     def ask(self, message: dict[str, Any], timeout_s: float | None) -> dict[str, Any]:
-        """The answer; of kind `lost` where the bridge ends first or takes longer."""
+        """Await the answer; of kind `lost` where the bridge ends first or takes longer."""
         future: Future[dict[str, Any]] = Future()
         with self._lock:
             if self.is_lost:
@@ -272,7 +272,7 @@ class _Channel:
 def spec_of(
     target: str, cache: str, isolation: str, trusts_tasks: bool, task_seconds: int = 60, task_gib: float = 1.5
 ) -> dict[str, Any]:
-    """The stations that a run needs, as `open` takes them."""
+    """List the stations that a run needs, as `open` takes them."""
     from cluster.station import StationSpec
 
     found = asdict(StationSpec(target, "", cache, isolation, trusts_tasks, task_seconds, task_gib))

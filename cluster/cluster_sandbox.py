@@ -75,5 +75,5 @@ class ClusterSandbox(ByPurpose, SandboxBase):
 
 
 def place_id(place: Place) -> str:
-    """A name for a kind of place, as a run's record keeps it."""
+    """Name a kind of place, as a run's record keeps it."""
     return hashlib.sha256(dumps(place).encode()).hexdigest()[:32]

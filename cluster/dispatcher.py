@@ -76,7 +76,7 @@ class PostedRequest:
     avoided_nodes: set[str] = field(default_factory=set)  # of stations that failed on it
 
     def badness(self, post: StationPost) -> tuple[bool, bool]:
-        """An order of the stations for this request: the least first."""
+        """Rank the stations for this request: the least first."""
         return post.id in self.avoided, post.node in self.avoided_nodes
 
 
@@ -107,7 +107,7 @@ class Dispatcher:
         self.posts.pop(station, None)
 
     async def ask(self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes) -> StationReply:
-        """The answer to a request, from memory, from one that is under way, or from the next free station."""
+        """Get the answer to a request, from memory, from one that is under way, or from the next free station."""
         known = self._kept.get((place, name))
         if known is not None:
             self._kept.move_to_end((place, name))
@@ -141,11 +141,11 @@ class Dispatcher:
                     self._close(posted, StationReply(kind="SpoolError", text=why))
 
     def is_idle(self) -> bool:
-        """True where nothing waits and nothing is worked on."""
+        """Tell whether nothing waits and nothing is worked on."""
         return not self._open
 
     def snapshot(self, now: float) -> dict[str, Any]:
-        """The queue and the throughput, in plain data."""
+        """Describe the queue and the throughput, in plain data."""
         runs: dict[str, dict[str, float]] = {}
         for queue in self._queues.values():
             for run, (waiting, running, served_s) in queue.counts().items():

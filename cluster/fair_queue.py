@@ -45,7 +45,7 @@ class FairQueue(Generic[T]):
             line.append(job)
 
     def pop(self, rank: Callable[[T], int | None]) -> T | None:
-        """The next job of the run served least, by the least rank and then by age.
+        """Take the next job of the run served least, by the least rank and then by age.
 
         A job whose rank is None stays. None where no other waits.
         """

@@ -12,13 +12,13 @@ _HEAD = 4
 
 
 def packed(message: dict[str, Any]) -> bytes:
-    """A message as it is sent."""
+    """Pack a message as it is sent."""
     data = json.dumps(message, separators=(",", ":")).encode()
     return len(data).to_bytes(_HEAD, "big") + data
 
 
 def receive(connection: socket.socket) -> dict[str, Any] | None:
-    """The next message; None at the end, also in the middle of one."""
+    """Receive the next message; None at the end, also in the middle of one."""
     head = _exactly(connection, _HEAD)
     data = _exactly(connection, int.from_bytes(head, "big")) if head else None
     return json.loads(data) if data is not None else None
@@ -38,7 +38,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes | None:
 
 
 async def receive_soon(reader: asyncio.StreamReader) -> dict[str, Any] | None:
-    """The next message in an event loop; None at the end."""
+    """Receive the next message in an event loop; None at the end."""
     try:
         size = int.from_bytes(await reader.readexactly(_HEAD), "big")
         found: dict[str, Any] = json.loads(await reader.readexactly(size))

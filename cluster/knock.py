@@ -14,7 +14,7 @@ FRAME_BYTES = 9  # of a frame's head
 
 
 def fault_at(address: str, answer_s: float = ANSWER_S) -> str:
-    """The reason why no head answers at HOST:PORT; empty where one does."""
+    """Find the reason why no head answers at HOST:PORT; empty where one does."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S) as head:

@@ -46,13 +46,13 @@ class Station:
     """Answers one request at a time. It is made at once; `introduce` takes as long as the device."""
 
     def __init__(self, spec: dict[str, Any], number: int, share: int) -> None:
-        """`number` counts the stations of this kind on the node, of which there are `share`."""
+        """Take the place of one of `share` stations of this kind on the node; `number` counts them."""
         self._spec, self._number, self._share = StationSpec(**spec), number, share
         self._bench: WorkerPool | None = None
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def introduce(self) -> dict[str, Any]:
-        """The place that this is, or the fault that keeps it from being one; then its process is of no use."""
+        """Tell the place that this is, or the fault that keeps it from being one; then its process is of no use."""
         said: dict[str, Any] = {
             "digest": code_digest(),
             "python": platform.python_version(),
@@ -70,7 +70,7 @@ class Station:
         """Show that the process is not stuck."""
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
-        """A packed result, or the kind and the sentence of a fault of this machine."""
+        """Return a packed result, or the kind and the sentence of a fault of this machine."""
         assert self._bench is not None
         try:
             request = unpack(Request, body)
@@ -86,7 +86,7 @@ class Station:
             return b"", "SpoolError", f"{why}; look at its disk and its memory, then resume the run"
 
     def _made(self) -> WorkerPool:
-        """The evaluator, with what a worker of this machine must keep from kernels."""
+        """Build the evaluator, with what a worker of this machine must keep from kernels."""
         spec, target = self._spec, load_target(self._spec.target)
         cache = Path(spec.cache).expanduser().absolute()
         if spec.kind == "lab":

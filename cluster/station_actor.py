@@ -36,7 +36,7 @@ class StationActor:
         self.has_begun = False  # its process is there
 
     async def introduce(self) -> dict[str, Any]:
-        """The place that the station is, or the `kind` and `text` of what keeps it from being one."""
+        """Tell the place that the station is, or the `kind` and `text` of what keeps it from being one."""
         try:
             await asyncio.wait_for(_result(self._handle.beat.remote()), self._begin_s)
             self.has_begun = True
@@ -52,7 +52,7 @@ class StationActor:
         return found
 
     async def answer(self, body: bytes) -> StationReply:
-        """The reply to a packed request; StationLost where the actor, or its node, ends or hangs meanwhile."""
+        """Return the reply to a packed request; StationLost where the actor, or its node, ends or hangs meanwhile."""
         reply = asyncio.ensure_future(_result(self._handle.answer.remote(body)))
         try:
             while not (await asyncio.wait({reply}, timeout=self._beat_s))[0]:
@@ -71,7 +71,7 @@ class StationActor:
             ray.kill(self._handle)
 
     async def _beats(self) -> bool:
-        """False where the process does not answer any more; one that has ended is found by its answer."""
+        """Tell whether the process still answers; one that has ended is found by its answer."""
         try:
             await asyncio.wait_for(_result(self._handle.beat.remote()), self._hung_s)
         except TimeoutError:
@@ -97,6 +97,6 @@ async def _result(reference: Any) -> Any:
 
 
 def _cause(error: RayError) -> str:
-    """A fault in a station's program, in one line."""
+    """Tell the fault in a station's program, in one line."""
     cause = getattr(error, "cause", None) or error
     return f"a station failed with {type(cause).__name__}: {' '.join(str(cause).split())[:300]}; please report this"

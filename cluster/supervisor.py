@@ -58,13 +58,13 @@ class Supervisor:
         self._watching: asyncio.Task[None] | None = None
 
     async def introduce(self) -> dict[str, Any]:
-        """The version of the program on the supervisor's node, and the number of its process there."""
+        """Describe the version of the program on the supervisor's node, and the number of its process there."""
         if self._watching is None or self._watching.done():
             self._watching = asyncio.get_running_loop().create_task(self._watch())
         return {"digest": code_digest(), "pid": os.getpid()}
 
     async def open(self, asker: str, spec: dict[str, Any], wait_s: float) -> dict[str, Any]:
-        """The places that answer for a target, once one does: GPUs where the cluster has any, else the lab.
+        """Open the places that answer for a target, once one does: GPUs where the cluster has any, else the lab.
 
         A fault has a `kind`, which is a class of records/errors.py, and a `text`.
         """
@@ -107,7 +107,7 @@ class Supervisor:
     async def ask(
         self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes
     ) -> tuple[bytes, str, str]:
-        """A packed result, or the kind and sentence of a fault; `Closed` where nobody has opened it yet."""
+        """Return a packed result, or the kind and sentence of a fault; `Closed` where nobody has opened it yet."""
         self._askers[asker] = self._used = time.monotonic()
         if not self._specs:
             return b"", "Closed", ""
@@ -152,7 +152,7 @@ class Supervisor:
         }
 
     async def nodes(self) -> list[dict[str, Any]]:
-        """The nodes of the cluster with what they declare."""
+        """List the nodes of the cluster with what they declare."""
         await self._look()
         return [
             {
@@ -183,7 +183,7 @@ class Supervisor:
         self._alive = {str(node["NodeID"]) for node in self._nodes if node["Alive"]}
 
     def _fill_units(self) -> None:
-        """A station on each unit that has none, on nodes that are alive; none on the others."""
+        """Start a station on each unit that has none, on nodes that are alive; none on the others."""
         for key, unit in list(self._units.items()):
             if unit.node not in self._alive:
                 self._release(unit)

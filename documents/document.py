@@ -68,7 +68,7 @@ class Citation:
 
     @classmethod
     def of(cls, about: Mapping[Any, object]) -> Citation:
-        """The citation in metadata, whatever a person or a program put there."""
+        """Read the citation in metadata, whatever a person or a program put there."""
         found = {str(name).lower(): said(value) for name, value in about.items()}
         found["licence"] = found.get("licence") or found.get("license", "")
         return cls(**{name: found.get(name, "") for name in cls.__match_args__})
@@ -90,7 +90,10 @@ def said(value: object) -> str:
 def make_text(
     uri: str, name: str, data: bytes, body: str, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = ""
 ) -> Text:
-    """A document of bytes and their Markdown. What is given comes first, then what it says, then its folder's rule."""
+    """Make a document of bytes and their Markdown.
+
+    What is given comes first, then what it says, then its folder's rule.
+    """
     fields, body = front_matter(clean(body))
     require_word(name, body)
     place = ": ".join(filter(None, (rule.source, place or Path(name).name)))
@@ -110,7 +113,7 @@ def make_text(
 
 
 def named_text(name: str, text: str, given: Citation = UNSAID) -> Text:
-    """A text under its name; DocumentError where it is empty."""
+    """Name a text; DocumentError where it is empty."""
     is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
     require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
     require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
@@ -118,7 +121,7 @@ def named_text(name: str, text: str, given: Citation = UNSAID) -> Text:
 
 
 def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Text | DocumentError]]:
-    """The place of each of LangChain's documents, and the document, or why there is none."""
+    """Yield the place of each of LangChain's documents, and the document, or why there is none."""
     is_list = isinstance(documents, Iterable) and not hasattr(documents, "page_content")
     require(is_list, "documents are a list of LangChain's", documents)
     for document in documents:
@@ -143,7 +146,7 @@ def _made(key: str, name: str, text: str, given: Citation) -> Text:
 
 
 def sha256(data: bytes, text: str = "") -> str:
-    """The digest of bytes with a text behind them, which may have what is no UTF-8."""
+    """Compute the digest of bytes with a text behind them, which may have what is no UTF-8."""
     return hashlib.sha256(data + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -155,12 +158,12 @@ def require_word(name: str, text: str) -> None:
 
 
 def arch_names(text: str) -> list[str]:
-    """The compilers' names of GPUs, whichever way they are named, each once."""
+    """Find the compilers' names of GPUs, whichever way they are named, each once."""
     return list(dict.fromkeys(" ".join(_ARCHES.get(name, name) for name in _names(text.lower())).split()))
 
 
 def _first_heading(body: str) -> str:
-    """The first title outside of code: marked, underlined, or as READMEs write it in HTML."""
+    """Find the first title outside of code: marked, underlined, or as READMEs write it in HTML."""
     titles = (match[2] or match[3] or match[4] for match in _TITLE.finditer(body))
     return _MARKUP.sub(r"\1", next(filter(None, titles), "")).strip(" #")
 
@@ -170,7 +173,7 @@ def _names(text: str) -> list[str]:
 
 
 def _phrases(text: str) -> list[str]:
-    """The entries of a list, in brackets or a line each."""
+    """List the entries of a list, in brackets or a line each."""
     lines = text.strip("[]").split(",") if text.startswith("[") else text.split("\n")
     return [phrase for phrase in (_one_line(line).strip(" \"'") for line in lines) if phrase]
 

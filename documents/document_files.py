@@ -41,7 +41,7 @@ class Found(NamedTuple):
         return storable(self.address or self.path)
 
     def is_settled(self, now_ns: int) -> bool:
-        """True where a later write must change the mark, for who begins to read the file now."""
+        """Tell whether a later write must change the mark, for who begins to read the file now."""
         # A write in the same tick of the clock leaves the times as they are; where they are whole seconds, for two.
         tick_ns = _TICK_NS if self.changed_ns % _SECOND_NS else 2 * _SECOND_NS
         return self.changed_ns + tick_ns <= now_ns
@@ -63,7 +63,7 @@ def find_files(paths: Paths) -> list[Found]:
 
 
 def _named(named: str | Path) -> Iterator[Found]:
-    """The files that a path, a folder or a pattern means."""
+    """List the files that a path, a folder or a pattern means."""
     require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
     if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
         raise DocumentError("a path is empty; name a file or a folder")
@@ -99,7 +99,7 @@ def read_rule(path: str, above: Citation) -> Citation | None:
 
 
 def expanded(path: Path) -> Path:
-    """The path with a user's own folder for a leading `~`; UsageError where there is no such user."""
+    """Return the path with a user's own folder for a leading `~`; UsageError where there is no such user."""
     try:
         return path.expanduser()
     except RuntimeError as error:
@@ -124,7 +124,7 @@ def _expanded(named: str | Path) -> list[Path]:
 
 
 def _inside(folder: Path) -> Iterator[Found]:
-    """The documents in a folder and in those below it, each with what the folders say of them."""
+    """List the documents in a folder and in those below it, each with what the folders say of them."""
     root = os.path.realpath(folder)
     waiting = [(root, UNSAID)]
     while waiting:
@@ -148,7 +148,7 @@ def _inside(folder: Path) -> Iterator[Found]:
 
 
 def _listed(entry: os.DirEntry[str], root: str, rule: Citation) -> Found:
-    """The document of a folder's entry; a link that leads out of the folder is none of its documents."""
+    """Read the document of a folder's entry; a link that leads out of the folder is none of its documents."""
     path, source = entry.path, os.path.basename(root) + entry.path[len(root) :]  # noqa: PTH119 - 30,000 take their time
     try:
         if entry.is_symlink() and not (path := os.path.realpath(path)).startswith(root + os.sep):

@@ -12,7 +12,7 @@ MOST_FIELDS = 20_000  # characters of front matter that a program wrote
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The fields and the text behind them; one that only starts with a rule keeps it as its own."""
+    """Return the fields and the text behind them; one that only starts with a rule keeps it as its own."""
     if text.startswith(("+++", "{")):
         return _machine_written(text)
     if not text.startswith("---"):

@@ -17,20 +17,20 @@ def require(holds: bool, wanted: str, value: object) -> None:
 
 
 def is_text(value: object) -> bool:
-    """True for a string with more in it than white space."""
+    """Tell whether a value is a string with more in it than white space."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def is_place(value: object) -> bool:
-    """True for text that can be a path."""
+    """Tell whether a value is text that can be a path."""
     return is_text(value) and "\0" not in str(value)
 
 
 def is_count(value: object) -> bool:
-    """True for a whole number of at least 1."""
+    """Tell whether a value is a whole number of at least 1."""
     return type(value) is not bool and isinstance(value, Integral) and int(value) >= 1
 
 
 def is_amount(value: object) -> bool:
-    """True for a finite number of at least 0."""
+    """Tell whether a value is a finite number of at least 0."""
     return type(value) is not bool and isinstance(value, Real) and 0 <= float(value) < math.inf

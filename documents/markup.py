@@ -28,7 +28,7 @@ _MYST_MARKS = re.compile(r"^(?:[ \t]*:{3,}[ \t]*(?:\{[\w:+-]+\}[ \t]*|$)|\([\w-]
 
 
 def from_markdown(text: str) -> str:
-    """The text without the options, labels and colon fences of MyST, which Sphinx reads."""
+    """Return the text without the options, labels and colon fences of MyST, which Sphinx reads."""
     if not any(mark in text for mark in _MYST):
         return text
     return _MYST_MARKS.sub("", _MYST_OPTIONS.sub(r"\1", text))
@@ -63,7 +63,7 @@ def from_rst(text: str) -> str:
 
 
 def _title(lines: list[str], at: int) -> tuple[str, str, int]:
-    """The title that begins at a line, its style, and the lines it takes; 0 where none begins."""
+    """Find the title that begins at a line, its style, and the lines it takes; 0 where none begins."""
     below = lines[at + 1].rstrip() if at + 1 < len(lines) else ""
     third = lines[at + 2].rstrip() if at + 2 < len(lines) else ""
     line = lines[at].rstrip()
@@ -104,7 +104,7 @@ def _fenced(lines: list[str], at: int, indent: int, language: str, out: list[str
 
 
 def _block_end(lines: list[str], at: int, indent: int) -> int:
-    """The first line from `at` on that is not blank and not further in."""
+    """Find the first line from `at` on that is not blank and not further in."""
     while at < len(lines) and (not lines[at].strip() or len(lines[at]) - len(lines[at].lstrip()) > indent):
         at += 1
     return at
@@ -210,7 +210,10 @@ class _Page(HTMLParser):
 
 
 def from_html(text: str) -> tuple[str, str]:
-    """The page's title and its main text as Markdown: what lies in <main> or <article> where that says anything."""
+    """Return the page's title and its main text as Markdown.
+
+    The main text is what lies in <main> or <article> where that says anything.
+    """
     page = _Page()
     page.feed(text)
     page.close()

@@ -48,6 +48,6 @@ def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
 
 
 def _title(about: object) -> str:
-    """The title that the file gives itself; a single word is mostly a file's name or what a program puts there."""
+    """Find the title that the file gives itself; a single word is mostly a file's name or what a program puts there."""
     words = str(getattr(about, "title", None) or "").split()
     return " ".join(words) if len(words) > 1 and words[:2] != ["Microsoft", "Word"] else ""

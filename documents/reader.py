@@ -33,7 +33,7 @@ MEMORY_BYTES = 2 << 30
 
 
 def most_bytes(path: Path) -> int:
-    """The largest file of this kind that is read."""
+    """Return the largest file of this kind that is read."""
     return _MEGABYTES.get(path.suffix.lower(), TEXT_MEGABYTES) * 10**6
 
 
@@ -41,7 +41,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
     """Reads files, and owns the child that does so for formats other than plain text. Use it in a `with` block."""
 
     def __init__(self, cpu_s: float = CPU_S) -> None:
-        """The child starts with the first file that needs it; `cpu_s` is what it may use for one file."""
+        """Prepare a child, which starts with the first file that needs it; `cpu_s` is what it may use for one file."""
         self._cpu_s = cpu_s
         self._child: subprocess.Popen[str] | None = None
 
@@ -52,7 +52,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
     def read(
         self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
     ) -> Text:
-        """The document in a file; DocumentError, in one sentence, where there is none."""
+        """Read the document in a file; DocumentError, in one sentence, where there is none."""
         from documents.markup import from_markdown
 
         try:
@@ -103,7 +103,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
 
 
 def _body(path: Path, data: bytes) -> str:
-    """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
+    """Make the Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
     from documents.markup import from_html, from_notebook, from_rst
     from documents.pdf import from_pdf
     from documents.source_code import from_code

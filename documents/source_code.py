@@ -99,7 +99,7 @@ def _c_like(text: str) -> list[tuple[str, str]]:
 
 
 def _named(head: str) -> str:
-    """The name of what a block defines: the first called name that is no keyword, else the type's."""
+    """Find the name of what a block defines: the first called name that is no keyword, else the type's."""
     last = head.rpartition(";")[2]
     kind = _TYPE.search(last)
     for match in _NAME.finditer(last):

@@ -86,7 +86,7 @@ def _enter(path: list[tuple[int, str]], level: int, title: str) -> _Path:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A block in parts of at most HIGH characters: at line ends, else at spaces, else anywhere."""
+    """Cut a block into parts of at most HIGH characters: at line ends, else at spaces, else anywhere."""
     start, end = 0, len(text)
     while end - start > HIGH:
         low, high = start + LOW, start + HIGH

@@ -19,7 +19,10 @@ from sandbox.candidate.prepare import Prepared
 
 
 def with_cause(context: Context, attempt: Attempt, parent: Attempt | None, estimates: Sequence[Estimated]) -> Attempt:
-    """An accepted attempt with the standing of its lesson: `shown`, `refuted`, or `believed` where nothing shows it."""
+    """Mark an accepted attempt with the standing of its lesson.
+
+    It is `shown`, `refuted`, or `believed` where nothing shows it.
+    """
     idea = attempt.credit.idea_pct
     if parent is None or idea is None:
         return attempt
@@ -46,18 +49,21 @@ def with_cause(context: Context, attempt: Attempt, parent: Attempt | None, estim
 
 
 def undone_choice(parents: Mapping[str, int], own: Mapping[str, int]) -> dict[str, int]:
-    """The tunables of the parent with the values of the kernel, where both have them."""
+    """Give the tunables of the parent with the values of the kernel, where both have them."""
     return {name: own.get(name, value) for name, value in parents.items()}
 
 
 def is_clear(context: Context, attempt: Attempt, gain: float) -> bool:
-    """True where a gain or a loss is large enough to ask for its cause; measured levels may differ by the clock."""
+    """Tell whether a gain or a loss is large enough to ask for its cause; measured levels may differ by the clock."""
     least = context.limits.clear_pct if attempt.time_kind == "predicted" else 100 * (FAR_APART - 1)
     return abs(gain) >= least and not is_slight(gain, attempt.time_error)
 
 
 def _estimated(context: Context, parent: Attempt, choice: Mapping[str, int]) -> tuple[Prepared, float] | None:
-    """The parent at these tunables and its estimated time; None where it cannot be so or the answer is far away."""
+    """Return the parent at these tunables and its estimated time.
+
+    It is None where it cannot be so or the answer is far away.
+    """
     if context.deferred is not None:
         return None  # one question is not worth a round trip
     source = context.artefacts.text(parent.source)

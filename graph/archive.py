@@ -25,7 +25,7 @@ class Archive:
     late: deque[str] = field(default_factory=lambda: deque(maxlen=WINDOW))
 
     def admit(self, member: Member, is_seed: bool) -> None:
-        """The faster kernel keeps the cell. Seeds are nobody's choice: they do not count as late."""
+        """Let the faster kernel keep the cell. Seeds are nobody's choice: they do not count as late."""
         there = self.cells.get(member.strategy)
         if there is None or member.geomean_us < there.geomean_us:
             self.cells[member.strategy] = member
@@ -60,7 +60,7 @@ class Archive:
 def on_island(
     members: Sequence[Member], born: Mapping[str, int], generation: int, islands: int, every: int
 ) -> list[Member]:
-    """The kernels that this generation may build on: those of its island and the seeds; all when they migrate.
+    """List the kernels that this generation may build on: those of its island and the seeds; all when they migrate.
 
     Generations take turns on the islands; `born` is the generation of each kernel, 0 for a seed. Each island's turn
     number `every` sees all kernels.
@@ -71,7 +71,7 @@ def on_island(
 
 
 def strategy_code(prepared: Prepared, evaluation: Evaluation | None) -> str:
-    """The code of this choice of tunables; `?` where the file has no readable plan.
+    """Return the code of this choice of tunables; `?` where the file has no readable plan.
 
     The source's part, then what its plan and its compiled code are: ...-T12-O4-R0 for 2**12 output elements a block,
     4 waves a SIMD, no spills. None of it is what an author says of a kernel.
@@ -88,7 +88,7 @@ def strategy_code(prepared: Prepared, evaluation: Evaluation | None) -> str:
 
 
 def _tile(prepared: Prepared) -> str:
-    """The binary logarithm of the output elements a block makes on the last benchmark case, in its largest launch."""
+    """Return the binary logarithm of a block's output elements on the last benchmark case, in its largest launch."""
     task = prepared.task
     if not task.benchmarks or not prepared.plans:
         return "?"

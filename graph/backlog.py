@@ -46,7 +46,7 @@ class Backlog:
 
 
 def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list[Proposed]:
-    """A planner's answer as records.
+    """Turn a planner's answer into records.
 
     An idea with a handle of its author's belongs to its base: the author offers it again where it applies.
     """
@@ -76,7 +76,7 @@ def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list
 
 
 def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
-    """The fresh ideas, and behind them the kept ones that none of them repeats and that are not obsolete."""
+    """List the fresh ideas, and behind them the kept ones that none of them repeats and that are not obsolete."""
     fresh = proposal.ideas
     known = {_plain(title) for title in (*(idea.title for idea in fresh), *proposal.obsolete)}
     rest = (p for p in proposals if not p.is_avenue and _plain(p.title) not in known)
@@ -106,6 +106,6 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _covers(said: frozenset[str], avenue: str) -> bool:
-    """True where an experiment's words hold most of an avenue's short title."""
+    """Tell whether an experiment's words hold most of an avenue's short title."""
     wanted = _words(avenue.split(":")[0])
     return bool(wanted) and len(wanted & said) >= COVERED * len(wanted)

@@ -24,7 +24,7 @@ class Avenue:
     cost: int = 0  # kernels written
 
     def index(self, total: int) -> float:
-        """The optimistic reward for a kernel; infinite for a rule that was never used."""
+        """Compute the optimistic reward for a kernel; infinite for a rule that was never used."""
         if not self.pulls:
             return math.inf
         return self.reward / max(1, self.cost) + WIDTH * math.sqrt(2 * math.log(max(2, total)) / self.pulls)
@@ -45,7 +45,7 @@ class Bandit:
         )
 
     def draws(self, rules: Sequence[str], count: int) -> list[str]:
-        """The rules of so many experiments that are started at once; of equal ones the first."""
+        """Draw the rules of so many experiments that are started at once; of equal ones the first."""
         arms, drawn = {rule: self.arms.get(rule, Avenue()) for rule in rules}, list[str]()
         while len(drawn) < count:
             total = sum(arm.pulls for arm in arms.values())

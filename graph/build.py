@@ -24,7 +24,7 @@ class RunGraph(StateGraph[State, Context, Start, State]):
 
 
 def build_graph() -> RunGraph:
-    """The graph, not compiled: compile it with the checkpointer you want.
+    """Build the graph, not compiled: compile it with the checkpointer you want.
 
     Invoke it with `{"run_id": context.run.id}` and `context=Context(...)`; `graph.drive.drive` does that, with
     checkpoints, the run lock and resuming.

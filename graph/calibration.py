@@ -65,12 +65,12 @@ def gain_pct(parent_us: float, child_us: float) -> float:
 
 
 def counted_gain(gain_pct: float | None, error: float) -> float | None:
-    """A gain as far as it counts: nothing where it lies within the clock's error."""
+    """Compute a gain as far as it counts: nothing where it lies within the clock's error."""
     return 0.0 if gain_pct is not None and is_slight(gain_pct, error) else gain_pct
 
 
 def paragraph(c: Calibration) -> str:
-    """The planner's own record in words; empty before anything was tried."""
+    """Put the planner's own record in words; empty before anything was tried."""
     if not c.verified + c.failed:
         return ""
     text = f"Of {counted(c.verified + c.failed, 'experiment')} so far {c.failed} never gave a working kernel."

@@ -52,7 +52,7 @@ def tell_payer(context: Context, key: str, purpose: Purpose) -> None:
 
 
 def _awaited(context: Context, key: str, purpose: Purpose) -> Evaluation | None:
-    """The verdict of another run, once it has it; None where this run has the claim."""
+    """Await the verdict of another run, once it has it; None where this run has the claim."""
     pause = PAUSES_S[0]
     while context.ledger.claim(context.run.id, key, purpose) is not None:
         time.sleep(pause)

@@ -39,7 +39,7 @@ class _Table:
 
 
 def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) -> VerifiedKernel | None:
-    """The dispatch of a run that ends, recorded as an attempt; None where one kernel serves all cases as well."""
+    """Build the dispatch of a run that ends, recorded as an attempt; None where one kernel serves all cases as well."""
     context = runtime.context
     if not generation:  # a limit among the seeds or right behind them: nothing is there that could serve beside them
         return None
@@ -84,12 +84,12 @@ def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) 
 
 
 def is_composed(attempt: Attempt) -> bool:
-    """True for a table that a run has made of its kernels, not for one that somebody wrote."""
+    """Tell whether a table is one that a run has made of its kernels, not one that somebody wrote."""
     return attempt.strategy == STRATEGY
 
 
 def _composed(context: Context, generation: int, leader: VerifiedKernel) -> _Table | None:
-    """The best table whose kernels are all right."""
+    """Find the best table whose kernels are all right."""
     options = options_of(context, generation, leader)
     for _ in range(TRIES):
         times, taken = [o.times_us for o in options], [o.rows for o in options]
@@ -104,7 +104,7 @@ def _composed(context: Context, generation: int, leader: VerifiedKernel) -> _Tab
 
 
 def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Option]) -> _Table | None:
-    """The rows as one file, judged whole."""
+    """Judge the rows as one file, as a whole."""
     names, parts, variants, arms = dict[str, str](), dict[str, str](), list[Variant](), list[str]()
     for when, option in _served(rows, options):
         source = option.source or context.artefacts.text(option.attempt.source)
@@ -131,7 +131,7 @@ def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Optio
 
 
 def _served(rows: Sequence[ShapeRange], options: Sequence[Option]) -> list[tuple[str, Option]]:
-    """A condition and a kernel for each row; behind one for a part of the shapes stands another for the rest."""
+    """List a condition and a kernel for each row; behind one for a part of the shapes stands another for the rest."""
     found = list[tuple[str, Option]]()
     for row in rows:
         option = options[row.option]
@@ -142,7 +142,7 @@ def _served(rows: Sequence[ShapeRange], options: Sequence[Option]) -> list[tuple
 
 
 def _gain_pct(context: Context, made: _Table, leader: VerifiedKernel) -> float | None:
-    """The gain over the best single kernel; None where it is not clear. Measured times are taken in turns."""
+    """Compute the gain over the best single kernel; None where it is not clear. Measured times are taken in turns."""
     if made.evaluation.time_kind == "predicted":
         gain = gain_pct(leader.time_us, given(made.evaluation.geomean_us, leader.time_us))
         is_clear = gain >= context.limits.clear_pct and not ties(made.evaluation, leader.evaluation)

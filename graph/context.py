@@ -35,7 +35,7 @@ class Deferred(Protocol):
     """A sandbox whose answers come from far away: it is told early which questions will follow."""
 
     def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None) -> None:
-        """This candidate will be compiled, verified, tuned so, benchmarked, and compared with the rival if it is close.
+        """Tell that this candidate will be compiled, verified, tuned so, benchmarked, and compared with a close rival.
 
         As long as nothing speaks against it.
         """
@@ -45,14 +45,14 @@ class MachineCode(Protocol):
     """The compiler's listing as the graph sees it."""
 
     def loops(self, prepared: Prepared) -> tuple[InnerLoop, ...]:
-        """The inner loop of each kernel; none where the candidate does not compile."""
+        """List the inner loop of each kernel; none where the candidate does not compile."""
 
 
 class Literature(Protocol):
     """The knowledge store as the graph sees it."""
 
     def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
-        """The best k passages, each with its id and source."""
+        """Search for the best k passages, each with its id and source."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Limits:
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
 
     def tokens_of(self, role: ReaderRole) -> int:
-        """The most tokens of passages in a prompt of this role."""
+        """Return the most tokens of passages in a prompt of this role."""
         return {
             "planner": self.planner_tokens,
             "writer": self.writer_tokens,
@@ -132,7 +132,7 @@ class Context:
     allow_usd: Callable[[float], None] | None = None  # gives the author a larger budget; None where nothing is paid
 
     def generations_at(self, generation: int) -> int:
-        """The generations that the run had when this one began."""
+        """Count the generations that the run had when this one began."""
         return self.run.generations_at(generation, self.limits.generations)
 
     @property
@@ -142,28 +142,28 @@ class Context:
 
     @computed_once
     def meter(self) -> RunMeter:
-        """The run's use of its limits; without limits where none were given."""
+        """Get the run's use of its limits; without limits where none were given."""
         plain = RunMeter(self.ledger, self.run.id, Allowance(), has_gpu=False)
         return plain if self.given_meter is None else self.given_meter
 
     @computed_once
     def deferred(self) -> Deferred | None:
-        """The sandbox where it answers later, else None; asking a protocol costs what reading the ledger does."""
+        """Get the sandbox where it answers later, else None; asking a protocol costs what reading the ledger does."""
         return self.sandbox if isinstance(self.sandbox, Deferred) else None
 
     @computed_once
     def history(self) -> History:
-        """The run so far, as it is shown to the selector and the planner."""
+        """Read the run so far, as it is shown to the selector and the planner."""
         return History(self.ledger, self.run.id, self.assignment.classifies)
 
     @computed_once
     def renewals(self) -> Renewals:
-        """The claims of verdicts that this run makes at the moment."""
+        """Return the claims of verdicts that this run makes at the moment."""
         return Renewals(partial(self.ledger.claim, self.run.id))
 
     @computed_once
     def shown(self) -> Recent[tuple[int, str], Specimen]:
-        """The kernels that a generation builds on and learns from, by generation and id.
+        """Return the kernels that a generation builds on and learns from, by generation and id.
 
         Each of its experiments asks for them at several stages, and none of them changes before `reflect`.
         """

@@ -49,12 +49,12 @@ class Notes:
 
 
 def is_time(time_us: float | None) -> TypeGuard[float]:
-    """True for a time that a ratio can be made of, whatever evaluator it comes from."""
+    """Tell whether a value is a time that a ratio can be made of, whatever evaluator it comes from."""
     return time_us is not None and math.isfinite(time_us) and time_us > 0
 
 
 def credit_of(attempt: Attempt, parent: Attempt | None, default: Choice, estimates: Sequence[Estimated]) -> Credit:
-    """The parts of an accepted attempt's gain; `default` are the tunables of its file as it was written."""
+    """Return the parts of an accepted attempt's gain; `default` are the tunables of its file as it was written."""
     if not attempt.geomean_us:
         return Credit()
     chosen, plain = estimate_of(estimates, attempt.tunables), estimate_of(estimates, default)
@@ -73,12 +73,15 @@ def credit_of(attempt: Attempt, parent: Attempt | None, default: Choice, estimat
 
 
 def shared_choice(default: Choice, parents: Choice) -> dict[str, int] | None:
-    """A file's tunables at its parent's values, its own new ones at their defaults; None where it dropped one."""
+    """Return a file's tunables at its parent's values, its own new ones at their defaults.
+
+    It is None where it dropped one.
+    """
     return {**default, **parents} if parents.keys() <= default.keys() else None
 
 
 def inert_of(estimates: Sequence[Estimated]) -> tuple[str, ...]:
-    """The tunables that were varied alone and made no difference in any such pair."""
+    """Find the tunables that were varied alone and made no difference in any such pair."""
     mattered, varied = set[str](), set[str]()
     for one, other in combinations(estimates, 2):
         apart = [name for name, value in one.tunables.items() if other.tunables.get(name) != value]
@@ -90,11 +93,11 @@ def inert_of(estimates: Sequence[Estimated]) -> tuple[str, ...]:
 
 
 def _differ(one: Estimated, other: Estimated) -> bool:
-    """True where the intervals lie apart, by the least gain where there is none."""
+    """Tell whether the intervals lie apart, by the least gain where there is none."""
     first, last = sorted((one, other), key=lambda e: e.time_us)
     return last.low_us >= first.high_us * (1 + LEAST_GAIN)
 
 
 def estimate_of(estimates: Sequence[Estimated], choice: Choice) -> Estimated | None:
-    """The estimate of this choice; None where nobody asked for it."""
+    """Find the estimate of this choice; None where nobody asked for it."""
     return next((e for e in estimates if dict(e.tunables) == dict(choice)), None)

@@ -57,7 +57,7 @@ class ScriptedAuthor:
         self.memories: list[Memory] = []
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
-        """The fastest, with its parent for reference."""
+        """Select the fastest, with its parent for reference."""
         self.asked.append(("select", step))
         chosen = min(population, key=lambda m: m.geomean_us)
         return Selection(chosen.id, chosen.parent_id, "the fastest")
@@ -70,7 +70,7 @@ class ScriptedAuthor:
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
-        """The script's ideas for this generation."""
+        """Plan by the script's ideas for this generation."""
         self.asked.append(("plan", step))
         self.memories.append(memory)
         ideas = tuple(self._ideas(step.generation))
@@ -86,7 +86,7 @@ class ScriptedAuthor:
         reference: Specimen | None,
         literature: Sequence[Quotation],
     ) -> Draft:
-        """The script's text."""
+        """Write the script's text."""
         self.asked.append(("write", step))
         return self._draft(step, base)
 
@@ -101,7 +101,7 @@ class ScriptedAuthor:
         concerns: Sequence[str],
         literature: Sequence[Quotation] = (),
     ) -> Critique:
-        """The script's criticism."""
+        """Return the script's criticism."""
         self.asked.append(("critique", step))
         self.concerns.append(tuple(concerns))
         return self._critic(step)
@@ -117,7 +117,7 @@ class ScriptedAuthor:
         evaluation: Evaluation | None,
         literature: Sequence[Quotation] = (),
     ) -> Draft:
-        """The script's text for this number."""
+        """Return the script's text for this number."""
         self.asked.append(("repair", step))
         self.repairs.append((step, tuple(remarks), evaluation))
         return self._draft(step, base)
@@ -138,12 +138,12 @@ class ListedLiterature:
         )
 
     def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
-        """The first k passages."""
+        """Return the first k passages."""
         return self.passages[:k]
 
 
 def table_task(folder: Path, *seeds: str) -> Task:
-    """A task with one test and two benchmark cases and no mathematics, its seeds written into the folder."""
+    """Build a task with one test and two benchmark cases and no mathematics, its seeds written into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = tuple(folder / ("seed.hip" if i == 0 else f"seed_{i}.hip") for i in range(len(seeds)))
     for path, text in zip(paths, seeds, strict=True):
@@ -172,7 +172,7 @@ def table_task(folder: Path, *seeds: str) -> Task:
 
 
 def table_context(folder: Path, task: Task, author: Author, limits: Limits | None = None) -> Context:
-    """A context on a run folder with a `TableSandbox`; give another collaborator by `dataclasses.replace`."""
+    """Build a context on a run folder with a `TableSandbox`; give another collaborator by `dataclasses.replace`."""
     ledger = Ledger(folder / "ledger.db")
     return Context(
         run=Run("table-run", task.name, "mi300x", "lab", author.name, seed=7),

@@ -11,7 +11,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "graph.md"
 
 
 def drawn(page: str) -> str:
-    """The page with the text between each pair of markers replaced by the graph as it is now."""
+    """Draw the graph as it is now into the page, between each pair of markers."""
     for name, graph in (("main", build_graph()), ("experiment", build_experiment())):
         mermaid = graph.compile().get_graph().draw_mermaid().strip()
         block = f"<!-- {name} graph -->\n```mermaid\n{mermaid}\n```\n<!-- end -->"

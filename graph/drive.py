@@ -125,7 +125,7 @@ def _taken_up(
     config: RunnableConfig,
     context: Context,
 ) -> StateSnapshot:
-    """The state of a run from which it goes on: with more generations, or behind the limit that it met."""
+    """Return the state of a run from which it goes on: with more generations, or behind the limit that it met."""
     state = graph.get_state(config)
     if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         saver.delete_thread(context.run.id)
@@ -145,7 +145,7 @@ def _taken_up(
 
 
 def _one_by_one(progress: Progress) -> Progress:
-    """The callback for the threads of parallel experiments.
+    """Return the callback for the threads of parallel experiments.
 
     They call it themselves: LangGraph's stream would wake two more threads for each event.
     """
@@ -181,7 +181,7 @@ def most_steps(generations: int) -> int:
 
 @contextlib.contextmanager
 def checkpoints(path: Path, saver: Saver = SqliteSaver) -> Iterator[SqliteSaver]:
-    """A checkpointer on this file; a damaged file is put aside and started again."""
+    """Open a checkpointer on this file; a damaged file is put aside and started again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _open(path) or _open(path)

@@ -19,7 +19,7 @@ from sandbox.walk import Purpose, question
 
 
 def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
-    """The stored evaluation of this candidate and purpose, or a new one, stored before it is used.
+    """Return the stored evaluation of this candidate and purpose, or a new one, stored before it is used.
 
     Where another run is making it, it is waited for. A conclusion is stored by `record_attempt`, which follows at once.
     """
@@ -44,7 +44,10 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
 
 
 def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:
-    """The evaluation of a kernel of a table, stored under its own key; it may be right for a part of the shapes."""
+    """Return the evaluation of a kernel of a table, stored under its own key.
+
+    It may be right for a part of the shapes.
+    """
     key = context.sandbox.key(arm)
     known = context.ledger.evaluation(key, purpose)
     made = known or _stored(context, purpose, _judged(context, purpose, arm), key)
@@ -52,7 +55,7 @@ def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluatio
 
 
 def _judged(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
-    """The sandbox's answer; LimitReached where a limit of the run does not allow the question."""
+    """Get the sandbox's answer; LimitReached where a limit of the run does not allow the question."""
     with context.meter.judging(purpose) as worked:
         made = question(context.sandbox, purpose)(prepared)
         worked(made.seconds)
@@ -85,7 +88,7 @@ def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: st
 
 
 def _rival(context: Context, leader_id: str) -> Rival | None:
-    """The kernel that leads, where it was measured: predicted times need no comparison."""
+    """Find the kernel that leads, where it was measured: predicted times need no comparison."""
     leader = context.ledger.attempt(context.run.id, leader_id)
     known = None if leader is None else context.ledger.evaluation(leader.evaluation_key)
     if leader is None or leader.arms or known is None or known.time_kind != "measured":
@@ -94,7 +97,7 @@ def _rival(context: Context, leader_id: str) -> Rival | None:
 
 
 def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Comparison:
-    """The stored comparison of two accepted attempts, or a new one, stored before it is used."""
+    """Return the stored comparison of two accepted attempts, or a new one, stored before it is used."""
     key = comparison_key(challenger.evaluation_key, incumbent.evaluation_key)
     known = context.ledger.comparison(key)
     if known is not None:
@@ -111,7 +114,7 @@ def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Compar
 
 
 def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | None:
-    """The comparison of two kernels, stored under its own key; None where they are one."""
+    """Return the comparison of two kernels, stored under its own key; None where they are one."""
     keys = context.sandbox.key(new), context.sandbox.key(old)
     if keys[0] == keys[1]:
         return None
@@ -120,7 +123,7 @@ def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | No
 
 
 def prepared_again(context: Context, attempt: Attempt) -> Prepared:
-    """The candidate of an attempt."""
+    """Prepare the candidate of an attempt."""
     source = context.artefacts.text(attempt.source)
     return context.sandbox.prepare(source, context.assignment.task, attempt.tunables)
 
@@ -128,7 +131,7 @@ def prepared_again(context: Context, attempt: Attempt) -> Prepared:
 def earlier_like(
     context: Context, generation: int, prepared: Prepared, evaluation: Evaluation, by_code: bool
 ) -> Attempt | None:
-    """The first attempt of an earlier generation that is the same kernel, or None.
+    """Find the first attempt of an earlier generation that is the same kernel, or None.
 
     The same kernel is the same normalised source or, if asked, the same device code started by the same launches with
     the same tunables. Siblings are not looked at: which of them is first would depend on the threads.
@@ -142,7 +145,9 @@ def earlier_like(
 
 
 def is_echo(context: Context, prepared: Prepared, parent: Attempt) -> bool:
-    """True where a file with tunables is its parent's in other words: the plan is the same, and so is the device code.
+    """Tell whether a file with tunables is its parent's in other words.
+
+    Then the plan is the same, and so is the device code.
 
     The code is compared at the defaults of both files, before tuning. A sandbox that is far away is not asked.
     """
@@ -162,7 +167,7 @@ def _plan(prepared: Prepared) -> tuple[object, ...]:
 
 
 def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation: Evaluation) -> bool:
-    """True where an attempt with this device code has the same tunables and launches."""
+    """Tell whether an attempt with this device code has the same tunables and launches."""
     known = context.ledger.evaluation(attempt.evaluation_key)
     return (
         known is not None

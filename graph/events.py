@@ -27,7 +27,7 @@ def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> No
 
 
 def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -> None:
-    """The first half of `emit`, for an event whose commit is that of other records: it is told after the commit."""
+    """Store an event whose commit is that of other records: the first half of `emit`; it is told after the commit."""
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
 
 
@@ -63,7 +63,7 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evalu
 
 
 def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> None:
-    """The second half of `emit`: whoever watches sees the event and what the run has cost so far."""
+    """Tell an event, the second half of `emit`: whoever watches sees it and what the run has cost so far."""
     context = runtime.context
     write = context.progress or runtime.stream_writer
     event = {"event": kind, **payload, "usd": context.ledger.paid_usd(context.run.id)}

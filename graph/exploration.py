@@ -31,19 +31,19 @@ class ChangeBook(Protocol):
     """Changes of a text that keep its meaning."""
 
     def offers(self, source: str) -> tuple[str, ...]:
-        """Handles of all single changes that apply to this text."""
+        """List handles of all single changes that apply to this text."""
 
     def together(self, handles: Sequence[str]) -> tuple[str, ...]:
         """Those of them that may be tried at once."""
 
     def refusals(self, source: str) -> tuple[str, ...]:
-        """Changes that do not apply to this text, each with the reason."""
+        """List changes that do not apply to this text, each with the reason."""
 
     def apply(self, source: str, handle: str) -> str:
-        """The changed text; the text itself where the change does not apply."""
+        """Apply a change and return the text; the text itself where the change does not apply."""
 
     def promise(self, handle: str, evaluation: Evaluation) -> float:
-        """Expected gain in percent, by what binds the kernel."""
+        """Estimate the gain in percent, by what binds the kernel."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Probe:
     evaluation: Evaluation
 
     def beats(self, other: Probe) -> bool:
-        """True where its time is shorter by what counts, or where the times are equal and other resources need less."""
+        """Tell whether its time is shorter by what counts, or the times are equal and other resources need less."""
         mine, theirs = level_of(self), level_of(other)
         return mine.is_faster(theirs) or (not theirs.is_faster(mine) and self.timing.is_faster(other.timing))
 
@@ -189,7 +189,7 @@ class Exploration:
             self._doubted |= set(step.names)
 
     def _is_right(self, prepared: Prepared) -> bool:
-        """True where a text that takes the lead is right; it is verified at the first choice that does."""
+        """Tell whether a text that takes the lead is right; it is verified at the first choice that does."""
         if prepared.id not in self._right:
             tuned = prepared.tuned(prepared.tunables)
             self._right[prepared.id] = self._ask("verify", tuned).verdict.accepted
@@ -214,7 +214,7 @@ class Exploration:
                 yield from self._fresh(Way((f"{name}={value}",), chosen, best.changes, 0.0), VALUE)
 
     def _fresh(self, step: Way, promise: float) -> Iterator[Way]:
-        """The step with its promise, unless it is known or hopeless."""
+        """Yield the step with its promise, unless it is known or hopeless."""
         if _identity(step.prepared) in self._known or self._is_hopeless(step):
             return
         lost = self._lost.get(step.names[0])
@@ -224,7 +224,7 @@ class Exploration:
             yield Way(step.names, step.prepared, step.changes, -100.0 * (lost - 1.0) - 100.0)
 
     def _is_hopeless(self, step: Way) -> bool:
-        """True for a step that the predictor is sure about; it is asked again once more is known."""
+        """Tell whether the predictor is sure that a step loses; it is asked again once more is known."""
         self._foretold.pop(step.names[0], None)
         if self._predictor is None:
             return False
@@ -250,7 +250,7 @@ class Exploration:
 
 
 def _beside(prepared: Prepared, name: str) -> Iterator[int]:
-    """The next lower and the next higher value of one tunable that the constraints allow."""
+    """Yield the next lower and the next higher value of one tunable that the constraints allow."""
     here = prepared.tunables
     apart = [c[name] for c in prepared.choices if all((c[n] == v) != (n == name) for n, v in here.items())]
     value = here[name]
@@ -259,7 +259,7 @@ def _beside(prepared: Prepared, name: str) -> Iterator[int]:
 
 
 def level_of(probe: Probe) -> Timing:
-    """The time that a record would state, in place of the one that also orders equals."""
+    """Return the time that a record would state, in place of the one that also orders equals."""
     time_us = probe.evaluation.geomean_us if probe.timing.time_us is not None else None
     return Timing(time_us, probe.timing.low_us, probe.timing.high_us)
 

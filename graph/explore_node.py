@@ -61,7 +61,7 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def learnt(context: Context, generation: int, time_kind: str | None) -> Predictor:
-    """A predictor taught by the tuning of the kernels below a generation; what siblings show depends on the threads."""
+    """Teach a predictor by the tuning of the kernels below a generation; what siblings show depends on the threads."""
     found = Predictor()
     for attempt in sorted(context.ledger.attempts(context.run.id), key=lambda a: a.id):
         is_alike = attempt.status == "accepted" and attempt.time_kind == time_kind and not attempt.arms
@@ -74,7 +74,7 @@ def learnt(context: Context, generation: int, time_kind: str | None) -> Predicto
 
 
 def readings_of(context: Context, attempt: Attempt) -> list[tuple[Mapping[str, int], Timing]]:
-    """The estimates that the search of an attempt's tunables made; none where an older program kept none."""
+    """List the estimates that the search of an attempt's tunables made; none where an older program kept none."""
     if not attempt.readings:
         return []
     kept = [from_plain(Estimated, each) for each in json.loads(context.artefacts.text(attempt.readings))]

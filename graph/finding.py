@@ -22,7 +22,7 @@ _EVIDENCE = 12  # signs of an evaluation's key
 
 
 def facts(kind: MemoryKind, author: str, experiment: Experiment, attempt: Attempt, parent: Attempt | None) -> str:
-    """The finding in one line; `author` is that of its run."""
+    """Describe the finding in one line; `author` is that of its run."""
     move = ", ".join(moves_of(author, experiment, attempt)) or "a change"
     told = [f"{move}, strategy {_strategy(parent, attempt)}", *_tunables(parent, attempt)]
     if attempt.geomean_us and kind == "winner":
@@ -33,7 +33,7 @@ def facts(kind: MemoryKind, author: str, experiment: Experiment, attempt: Attemp
 
 
 def moves_of(author: str, experiment: Experiment, attempt: Attempt) -> tuple[str, ...]:
-    """The handles of the changes where this program chose them; none for a model's idea."""
+    """List the handles of the changes where this program chose them; none for a model's idea."""
     if experiment.picked_as == EXPLORED:
         return tuple(name for name in attempt.report if _HANDLE.fullmatch(name))
     found = _TAG.search(experiment.title) if author == _OWN_AUTHOR else None

@@ -50,7 +50,7 @@ class WalledPlace:
 def walled(
     runtime: Runtime[Context], place: WalledPlace, work: Callable[[], Value], instead: Callable[[str], Value]
 ) -> Value:
-    """The result of the work; after two faults of the program what `instead` makes of a sentence about them."""
+    """Return the result of the work; after two faults of the program what `instead` makes of a sentence about them."""
     said = ""
     for number in range(TRIES):
         try:
@@ -73,7 +73,10 @@ def walled(
 
 
 def asked(runtime: Runtime[Context], place: WalledPlace, question_of: Callable[[], Value]) -> Value:
-    """The answer to a question that a run can do without; MalformedReply where it twice met a fault of the program."""
+    """Get the answer to a question that a run can do without.
+
+    It raises MalformedReply where it twice met a fault of the program.
+    """
 
     def refuse(said: str) -> Value:
         raise MalformedReply(said)
@@ -82,7 +85,7 @@ def asked(runtime: Runtime[Context], place: WalledPlace, question_of: Callable[[
 
 
 def _is_sound(context: Context, place: WalledPlace) -> bool:
-    """True where the sandbox answers on the parent, asked once more."""
+    """Tell whether the sandbox answers on the parent, asked once more."""
     parent = context.ledger.attempt(context.run.id, place.parent_id) if place.parent_id else None
     if parent is None or context.deferred is not None:
         return False

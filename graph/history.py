@@ -39,7 +39,7 @@ class History:
         self._forget()
 
     def members(self, before: int, leader_id: str) -> list[Member]:
-        """The accepted kernels of the generations below `before`, oldest first, timed the way the first one was.
+        """List the accepted kernels of the generations below `before`, oldest first, timed the way the first one was.
 
         Of more than `SHOWN` the fastest, the first and the leader. The bound makes a replayed generation see what it
         saw the first time.
@@ -65,22 +65,22 @@ class History:
         )
 
     def archive(self, before: int) -> Archive:
-        """The cells of the generations below `before`."""
+        """Return the cells of the generations below `before`."""
         self._reach(before)
         return self._archive
 
     def bandit(self, before: int) -> Bandit:
-        """The rules of choice with what they gained so far."""
+        """Return the rules of choice with what they gained so far."""
         self._reach(before)
         return self._bandit
 
     def born(self, before: int) -> Mapping[str, int]:
-        """The generation of each accepted kernel."""
+        """Return the generation of each accepted kernel."""
         self._reach(before)
         return self._born
 
     def explored(self, before: int) -> frozenset[str]:
-        """The kernels that need no exploration: they had one, or came out of one that ended by itself."""
+        """List the kernels that need no exploration: they had one, or came out of one that ended by itself."""
         self._reach(before)
         return frozenset(self._explored)
 
@@ -141,7 +141,7 @@ class History:
                 self._calibration.add(outcome)
 
     def _again(self, attempts: Sequence[Attempt]) -> frozenset[str]:
-        """The accepted kernels that an earlier one of their generation has made: two threads may have one idea.
+        """List the accepted kernels that an earlier one of their generation has made: two threads may have one idea.
 
         They stay kernels of the run, but a gain is learnt from and rewarded once.
         """
@@ -167,7 +167,10 @@ class History:
         del self._fastest[SHOWN:]
 
     def _leader(self, attempt_id: str, is_alone: bool) -> list[Member]:
-        """A kernel that leads without being shown: by comparison, or as a dispatch, which is shown only where alone."""
+        """Find a kernel that leads without being shown.
+
+        It leads by comparison, or as a dispatch, which is shown only where alone.
+        """
         attempt = self._ledger.attempt(self._run_id, attempt_id)
         if attempt is None or (attempt.arms and not is_alone):
             return []
@@ -176,7 +179,7 @@ class History:
         return [_member(attempt, evidence(self._ledger, attempt), titles)]
 
     def _outcome(self, experiment: Experiment, attempt: Attempt | None) -> Forecast | None:
-        """The outcome of an experiment; None for seeds, duplicates, and times that cannot be compared."""
+        """Read the outcome of an experiment; None for seeds, duplicates, and times that cannot be compared."""
         if attempt is None or attempt.parent_id is None or attempt.status == "duplicate":
             return None
         if attempt.status != "accepted":
@@ -197,7 +200,7 @@ class History:
 
 
 def evidence(ledger: Ledger, attempt: Attempt) -> Evaluation:
-    """The evaluation an attempt rests on; LedgerError when it is missing."""
+    """Find the evaluation an attempt rests on; LedgerError when it is missing."""
     found = ledger.evaluation(attempt.evaluation_key)
     if found is None:
         raise LedgerError(f"the ledger has no evaluation for attempt {attempt.id}; restore it from a copy")
@@ -210,7 +213,7 @@ def times_us(evaluation: Evaluation) -> dict[str, float]:
 
 
 def _member(attempt: Attempt, evaluation: Evaluation, titles: Mapping[str, str]) -> Member:
-    """A kernel without its code: ids, ancestry and times."""
+    """Make a member of a kernel without its code: ids, ancestry and times."""
     return Member(
         id=attempt.id,
         parent_id=attempt.parent_id,

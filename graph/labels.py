@@ -14,12 +14,12 @@ NAME = "kernel-scientist"
 
 
 def tags_of(context: Context) -> list[str]:
-    """The task and the target."""
+    """Name the task and the target."""
     return [context.assignment.task.name, context.run.target]
 
 
 def metadata_of(context: Context) -> dict[str, str]:
-    """The run, and what it was asked for."""
+    """Name the run, and what it was asked for."""
     run, task = context.run, context.assignment.task.name
     return {"run": run.id, "task": task, "target": run.target, "author": run.author}
 

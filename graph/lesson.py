@@ -16,7 +16,7 @@ EXPLORED = "explore"  # picked as: an experiment that the graph adds, which nobo
 
 
 def subject_of(experiment: Experiment, attempt: Attempt) -> str:
-    """The idea in words: its title, and of an exploration the changes that it ended with."""
+    """Put the idea in words: its title, and of an exploration the changes that it ended with."""
     if experiment.picked_as != EXPLORED or not attempt.report:
         return experiment.title
     return f"{', '.join(attempt.report)} (found by exploring {attempt.parent_id})"
@@ -42,7 +42,7 @@ def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation |
 
 
 def cause_of(attempt: Attempt) -> str:
-    """The cause of the gain in words, by what the ablation showed."""
+    """Put the cause of the gain in words, by what the ablation showed."""
     shown, same = attempt.credit.shown_pct, named(attempt.tunables)
     if attempt.standing == "refuted":
         return f"; refuted: at {same} the change itself gives {shown:+.1f} %, the tunables made the difference"
@@ -62,7 +62,7 @@ def named(tunables: Mapping[str, int]) -> str:
 
 
 def parts_of(attempt: Attempt) -> str:
-    """The rest of the credit in words: what equal tunables show, and what the tuner's choice gave."""
+    """Put the rest of the credit in words: what equal tunables show, and what the tuner's choice gave."""
     credit, words = attempt.credit, []
     if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
         words.append(f"{credit.equal_pct:+.1f} % at the same tunables")
@@ -72,12 +72,15 @@ def parts_of(attempt: Attempt) -> str:
 
 
 def inert_text(attempt: Attempt) -> str:
-    """The tunables that never mattered, in words."""
+    """Name the tunables that never mattered, in words."""
     return f"; {', '.join(attempt.inert)} made no difference, whatever the value" if attempt.inert else ""
 
 
 def reason_of(evaluation: Evaluation) -> str:
-    """The reason of a refusal, in the words of the first finding or the first wrong case; it is told to authors."""
+    """Tell the reason of a refusal, in the words of the first finding or the first wrong case.
+
+    It is told to authors.
+    """
     for finding in evaluation.verdict.findings:
         where = f" (line {finding.line})" if finding.line else ""
         return f"{told(evaluation, finding.case, finding.message)}{where}"

@@ -26,7 +26,7 @@ OUTCOME = "limit:"  # before the limit's name, in an experiment's outcome
 
 
 def limited(node: Node) -> Node:
-    """The node of the main graph, which does nothing once a limit is met, and says which it meets itself."""
+    """Wrap a node for the main graph, so that it does nothing once a limit is met, and says which it meets itself."""
 
     @functools.wraps(node)
     def run(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def limited(node: Node) -> Node:
 
 
 def _start(context: Context) -> dict[str, Any]:
-    """The state of a run that meets a limit among its seeds: it has those that were judged, or none."""
+    """Make the state of a run that meets a limit among its seeds: it has those that were judged, or none."""
     run = {"schema_version": SCHEMA_VERSION, "run_id": context.run.id, "generation": 0, "stagnant": 0, "stop": ""}
     kernels = accepted_of(context, 0)
     if not kernels:
@@ -62,7 +62,7 @@ def _start(context: Context) -> dict[str, Any]:
 
 
 def continued(state: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
-    """The way on for a run that met a limit: the change of its state, and the node behind which that is.
+    """Find the way on for a run that met a limit: the change of its state, and the node behind which that is.
 
     The node that was stopped is run again, and of a generation's experiments those that were. None for other runs.
     """
@@ -78,7 +78,10 @@ def continued(state: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
 
 
 def concluding(node: Node) -> Node:
-    """The node that ends a run: where a limit does not even allow that, the run ends with what was verified before."""
+    """Wrap the node that ends a run.
+
+    Where a limit does not even allow that, the run ends with what was verified before.
+    """
 
     @functools.wraps(node)
     def run(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def concluding(node: Node) -> Node:
 
 
 def limit_of(state: Mapping[str, Any]) -> str:
-    """The limit that was met in this generation, by a node or by one of its experiments; empty for none."""
+    """Name the limit that was met in this generation, by a node or by one of its experiments; empty for none."""
     if state.get("limit"):
         return str(state["limit"])
     own = f"g{state['generation']:03d}-"
@@ -106,7 +109,7 @@ def limit_of(state: Mapping[str, Any]) -> str:
 
 
 def stage_limited(stage: Callable[..., dict[str, Any]], otherwise: str = END) -> Callable[..., dict[str, Any]]:
-    """The stage of an experiment; where it meets a limit, the experiment goes on at another stage or ends there.
+    """Wrap the stage of an experiment; where it meets a limit, the experiment goes on at another stage or ends there.
 
     Seeds are the run's beginning: a limit among them ends that.
     """

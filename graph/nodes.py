@@ -272,7 +272,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
 
 
 def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Idea, str], ...]:
-    """The exploration of a base that had none, and did not come out of one that was sure."""
+    """Return the exploration of a base that had none, and did not come out of one that was sure."""
     if not context.explores or base_id in context.history.explored(generation):
         return ()
     title, words = (

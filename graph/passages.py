@@ -35,7 +35,7 @@ class PassageQuery:
 
 
 def read(runtime: Runtime[Context], asked: PassageQuery) -> tuple[Quotation, ...]:
-    """The passages for a prompt, the best first; none, with a warning, where the store cannot be read.
+    """Read the passages for a prompt, the best first; none, with a warning, where the store cannot be read.
 
     That there were none is kept: the run that is resumed asks the same question, also where the store is whole again.
     """
@@ -49,7 +49,7 @@ def read(runtime: Runtime[Context], asked: PassageQuery) -> tuple[Quotation, ...
 
 
 def looked_up(runtime: Runtime[Context], asked: PassageQuery) -> tuple[Quotation, ...]:
-    """The same; KnowledgeError where the store cannot be read."""
+    """Read the same; KnowledgeError where the store cannot be read."""
     context = runtime.context
     known = context.ledger.reading(context.run.id, asked.place)
     if known is not None:
@@ -77,7 +77,7 @@ def looked_up(runtime: Runtime[Context], asked: PassageQuery) -> tuple[Quotation
 
 
 def cited(context: Context, generation: int, idea: Idea) -> tuple[Quotation, ...]:
-    """The passages that an idea cites, from the planner's reading of this generation or of an earlier one."""
+    """List the passages that an idea cites, from the planner's reading of this generation or of an earlier one."""
     found: dict[str, Quotation] = {}
     for reading in reversed(context.ledger.readings(context.run.id, "") if idea.cites else ()):
         if reading.generation <= generation:
@@ -86,13 +86,13 @@ def cited(context: Context, generation: int, idea: Idea) -> tuple[Quotation, ...
 
 
 def planned_with(context: Context, generation: int) -> tuple[Quotation, ...]:
-    """The passages that the planner of a generation read."""
+    """Read the passages that the planner of a generation read."""
     known = context.ledger.reading(context.run.id, place_of(generation))
     return quotations(context, known.quoted) if known else ()
 
 
 def checked_cites(runtime: Runtime[Context], generation: int, proposal: Proposal) -> Proposal:
-    """The proposal without cited ids that its planner did not read; a warning names them."""
+    """Return the proposal without cited ids that its planner did not read; a warning names them."""
     known = {p.id for p in planned_with(runtime.context, generation)}
     unknown = sorted({i for idea in proposal.ideas for i in idea.cites} - known)
     if not unknown:
@@ -104,23 +104,23 @@ def checked_cites(runtime: Runtime[Context], generation: int, proposal: Proposal
 
 
 def place_of(generation: int) -> str:
-    """The place of a generation's planner."""
+    """Name the place of a generation's planner."""
     return f"g{generation:03d}"
 
 
 def quotations(context: Context, digest: str) -> tuple[Quotation, ...]:
-    """The passages of a reading."""
+    """List the passages of a reading."""
     return tuple(from_plain(Quotation, one) for one in json.loads(context.artefacts.text(digest)))
 
 
 def _before(context: Context, asked: PassageQuery) -> list[Shown]:
-    """The passages that this experiment has read; the planner begins with none."""
+    """List the passages that this experiment has read; the planner begins with none."""
     readings = context.ledger.readings(context.run.id, asked.experiment_id) if asked.experiment_id else ()
     return [shown for reading in readings for shown in reading.shown]
 
 
 def _in_turns(queries: Sequence[str], found: Sequence[Sequence[Quotation]]) -> Iterable[tuple[str, int, Quotation]]:
-    """The best of each query, then the second of each, and so on."""
+    """List the best of each query, then the second of each, and so on."""
     for rank, row in enumerate(zip_longest(*found), 1):
         for query, passage in zip(queries, row, strict=True):
             if passage is not None:

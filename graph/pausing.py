@@ -39,7 +39,7 @@ class Waiting:
 
 
 def pausing(node: Node) -> Node:
-    """The node of state and runtime, pausing where an answer is pending and starting over when it is resumed."""
+    """Make a node of state and runtime that pauses where an answer is pending and starts over when it is resumed."""
 
     @functools.wraps(node)
     def run(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def together(pendings: Iterable[Pending]) -> Pending:
 
 
 def waiting(interrupts: Iterable[Interrupt]) -> Waiting | None:
-    """The subject of a paused graph's interrupts; None where there are none."""
+    """Return the subject of a paused graph's interrupts; None where there are none."""
     values = [i.value for i in interrupts if isinstance(i.value, dict) and "awaited" in i.value]
     if not values:
         return None

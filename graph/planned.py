@@ -10,7 +10,7 @@ from records.experiment import Experiment
 
 
 def known_selection(context: Context, generation: int) -> dict[str, Any] | None:
-    """Base and reference of a generation that was selected before; None for a new one."""
+    """Return base and reference of a generation that was selected before; None for a new one."""
     told = context.ledger.event_of(context.run.id, f"selected:{generation}")
     if told is None:
         return None
@@ -22,7 +22,7 @@ def known_selection(context: Context, generation: int) -> dict[str, Any] | None:
 
 
 def known_picks(context: Context, generation: int) -> list[Pick]:
-    """The experiments of a generation that was planned before; none for a new one, or one that planned nothing."""
+    """List the experiments of a generation that was planned before; none for a new one, or one that planned nothing."""
     if context.ledger.event_of(context.run.id, f"planned:{generation}") is None:
         return []
     made = context.ledger.experiments(context.run.id, generation)
@@ -30,6 +30,6 @@ def known_picks(context: Context, generation: int) -> list[Pick]:
 
 
 def pick_of(experiment: Experiment) -> Pick:
-    """The start of one experiment."""
+    """Return the start of one experiment."""
     found: Pick = {"experiment_id": experiment.id, "move": experiment.move}
     return {**found, "explores": True} if experiment.explores else found

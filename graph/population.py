@@ -43,14 +43,14 @@ def kernel(context: Context, attempt_id: str) -> VerifiedKernel:
 
 
 def accepted_of(context: Context, generation: int, time_kind: str | None = None) -> list[VerifiedKernel]:
-    """The accepted kernels of one generation, oldest first, timed in this way, or as the first of them was."""
+    """List the accepted kernels of one generation, oldest first, timed in this way, or as the first of them was."""
     found = [a for a in context.ledger.attempts(context.run.id, generation) if a.status == "accepted"]
     kind = time_kind or (found[0].time_kind if found else None)
     return [VerifiedKernel(a, evidence(context.ledger, a)) for a in found if a.time_kind == kind]
 
 
 def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
-    """The fastest of a population that is not empty; an earlier kernel gives way only to a clear gain.
+    """Find the fastest of a population that is not empty; an earlier kernel gives way only to a clear gain.
 
     Where comparisons are not there yet, all that may be needed are asked for before Pending is raised.
     """
@@ -74,7 +74,10 @@ def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
 
 
 def champion(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel | None:
-    """The fastest that its whole execution confirms; one that fails it gives way to the next. None when all fail."""
+    """Find the fastest that its whole execution confirms; one that fails it gives way to the next.
+
+    It is None when all fail.
+    """
     rest = list(kernels)
     while rest:
         leader = best(context, rest)
@@ -91,7 +94,7 @@ def _is_confirmed(context: Context, leader: VerifiedKernel) -> bool:
 
 
 def is_faster(context: Context, new: VerifiedKernel, old: VerifiedKernel) -> bool:
-    """True where the new kernel is faster; close measured times are decided by a comparison only."""
+    """Tell whether the new kernel is faster; close measured times are decided by a comparison only."""
     decided = by_level(new.evaluation, old.evaluation)
     return decided if decided is not None else compare(context, new.attempt, old.attempt).verdict == "faster"
 
@@ -102,7 +105,9 @@ def roofline_fraction(evaluation: Evaluation) -> float:
 
 
 def attainable_fraction(evaluation: Evaluation) -> float:
-    """The share of the speed that no kernel can exceed: the roofline's time and that of a launch, which none avoids.
+    """Compute the share of the speed that no kernel can exceed.
+
+    The bound is the roofline's time and that of a launch, which none avoids.
 
     0 where a roofline is unknown. A measured time has no launch apart from the rest.
     """
@@ -114,7 +119,7 @@ def attainable_fraction(evaluation: Evaluation) -> float:
 
 
 def experiment_of(context: Context, experiment_id: str) -> Experiment:
-    """An experiment of this run; LedgerError when it is missing."""
+    """Find an experiment of this run; LedgerError when it is missing."""
     found = context.ledger.experiment(context.run.id, experiment_id)
     if found is None:
         raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
@@ -122,7 +127,7 @@ def experiment_of(context: Context, experiment_id: str) -> Experiment:
 
 
 def attempt_of(context: Context, attempt_id: str) -> Attempt:
-    """An attempt of this run; LedgerError when it is missing."""
+    """Find an attempt of this run; LedgerError when it is missing."""
     found = context.ledger.attempt(context.run.id, attempt_id)
     if found is None:
         raise LedgerError(f"the ledger has no attempt {attempt_id}; restore it from a copy")

@@ -33,7 +33,7 @@ class PredictedRatio:
     deviation: float
 
     def surely_loses(self, factor: float) -> bool:
-        """True where even a lucky time would be longer than the other one by more than this factor."""
+        """Tell whether even a lucky time would be longer than the other one by more than this factor."""
         return self.mean - SURE * self.deviation > math.log(factor)
 
 
@@ -58,7 +58,7 @@ class Predictor:
             self._is_fitted = False
 
     def forecast(self, kernel: Mapping[str, float], other: Mapping[str, float]) -> PredictedRatio | None:
-        """The first kernel's time over the other one's; None where too little is known."""
+        """Compute the first kernel's time over the other one's; None where too little is known."""
         if len(self._rows) < FEWEST or not kernel or not other:
             return None
         if not self._is_fitted:
@@ -85,7 +85,10 @@ class Predictor:
 
 
 def features_of(prepared: Prepared) -> Mapping[str, float]:
-    """The numbers of a kernel's text and of its launches on the last benchmark case; none where it cannot be judged."""
+    """Compute the numbers of a kernel's text and of its launches on the last benchmark case.
+
+    There are none where the kernel cannot be judged.
+    """
     found = features(prepared.source, prepared.tunables)
     if not found or prepared.refusal or prepared.arms or not prepared.task.benchmarks:
         return {}

@@ -57,7 +57,7 @@ _QUOTED = re.compile(r"['\u2018`]([A-Za-z_]\w{2,})['\u2019`]")
 
 
 def of_failure(evaluation: Evaluation, classifies: bool = True) -> tuple[str, ...]:
-    """Queries about why a kernel was refused, the first finding's first; with classes about the verdict's, too."""
+    """List queries about why a kernel was refused, the first finding's first; with classes about the verdict's, too."""
     verdict, asked = evaluation.verdict, list[str]()
     for finding in verdict.findings:
         asked += _of_finding(finding)
@@ -69,7 +69,7 @@ def of_failure(evaluation: Evaluation, classifies: bool = True) -> tuple[str, ..
 
 
 def of_cost(evaluation: Evaluation) -> tuple[str, ...]:
-    """Queries about what binds a kernel that is right: the resource of most of its time, its counter, spills."""
+    """List queries about what binds a kernel that is right: the resource of most of its time, its counter, spills."""
     spent: dict[str, float] = {}
     for m in evaluation.measurements:
         spent[m.bound] = spent.get(m.bound, 0.0) + m.weight
@@ -84,7 +84,7 @@ def of_cost(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def of_decline(made: Evaluation, parent: Evaluation, classifies: bool = True) -> tuple[str, ...]:
-    """Queries about what got worse from the parent to the kernel: its findings, spills, waves, what binds now."""
+    """List queries about what got worse from the parent to the kernel: its findings, spills, waves, what binds now."""
     asked = list(of_failure(made, classifies))
     if _scratch(made) > _scratch(parent):
         asked.append("register spills to scratch, VGPR limit, launch bounds")
@@ -94,13 +94,16 @@ def of_decline(made: Evaluation, parent: Evaluation, classifies: bool = True) ->
 
 
 def of_idea(idea: Idea) -> tuple[str, ...]:
-    """Queries about an experiment: its title, and the names of instructions and builtins in its plan."""
+    """List queries about an experiment: its title, and the names of instructions and builtins in its plan."""
     names = list(dict.fromkeys(_NAME.findall("\n".join((idea.description, *idea.rubric)))))
     return _first([idea.title, " ".join(names[:8])])
 
 
 def of_refusal(made: Evaluation | None, remarks: Iterable[str], classifies: bool = True) -> tuple[str, ...]:
-    """Queries about a draft that goes back: its findings where the sandbox refused it, else the critic's remarks."""
+    """List queries about a draft that goes back.
+
+    They are about its findings where the sandbox refused it, else the critic's remarks.
+    """
     return of_failure(made, classifies) if made else _first(remarks)
 
 

@@ -33,7 +33,7 @@ class Question:
 
 
 def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
-    """The questions among a paused graph's interrupts."""
+    """Read the questions among a paused graph's interrupts."""
     found = [(i.id, i.value) for i in interrupts if isinstance(i.value, dict) and "kind" in i.value]
     return tuple(
         Question(name, v["kind"], v["message"], tuple(v.get("experiments", ())), v["spent_usd"], v.get("unread", 0))
@@ -42,7 +42,7 @@ def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
 
 
 def asks_for_more(context: Context, reached: LimitReached) -> bool:
-    """True where a person is asked for more of what a run has used up."""
+    """Tell whether a person is asked for more of what a run has used up."""
     return reached.limit == "budget_usd" and context.approves and context.allow_usd is not None
 
 
@@ -69,7 +69,7 @@ def more_budget(context: Context, why: str) -> None:
 
 
 def approved_of(answer: Any, ids: Sequence[str]) -> frozenset[str] | None:
-    """The experiments that an answer approves: true, false, a list of ids; None where it cannot be read."""
+    """Read the experiments that an answer approves: true, false, a list of ids; None where it cannot be read."""
     if isinstance(answer, Mapping):
         answer = answer.get("approve")
     if isinstance(answer, bool):
@@ -80,7 +80,7 @@ def approved_of(answer: Any, ids: Sequence[str]) -> frozenset[str] | None:
 
 
 def allowed_of(answer: Any) -> float | None:
-    """The amount of an answer in dollars; None where it cannot be read."""
+    """Read the amount of an answer in dollars; None where it cannot be read."""
     if isinstance(answer, Mapping):
         answer = answer.get("budget_usd")
     if isinstance(answer, bool) or not isinstance(answer, int | float):

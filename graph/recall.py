@@ -50,7 +50,7 @@ class Recalled:
 
 
 def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:
-    """The findings for a task and a target, the most alike first, of equals the newest."""
+    """List the findings for a task and a target, the most alike first, of equals the newest."""
     own = frozenset(words(f"{task.title}. {task.description}"))
     found = list[Recalled]()
     for recollection in reversed(ledger.recollections()):
@@ -62,19 +62,19 @@ def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:
 
 
 def finding_of(ledger: Ledger, recollection: Recollection) -> str:
-    """The words of one recollection; empty where its kernel is no longer accepted."""
+    """Return the words of one recollection; empty where its kernel is no longer accepted."""
     made = _with_records(ledger, recollection, 1.0)
     return "" if made is None else plain_line(made.finding)
 
 
 def told(found: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
-    """The lines that fit into so many tokens; winners, lessons and refuted ideas take turns."""
+    """List the lines that fit into so many tokens; winners, lessons and refuted ideas take turns."""
     by_kind = [[r.text for r in found if r.recollection.kind == kind] for kind in MEMORY_KINDS]
     return tuple(_within(tokens, (line for line in chain.from_iterable(zip_longest(*by_kind)) if line)))
 
 
 def winners(found: Sequence[Recalled], task: Task, target: str) -> list[Recalled]:
-    """The fastest kernels of earlier runs on this very task and target: only they can be begun with."""
+    """Find the fastest kernels of earlier runs on this very task and target: only they can be begun with."""
     return [
         r
         for r in found
@@ -104,7 +104,7 @@ def _likeness(r: Recollection, task: Task, own: frozenset[str], target: str) -> 
 
 
 def _with_records(ledger: Ledger, recollection: Recollection, likeness: float) -> Recalled | None:
-    """The finding as the ledger has it now; None where it is no longer what was remembered."""
+    """Return the finding as the ledger has it now; None where it is no longer what was remembered."""
     attempt = ledger.attempt(recollection.run_id, recollection.attempt_id)
     if attempt is None or attempt.status != "accepted":
         return None

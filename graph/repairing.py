@@ -13,7 +13,10 @@ from sandbox.walk import needs_confirmation
 
 
 def repair(context: Context) -> str:
-    """A sentence on what was made again, empty where all was sound; DamagedRecord where a row cannot be made again."""
+    """Repair what is damaged; return a sentence on what was made again, empty where all was sound.
+
+    It raises DamagedRecord where a row cannot be made again.
+    """
     ledger, run_id = context.ledger, context.run.id
     rows: Sequence[DamagedRow] = ledger.damaged(run_id)
     if lost := [row for row in rows if not row.is_made_again]:

@@ -26,7 +26,7 @@ RUBRIC = (
 
 
 def begin(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
-    """The first kernel of generation 0, or None and the reason why the run cannot begin."""
+    """Return the first kernel of generation 0, or None and the reason why the run cannot begin."""
     context = runtime.context
     task, given = context.assignment.task, _given(context)
     if not given:
@@ -49,7 +49,7 @@ def _given(context: Context) -> Sequence[tuple[str, str, str]]:
 
 
 def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[str, str, str]]:
-    """The kernels of a dispatch that are right everywhere, which the author can build on; none for one kernel."""
+    """List the kernels of a dispatch that are right everywhere, which the author can build on; none for one kernel."""
     prepared = context.sandbox.prepare(context.artefacts.text(source), context.assignment.task)
     parts = {arm.variant.part: arm.prepared.source for arm in prepared.arms if not arm.prepared.requires}
     return [(kind, f"{title}, part {name}", context.artefacts.put(text)) for name, text in parts.items()]
@@ -92,7 +92,7 @@ def _write_first(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
 
 
 def _walk(runtime: Runtime[Context], experiment: Experiment, source: str = "") -> Attempt:
-    """The last attempt of an experiment without a parent; it is walked unless the ledger has that."""
+    """Return the last attempt of an experiment without a parent; it is walked unless the ledger has that."""
     context = runtime.context
     context.ledger.add_experiment(experiment)
     made = _last(context, experiment)

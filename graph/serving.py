@@ -93,17 +93,23 @@ class RunService(Protocol):
         """Write the run down, or find the one begun at this place; its id and the whole request."""
 
     def working(self, run_id: str) -> AbstractContextManager[Context]:
-        """The collaborators of a run, which no other process drives meanwhile; notes how a fault leaves the run."""
+        """Open the collaborators of a run, which no other process drives meanwhile.
+
+        It notes how a fault leaves the run.
+        """
 
     def lineage(self, state: ServedState, node: str, generation: int) -> str:
-        """The id of the run that this state belongs to: a new one where a person changed what the node follows from."""
+        """Return the id of the run that this state belongs to.
+
+        It is a new one where a person changed what the node follows from.
+        """
 
     def conclude(self, run_id: str) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
 
 
 def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]:
-    """The graph over a service, without a checkpointer: a server brings its own."""
+    """Build the graph over a service, without a checkpointer: a server brings its own."""
     graph = StateGraph(ServedState, context_schema=RunPreset, input_schema=RunInput, output_schema=RunOutput)
     graph.add_node("request", _request(service))
     for name in ("open_run", "select", "retrieve", "plan", "reflect"):
@@ -206,7 +212,7 @@ def _conclude(service: RunService) -> Callable[..., dict[str, Any]]:
 
 
 def _opened(service: RunService, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
-    """The node with the collaborators of the run that its state names."""
+    """Wrap the node with the collaborators of the run that its state names."""
 
     def run(state: Any, runtime: Runtime[Any]) -> Answer:
         with _spoken(), service.working(state["run_id"]) as context:
@@ -218,7 +224,10 @@ def _opened(service: RunService, node: Callable[[Any, Runtime[Context]], Answer]
 def _followed(
     service: RunService, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]
 ) -> Callable[..., dict[str, Any]]:
-    """The node with its collaborators; where a person changed what it follows from, it goes on in a run of its own."""
+    """Wrap the node with its collaborators.
+
+    Where a person changed what it follows from, it goes on in a run of its own.
+    """
     opened = _opened(service, node)
 
     def run(state: ServedState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -232,7 +241,7 @@ def _followed(
 
 
 def _fan_out(state: ServedState) -> list[Send] | str:
-    """The experiments of the generation, each with the run that it belongs to."""
+    """Send the experiments of the generation, each with the run that it belongs to."""
     sends = nodes.fan_out(state)
     if isinstance(sends, str):
         return sends

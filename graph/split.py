@@ -57,13 +57,13 @@ def best_rows(
 
 
 def _quantities(cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """The dims, then their products."""
+    """List the dims, then their products."""
     names = tuple(cases[0].dims)
     return [chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size)]
 
 
 def _groups(cases: Sequence[Case], quantity: Sequence[str]) -> dict[int, list[Case]]:
-    """The cases by the value of the quantity, in its order: cases with one value cannot be told apart."""
+    """Group the cases by the value of the quantity, in its order: cases with one value cannot be told apart."""
     groups = dict[int, list[Case]]()
     for case in sorted(cases, key=lambda c: math.prod(c.dims[name] for name in quantity)):
         groups.setdefault(math.prod(case.dims[name] for name in quantity), []).append(case)
@@ -73,7 +73,7 @@ def _groups(cases: Sequence[Case], quantity: Sequence[str]) -> dict[int, list[Ca
 def _ways(
     groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float]], prices: Sequence[float]
 ) -> list[_Way]:
-    """The best way over all groups with one row, with two, and so on."""
+    """Find the best way over all groups with one row, with two, and so on."""
     before = [_Way(0.0), *([_Way(math.inf)] * len(groups))]  # by number of groups, with no row
     costs = [[sum(_cost([case], option) for case in group) for option in options] for group in groups]
     found = []
@@ -93,7 +93,7 @@ def _ways(
 
 
 def _rows(quantity: Sequence[str], values: Sequence[int], way: _Way) -> tuple[ShapeRange, ...]:
-    """The conditions of a way: each threshold is the geometric mean of the values on both sides of it."""
+    """Form the conditions of a way: each threshold is the geometric mean of the values on both sides of it."""
     name = " * ".join(quantity)
     *first, last = way.ends
     ends = [(math.isqrt(values[end - 1] * values[end]), option) for end, option in first]

@@ -31,7 +31,7 @@ PATIENCE = 6  # estimates of a seed without a clear gain; its exploration goes o
 
 
 def within_wall(stage: Stage) -> Stage:
-    """The stage within a wall: where it meets a fault of the program twice, it ends its experiment as failed."""
+    """Wrap the stage within a wall: where it meets a fault of the program twice, it ends its experiment as failed."""
 
     @functools.wraps(stage)
     def run(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def within_wall(stage: Stage) -> Stage:
 
 
 def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
-    """A new draft, and nothing known of it."""
+    """Start on a new draft, with nothing known of it."""
     known = {"critique": "", "key": "", "purpose": "", "source": "", "estimates": []}
     return {"number": number, **trial.keep(draft), **known}
 
@@ -67,25 +67,28 @@ def enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int)
 
 
 def same_as(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> str:
-    """A sentence on the earlier generation's attempt that is the same kernel; empty where the kernel is new."""
+    """Return a sentence on the earlier generation's attempt that is the same kernel.
+
+    It is empty where the kernel is new.
+    """
     earlier = earlier_like(trial.context, trial.state["generation"], prepared, result, by_code)
     return "" if earlier is None else f"the same kernel as {earlier.id}, which was {earlier.status}"
 
 
 def echo_of(trial: Trial, prepared: Prepared) -> str:
-    """A sentence where the draft is its parent in other words; empty where it is another kernel."""
+    """Return a sentence where the draft is its parent in other words; empty where it is another kernel."""
     parent = trial.parent()
     is_same = parent is not None and is_echo(trial.context, prepared, parent)
     return f"the same kernel as {parent.id} at every tunable that was compared" if parent and is_same else ""
 
 
 def asking(trial: Trial) -> walk.Ask:
-    """The ledger first, then the sandbox."""
+    """Ask the ledger first, then the sandbox."""
     return partial(evaluate, trial.context)
 
 
 def tuning_of(trial: Trial) -> Tuning:
-    """The search of this draft's tunables, from the default and from the parent's choice."""
+    """Return the search of this draft's tunables, from the default and from the parent's choice."""
     parent = trial.parent()
     return Tuning((parent.tunables,) if parent else (), trial.context.limits.tunings, trial.context.run.seed)
 
@@ -96,7 +99,7 @@ def patience_of(trial: Trial) -> int:
 
 
 def tuned(trial: Trial, notes: Notes, prepared: Prepared) -> list[dict[str, int]]:
-    """The choices of tunables to judge; where a limit ends their search, the one that was verified."""
+    """Find the choices of tunables to judge; where a limit ends their search, the one that was verified."""
     try:
         return walk.tune(notes, prepared, tuning_of(trial), patience_of(trial))
     except LimitReached:
@@ -104,14 +107,17 @@ def tuned(trial: Trial, notes: Notes, prepared: Prepared) -> list[dict[str, int]
 
 
 def given_up(context: Context, error: MalformedReply | LimitReached, has_kernel: bool) -> str:
-    """The reason why an author's work ended early; a limit is raised again where nothing that is right came of it."""
+    """Tell the reason why an author's work ended early.
+
+    A limit is raised again where nothing that is right came of it.
+    """
     if isinstance(error, LimitReached) and (not has_kernel or asks_for_more(context, error)):
         raise error
     return str(error)
 
 
 def updated(state: TrialState, **changes: Any) -> TrialState:
-    """The state with some of its fields changed."""
+    """Return the state with some of its fields changed."""
     return cast(TrialState, {**state, **changes})
 
 

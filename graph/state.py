@@ -92,5 +92,5 @@ class TrialState(TypedDict, total=False):
 
 
 def moved_on(left: TrialState, right: TrialState) -> TrialState:
-    """The state after a stage: its own answers over what was known before."""
+    """Return the state after a stage: its own answers over what was known before."""
     return {**left, **right}

@@ -19,13 +19,13 @@ Answer = Literal["", "another_cell", "most_innovative"]  # to stagnation
 
 
 def pool(context: Context, generation: int, members: Sequence[Member]) -> list[Member]:
-    """The kernels that this generation may build on; all of them where its island has none."""
+    """List the kernels that this generation may build on; all of them where its island has none."""
     limits, born = context.limits, context.history.born(generation)
     return on_island(members, born, generation, limits.islands, limits.migration) or list(members)
 
 
 def choice_of(context: Context, generation: int, fastest: str, members: Sequence[Member]) -> Selection | None:
-    """The kernels that a rule of the search chooses in place of the author; None where the author is asked."""
+    """Return the kernels that a rule of the search chooses in place of the author; None where the author is asked."""
     limits = context.limits
     if limits.inspiration and generation >= limits.inspiration:
         top = sorted(members, key=lambda m: (m.geomean_us, m.id))[:INSPIRING]
@@ -36,14 +36,14 @@ def choice_of(context: Context, generation: int, fastest: str, members: Sequence
 
 
 def answer_to(context: Context, stagnant: int) -> Answer:
-    """The named change for a generation after so many without a gain; none where that is switched off."""
+    """Find the named change for a generation after so many without a gain; none where that is switched off."""
     if not context.limits.answers or not stagnant:
         return ""
     return "another_cell" if stagnant % 2 else "most_innovative"
 
 
 def rules_of(context: Context, generation: int, stagnant: int, rules: Sequence[str]) -> Sequence[str]:
-    """The rules that pick this generation's experiments, in turn."""
+    """List the rules that pick this generation's experiments, in turn."""
     if answer_to(context, stagnant) == "most_innovative":
         return ("most_innovative",)
     limits = context.limits
@@ -51,7 +51,7 @@ def rules_of(context: Context, generation: int, stagnant: int, rules: Sequence[s
 
 
 def another_cell(context: Context, generation: int, base_id: str, members: Sequence[Member]) -> str:
-    """The fastest kernel of another strategy among these; the base itself where all have one strategy."""
+    """Find the fastest kernel of another strategy among these; the base itself where all have one strategy."""
     own = next((m.strategy for m in members if m.id == base_id), "")
     explored = context.history.explored(generation)
     rest = [m for m in members if m.strategy != own]
@@ -60,7 +60,10 @@ def another_cell(context: Context, generation: int, base_id: str, members: Seque
 
 
 def reason_to_stop(context: Context, state: State, evaluation: Evaluation, stagnant: int) -> str:
-    """The reason why the run ends behind this generation, from its best kernel's evaluation; empty while it goes on."""
+    """Tell the reason why the run ends behind this generation, from its best kernel's evaluation.
+
+    It is empty while it goes on.
+    """
     limits, total = context.limits, context.generations_at(state["generation"] + 1)
     fraction, attained = roofline_fraction(evaluation), attainable_fraction(evaluation)
     if fraction >= limits.roofline_fraction:

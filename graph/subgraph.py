@@ -219,7 +219,10 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def begin(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
-    """The exploration where nobody writes; the bench for an author that works at one, unless the run gives no tries."""
+    """Begin at the exploration where nobody writes.
+
+    Begin at the bench for an author that works at one, unless the run gives no tries.
+    """
     context = runtime.context
     if state.get("explores"):
         return "explore"
@@ -228,7 +231,7 @@ def begin(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
 
 
 def follow(state: Mapping[str, Any]) -> str:
-    """The stage to which the one before sent the draft, or the end."""
+    """Go to the stage to which the one before sent the draft, or the end."""
     route: str = state["route"]
     return route
 
@@ -262,7 +265,7 @@ _DRAFT = cast(type[TrialState], Annotated[TrialState, moved_on])
 
 
 def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState]:
-    """The sub-graph, not compiled."""
+    """Build the sub-graph, not compiled."""
     graph = StateGraph(_DRAFT, context_schema=Context)
     for name, node in STAGES.items():
         graph.add_node(name, node, input_schema=_DRAFT)
@@ -272,6 +275,6 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState
 
 
 def add_routes(graph: StateGraph[Any, Any, Any, Any]) -> None:
-    """The edges between the stages."""
+    """Add the edges between the stages."""
     for name, targets in ROUTES.items():
         graph.add_conditional_edges(name, follow, list(targets))

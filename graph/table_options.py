@@ -41,7 +41,7 @@ class Option:
 
 
 def options_of(context: Context, generation: int, leader: VerifiedKernel) -> list[Option]:
-    """The verified kernels as they were timed, the leader first, then the choices that their tuners estimated."""
+    """List the verified kernels as they were timed, the leader first, then the choices that their tuners estimated."""
     cases = {case.name for case in context.assignment.task.benchmarks}
     members = context.history.members(generation + 1, leader.attempt.id)
     ranked = sorted(members, key=lambda m: (m.id != leader.attempt.id, m.geomean_us))
@@ -56,7 +56,7 @@ def options_of(context: Context, generation: int, leader: VerifiedKernel) -> lis
 
 
 def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]) -> list[Option]:
-    """The other choices of a kernel, timed by the ratio of two estimates of one file."""
+    """List the other choices of a kernel, timed by the ratio of two estimates of one file."""
     if not attempt.draft or not attempt.tunables:
         return []
     draft = context.sandbox.prepare(context.artefacts.text(attempt.draft), context.assignment.task)
@@ -76,7 +76,7 @@ def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]
 
 
 def _narrowed(context: Context, attempt: Attempt, times_us: Mapping[str, float], rest: Option) -> list[Option]:
-    """The kernel at tunables that some shapes do not allow, each for the others; none where answers come late."""
+    """List the kernel at tunables that some shapes do not allow, each for the others; none where answers come late."""
     prepared, found = prepared_again(context, attempt), list[Option]()
     choices = [] if context.deferred is not None else list(islice(narrowed(prepared), ESTIMATES))
     plain = _times(evaluate(context, "estimate", prepared)) if choices else {}
@@ -95,7 +95,7 @@ def _times(made: Evaluation) -> dict[str, float]:
 
 
 def is_right(context: Context, option: Option) -> bool:
-    """True for a kernel that its whole execution confirms; a choice that was only estimated is judged in full first."""
+    """Tell whether the whole execution confirms a kernel; a choice that was only estimated is judged in full first."""
     if option.rest is not None and not is_right(context, option.rest):
         return False
     ask = evaluate_arm if option.requires else evaluate

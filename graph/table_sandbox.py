@@ -66,7 +66,7 @@ class TableSandbox:
         self._lock = threading.Lock()
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The source as it is, with the tunables that it claims."""
+        """Prepare the source as it is, with the tunables that it claims."""
         return self.preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
@@ -82,11 +82,11 @@ class TableSandbox:
         return self._judge("verify", prepared, ("compile", "verify"))
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
-        """Verifies, then gives every benchmark case the time the source claims."""
+        """Verify, then give every benchmark case the time the source claims."""
         return self._judge("benchmark", prepared, ("compile", "verify", "benchmark"))
 
     def estimate(self, prepared: Prepared) -> Evaluation:
-        """The claimed time, unverified."""
+        """Return the claimed time, unverified."""
         return self._judge("estimate", prepared, ("compile",))
 
     def confirm(self, prepared: Prepared) -> Evaluation:
@@ -94,7 +94,7 @@ class TableSandbox:
         return self._judge("confirm", prepared, ("compile", "verify", "confirm"))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """Compares the true times that both claim; half a per cent apart is a difference."""
+        """Compare the true times that both claim; half a per cent apart is a difference."""
         keys, task = [self.key(side) for side in (challenger, incumbent)], challenger.task
         with self._lock:
             self.calls.append(("compare", comparison_key(*keys)))
@@ -154,7 +154,7 @@ class TableSandbox:
 
 
 def _claimed(source: str, task: Task) -> Prepared:
-    """A candidate with the tunables that its comments claim, and with its launch plan where it has one."""
+    """Prepare a candidate with the tunables that its comments claim, and with its launch plan where it has one."""
     if is_dispatch(source):
         return dispatched(read_dispatch(source), source, task, _claimed)
     pairs = (text.split("=") for text in _claims(source, "tunable", {}))
@@ -169,7 +169,7 @@ def _claimed(source: str, task: Task) -> Prepared:
 
 
 def _claims(source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
-    """The rest of each line with this word whose condition the choice meets."""
+    """List the rest of each line with this word whose condition the choice meets."""
     return [text for said, when, text in _lines(source) if said == word and _applies(when, chosen)]
 
 
@@ -197,13 +197,13 @@ def _said(ratio: float) -> Contrast:
 def _number(
     prepared: Prepared, *words: str, default: float = math.nan, dims: Mapping[str, int] = MappingProxyType({})
 ) -> float:
-    """The last claim with the first of these words that there is."""
+    """Read the last claim with the first of these words that there is."""
     claims = (_claims(prepared.source, word, {**prepared.tunables, **dims}) for word in words)
     return next((float(found[-1]) for found in claims if found), default)
 
 
 def _resources(prepared: Prepared) -> tuple[Resources, ...]:
-    """The claimed occupancy and spills of one kernel; nothing where neither is claimed."""
+    """Return the claimed occupancy and spills of one kernel; nothing where neither is claimed."""
     waves, scratch = (_number(prepared, word, default=-1) for word in ("waves", "scratch"))
     return () if waves < 0 and scratch < 0 else (Resources("k", 64, 0, 32, 0, max(0, int(scratch)), abs(int(waves))),)
 

@@ -41,11 +41,11 @@ class Trial:
         self.context = context
 
     def experiment(self) -> Experiment:
-        """The experiment as planned."""
+        """Return the experiment as planned."""
         return experiment_of(self.context, self.state["experiment_id"])
 
     def idea(self) -> Idea:
-        """The planner's idea, with the author's own handle."""
+        """Return the planner's idea, with the author's own handle."""
         e = self.experiment()
         return Idea(
             e.title, e.description, e.rubric, e.gain_min_pct, e.gain_max_pct, e.innovation, self.state.get("move", ""),
@@ -53,7 +53,7 @@ class Trial:
         )  # fmt: skip
 
     def base(self) -> Specimen:
-        """The kernel to build on; a blank one in generation 0."""
+        """Return the kernel to build on; a blank one in generation 0."""
         experiment = self.experiment()
         if experiment.parent_id:
             return specimen(self.context, experiment.parent_id, self.state["generation"])
@@ -61,16 +61,16 @@ class Trial:
         return Specimen(nothing, experiment, "", Evaluation("", "", {}, Verdict("parse", False, "A.2")))
 
     def parent(self) -> Attempt | None:
-        """The attempt to build on; None in generation 0."""
+        """Return the attempt to build on; None in generation 0."""
         return self.base().attempt if self.experiment().parent_id else None
 
     def reference(self) -> Specimen | None:
-        """The kernel to learn from."""
+        """Return the kernel to learn from."""
         reference_id = self.experiment().reference_id
         return specimen(self.context, reference_id, self.state["generation"]) if reference_id else None
 
     def reads(self, role: ReaderRole, queries: Sequence[str], what: str = "") -> PassageQuery:
-        """A question to the literature for one prompt of this experiment; the writer gets what its idea cites, too.
+        """Put a question to the literature for one prompt of this experiment; the writer gets what its idea cites, too.
 
         What the planner read and the idea does not cite is no matter of the writer's. `what` names the prompt where a
         role has several of one draft.
@@ -85,12 +85,12 @@ class Trial:
         return PassageQuery(place, role, generation, queries, self.state["experiment_id"], number, own, without)
 
     def draft(self) -> Draft:
-        """The current draft."""
+        """Return the current draft."""
         source = self.context.artefacts.text(self.state["draft"])
         return Draft(source, tuple(self.state["implemented"]), tuple(self.state["skipped"]))
 
     def ended(self) -> Attempt | None:
-        """The attempt that ended this experiment, as the ledger has it; None while it goes on."""
+        """Return the attempt that ended this experiment, as the ledger has it; None while it goes on."""
         found = [a for a in self.context.ledger.attempts(self.context.run.id, self.state["generation"])
                  if a.experiment_id == self.state["experiment_id"] and not a.tool]  # fmt: skip
         return next((a for a in reversed(found) if a.lesson or a.status in _FINAL), None)
@@ -108,7 +108,7 @@ class Trial:
         return record_attempt(runtime, attempt).status
 
     def free_number(self, number: int, source: str) -> int:
-        """The number under which a draft is recorded: this one, or the next that no other draft has.
+        """Return the number under which a draft is recorded: this one, or the next that no other draft has.
 
         A resumed run finds its drafts under their own numbers. Where an answer was lost and another one was given, the
         ledger already has the first draft, which stays.
@@ -122,7 +122,7 @@ class Trial:
         return self.context.ledger.attempt(self.context.run.id, f"{self.state['experiment_id']}-a{number}")
 
     def prepared(self) -> Prepared:
-        """The current draft, ready for the sandbox."""
+        """Return the current draft, ready for the sandbox."""
         return self.context.sandbox.prepare(self.draft().source, self.context.assignment.task)
 
     def keep(self, draft: Draft) -> dict[str, Any]:
@@ -134,13 +134,13 @@ class Trial:
         }
 
     def evaluation(self) -> Evaluation | None:
-        """The last stage's evaluation, or None before the first one."""
+        """Return the last stage's evaluation, or None before the first one."""
         if not self.state.get("key"):
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
     def concerns(self, made: Evaluation) -> tuple[str, ...]:
-        """The points against the current draft, for the critic; none where it has no parent.
+        """List the points against the current draft, for the critic; none where it has no parent.
 
         Where there are none, the critic is not asked and nothing is paid.
         """
@@ -203,7 +203,7 @@ class Trial:
         return strategy_code(prepared, result)
 
     def _with_credit(self, attempt: Attempt) -> Attempt:
-        """The attempt with the parts of its gain, their cause, and the tunables that never mattered."""
+        """Return the attempt with the parts of its gain, their cause, and the tunables that never mattered."""
         estimates = [from_plain(Estimated, e) for e in self.state.get("estimates", [])]
         parent, default = self.parent(), self.prepared().tunables
         credit = credit_of(attempt, parent, default, estimates)
@@ -213,7 +213,7 @@ class Trial:
 
 
 def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
-    """The fields of an attempt that come from its evaluation; times only where it is right."""
+    """Return the fields of an attempt that come from its evaluation; times only where it is right."""
     if result is None:
         return {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
     found: dict[str, Any] = {
@@ -230,7 +230,7 @@ def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
 
 
 def concerns(made: Evaluation, parent: Evaluation) -> tuple[str, ...]:
-    """The points against a draft beside its parent, in words for the critic; empty where there is none.
+    """List the points against a draft beside its parent, in words for the critic; empty where there is none.
 
     Spills, fewer waves, findings of the judge, a time longer than the parent's. A compiler's message is no concern: it
     says itself what to change.
@@ -246,7 +246,7 @@ def concerns(made: Evaluation, parent: Evaluation) -> tuple[str, ...]:
 
 
 def faults_of(source: str, parent_source: str, arch: str) -> tuple[str, ...]:
-    """The faults in a draft and not in its parent that a compiler accepts and the mechanical checks find."""
+    """List the faults in a draft and not in its parent that a compiler accepts and the mechanical checks find."""
     before = {(r.kind, r.about) for r in check(parent_source, arch)}
     found = (r for r in check(source, arch) if r.kind in _ACCEPTED_BY_COMPILERS)
     return tuple(r.text for r in found if (r.kind, r.about) not in before)

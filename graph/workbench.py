@@ -93,7 +93,10 @@ class Workbench:
         return min(right, key=lambda checked: given(checked.kernel.evaluation.geomean_us, 0.0), default=None)
 
     def ended(self, report: Draft) -> Ended:
-        """The kernel that the experiment ends with, under the author's report: the best try, else the last one."""
+        """Return the kernel that the experiment ends with, under the author's report.
+
+        It is the best try, else the last one.
+        """
         best = self.best
         if best is not None:
             return Ended(replace(report, source=best.kernel.source), True)
@@ -131,7 +134,7 @@ class Workbench:
         return checked
 
     def named(self, name: str) -> BenchKernel:
-        """A try, the parent, the reference, or an accepted kernel of an earlier generation.
+        """Return a try, the parent, the reference, or an accepted kernel of an earlier generation.
 
         Kernels of parallel experiments are not found: which of them are there would depend on the threads.
         """
@@ -148,7 +151,7 @@ class Workbench:
         return BenchKernel(found.id, known.source, known.evaluation)
 
     def estimate(self, source: str) -> BenchKernel:
-        """Times of a kernel that nothing verifies: enough to see what a line costs, never for a record."""
+        """Estimate the times of a kernel that nothing verifies: enough to see what a line costs, never for a record."""
         prepared, most = self._prepared(source), ESTIMATES_A_TRY * self._context.limits.tries
         if prepared.id not in self._estimated and len(self._estimated) >= most:
             raise BenchRefusal(f"all {most} estimates of this experiment are used; check a kernel or submit")
@@ -156,7 +159,7 @@ class Workbench:
         return BenchKernel("changed", source, evaluate(self._context, "estimate", prepared), is_verified=False)
 
     def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
-        """The inner loops in the compiler's listing."""
+        """Return the inner loops in the compiler's listing."""
         shown = self._context.disassembler
         if shown is None:
             raise BenchRefusal("this target's machine code is not shown")
@@ -178,7 +181,7 @@ class Workbench:
         return self._context.sandbox.prepare(source, self._context.assignment.task)
 
     def _judged(self, prepared: Prepared) -> tuple[Purpose, Evaluation, AttemptStatus, str]:
-        """The last question on a kernel, its answer, and what that makes of the kernel."""
+        """Return the last question on a kernel, its answer, and what that makes of the kernel."""
         context = self._context
         announce(context, prepared, Tuning((), 0, context.run.seed), self._state.get("leader", ""))
         compiled = evaluate(context, "compile", prepared)
@@ -193,7 +196,7 @@ class Workbench:
         return "benchmark", made, "tried", ""
 
     def _criticised(self, state: TrialState, made: Evaluation, status: AttemptStatus) -> tuple[str, ...]:
-        """The critic's remarks, once an experiment and only where something speaks against a draft that compiles."""
+        """Ask for the critic's remarks, once an experiment, where something speaks against a draft that compiles."""
         if self._is_criticised or status == "duplicate" or made.verdict.stage in ("parse", "compile"):
             return ()
         trial, context = Trial(state, self._context), self._context

@@ -99,7 +99,7 @@ claim()
 
 
 def __dir__() -> list[str]:
-    """The names that are documented and stable."""
+    """List the names that are documented and stable."""
     return sorted(__all__)
 
 

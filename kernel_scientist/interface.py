@@ -157,7 +157,7 @@ def check(
 
 @contextlib.contextmanager
 def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Context]:
-    """The collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
+    """Open the collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
     given = _given(options)
     with tracing_here(given["settings"]) as traces, _opened(task, given) as session:
         if traces is not None:
@@ -166,7 +166,7 @@ def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Co
 
 
 def _given(options: RunOptions) -> dict[str, Any]:
-    """The options that were given, and the settings; UsageError for one that there is not, or of another type."""
+    """Check the options that were given, and the settings; UsageError for one that there is not, or of another type."""
     given = checked_fields(options, _KINDS, "the options of a run")
     return given if "settings" in given else {**given, "settings": load_settings()}
 

@@ -20,7 +20,7 @@ class OwnPackages(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A spec of ours for our names; None for all others."""
+        """Find a spec of ours for our names; None for all others."""
         if path is None and fullname in NAMES:
             return PathFinder.find_spec(fullname, [str(ROOT)])
         return None
@@ -52,7 +52,7 @@ def claim() -> None:
 
 
 def _place(spec: ModuleSpec | None) -> Path | None:
-    """The folder of a package that is not ours; None for ours and for one that is not there."""
+    """Find the folder of a package that is not ours; None for ours and for one that is not there."""
     if spec is None:
         return None
     places = [Path(place).resolve().parent for place in spec.submodule_search_locations or ()]

@@ -130,7 +130,7 @@ _KINDS: Mapping[str, type] = {
 
 
 def event_of(told: Mapping[str, Any]) -> RunEvent:
-    """The typed event of one that the graph told."""
+    """Make the typed event of one that the graph told."""
     kind = _KINDS.get(str(told["event"]))
     if kind is None:
         rest = {name: value for name, value in told.items() if name not in ("event", "usd")}

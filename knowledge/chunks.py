@@ -22,7 +22,7 @@ class Chunk:
 
 
 def cut(title: str, body: str, tags: Sequence[str] = ()) -> list[Chunk]:
-    """The passages of a document in their order."""
+    """Cut a document into its passages, in their order."""
     chunks: list[Chunk] = []
     seen = Counter[tuple[str, str]]()
     for section, text in passages(body):

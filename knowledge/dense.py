@@ -67,7 +67,7 @@ class DenseIndex:
         self._vector: Callable[[str], NDArray[np.float32]] = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
     def missing(self) -> int:
-        """The number of passages without a vector."""
+        """Count the passages without a vector."""
         with self._tables.reading() as db:
             return int(db.execute(f"SELECT COUNT(DISTINCT c.id) {_LACKING}", (self._embedder.id,)).fetchone()[0])
 
@@ -112,7 +112,7 @@ class DenseIndex:
             self._mark.write_text(epoch)
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: Mask, k: int) -> list[Ranked]:
-        """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
+        """Find allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
         vector = self._asked(query)
         if not (self._require_dimension(db, len(vector)) and vector.any()):  # one of zeros is near to nothing
             return []
@@ -128,18 +128,18 @@ class DenseIndex:
             self._client = self._collection = None
 
     def is_lost(self) -> bool:
-        """True where vectors were bought and no collection holds them."""
+        """Tell whether vectors were bought and no collection holds them."""
         with self._tables.reading() as db:
             return bool(db.execute(_BOUGHT, (self._embedder.id,)).fetchone()) and not self._placed()
 
     def _placed(self) -> str:
-        """The epoch whose passages the collection holds; empty where there is none, or it is not whole."""
+        """Return the epoch whose passages the collection holds; empty where there is none, or it is not whole."""
         with suppress(OSError):
             return self._mark.read_text(errors="replace")
         return ""
 
     def _asked(self, query: str) -> NDArray[np.float32]:
-        """The query's vector; a search does not wait again for an embedder that has just failed."""
+        """Get the query's vector; a search does not wait again for an embedder that has just failed."""
         if time.monotonic() < self._rests_until:
             raise EmbedderError(f"the embedder {self._embedder.id} failed a moment ago")
         try:
@@ -149,7 +149,7 @@ class DenseIndex:
             raise
 
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> bool:
-        """False where there are no vectors yet; EmbedderError where they are of another length."""
+        """Tell whether there are vectors yet; EmbedderError where they are of another length."""
         row = db.execute(_BOUGHT, (self._embedder.id,)).fetchone()
         if row and row[0] != 4 * dimension:
             raise EmbedderError(f"the embedder {self._embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
@@ -205,7 +205,7 @@ def _client(path: Path) -> Any:
 
 
 def _faults() -> tuple[type[Exception], ...]:
-    """The errors of store and Chroma, whose own clean-up raises an AttributeError after it failed to open a folder."""
+    """List the errors of store and Chroma, whose clean-up raises an AttributeError after it failed to open a folder."""
     from chromadb.errors import ChromaError
 
     return KnowledgeError, ChromaError, OSError, ValueError, RuntimeError, AttributeError

@@ -93,7 +93,7 @@ class FolderEmbedder:
         self.id = f"{folder.name} {self._digest()}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The mean of each text's token vectors, or the model's own vector where it gives one for each text."""
+        """Compute the mean of each text's token vectors, or the model's own vector where it gives one for each text."""
         import numpy as np
 
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # what pads the shorter ones costs
@@ -156,7 +156,7 @@ def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:
 
 
 def most_tokens(texts: Sequence[str]) -> int:
-    """The most tokens that texts can have: one a byte, and a start and an end each."""
+    """Return the most tokens that texts can have: one a byte, and a start and an end each."""
     return sum(len(text.encode()) + 2 for text in texts)
 
 

@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
     @classmethod
     def of(cls, uri: str, made: Text | DocumentError, mark: str = "") -> Item:
-        """A document, cut into passages outside of any lock, or the reason why there is none, in one line."""
+        """Make an item of a document, cut into passages outside of any lock, or of the reason why not, in one line."""
         if isinstance(made, Text):
             return cls(uri, made, mark, cut(made.title, made.body, made.tags))
         return cls(uri, Added("", uri, 0, "skipped", storable(str(made)).replace("\n", "\\n")), mark)

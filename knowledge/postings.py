@@ -71,7 +71,7 @@ def _numbers(db: sqlite3.Connection, query: str, *values: str) -> Iterator[NDArr
 
 
 def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
-    """The facts of the stored passages."""
+    """Read the facts of the stored passages."""
     import numpy as np
 
     columns = "SELECT group_concat(number), group_concat(document), group_concat(length) FROM chunks WHERE length > 0"
@@ -88,7 +88,7 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
 
 
 def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> Mask:
-    """True at passages of documents that name this GPU or none; at all of them for an empty name."""
+    """Mark the passages of documents that name this GPU or none; all of them for an empty name."""
     import numpy as np
 
     if wanted not in facts.masks:
@@ -99,7 +99,7 @@ def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> Mask:
 
 
 def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Mask, k: int) -> list[Ranked]:
-    """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
+    """Find the best k allowed passages that have a term, with scores; ties go to the smaller number."""
     import numpy as np
 
     scores = np.zeros(len(facts.norms), np.float32)
@@ -118,7 +118,7 @@ def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Ma
 
 
 def _shares(db: sqlite3.Connection, term: str, facts: Facts) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The passages that have a term, and what it adds to the score of each where it is asked once."""
+    """Find the passages that have a term, and what it adds to the score of each where it is asked once."""
     import numpy as np
 
     query = f"SELECT part << {PART_BITS}, packed FROM postings WHERE term = ? AND part < ?"  # the last ones may be gone
@@ -136,7 +136,10 @@ def _shares(db: sqlite3.Connection, term: str, facts: Facts) -> tuple[NDArray[np
 
 
 def mended(db: sqlite3.Connection, terms: Sequence[str], facts: Facts) -> list[str]:
-    """The terms, and for words that no passage has the most frequent one that differs by one letter or two swapped."""
+    """Return the terms with words put right.
+
+    For words that no passage has, add the most frequent one that differs by one letter or two swapped.
+    """
     long = (t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit())
     found = list[str]()
     for term in islice((t for t in long if not _having(db, facts, t)), MOST_SLIPS):  # each costs 0.4 ms of CPU
@@ -173,7 +176,7 @@ def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: S
 
 
 def _having(db: sqlite3.Connection, facts: Facts, term: str) -> int:
-    """The number of passages that have a term, and of those that have gone since."""
+    """Count the passages that have a term, and those that have gone since."""
     known = facts.having.get(term)
     if known is None:
         (size,) = db.execute("SELECT TOTAL(LENGTH(packed)) FROM postings WHERE term = ?", (term,)).fetchone()
@@ -202,7 +205,7 @@ def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list
 
 
 def spread(ranked: Sequence[Ranked], facts: Facts, k: int) -> list[Ranked]:
-    """The best k passages, at most MOST_OF_ONE of one document while other documents have passages."""
+    """Find the best k passages, at most MOST_OF_ONE of one document while other documents have passages."""
     taken = Counter[int]()
     first, held = list[Ranked](), list[Ranked]()
     for number, score in ranked:

@@ -43,7 +43,7 @@ class KnowledgeStore:
     def __init__(
         self, folder: str | Path, *, embedder: Embedder | None = None, weight: float = DENSE, wait_s: float = 10.0
     ) -> None:
-        """`wait_s`: how long a write waits for another process that is writing."""
+        """Open the store; `wait_s` is how long a write waits for another process that is writing."""
         require(isinstance(folder, Path) or is_place(folder), "a store's folder is a path", folder)
         require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
         require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
@@ -119,7 +119,7 @@ class KnowledgeStore:
         return found
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
-        """The best passages. With `arch`, documents that name other GPUs only are left out."""
+        """Find the best passages. With `arch`, documents that name other GPUs only are left out."""
         _require_question(query, k, arch)
         query = query[:MOST_QUERY]
         with self._tables.reading() as db:
@@ -142,11 +142,11 @@ class KnowledgeStore:
         return self._dense.fill(report) if self._dense else 0
 
     def missing(self) -> int:
-        """The number of passages without a vector; 0 without an embedder."""
+        """Count the passages without a vector; 0 without an embedder."""
         return self._dense.missing() if self._dense else 0
 
     def as_retriever(self, k: int = 5, arch: str | None = None) -> NotesRetriever:
-        """A LangChain retriever of the best k passages, the shipped notes among them."""
+        """Make a LangChain retriever of the best k passages, the shipped notes among them."""
         from knowledge.retriever import NotesRetriever
 
         _require_question("a question", k, arch)
@@ -212,7 +212,7 @@ def _cited(given: Citation | None) -> Citation:
 
 
 def _any_of(outcomes: list[Added]) -> list[Added]:
-    """The outcomes; DocumentError where every document was skipped."""
+    """Return the outcomes; DocumentError where every document was skipped."""
     if outcomes and all(one.status == "skipped" for one in outcomes):
         more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
         raise DocumentError(outcomes[0].why + more)

@@ -84,13 +84,13 @@ class Tables:
 
     @contextmanager
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
-        """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
+        """Open a connection of the one writer: the block's work is committed whole, or undone where it raises."""
         with self.reading() as db, _writing(db, self._wait_s if wait_s is None else wait_s):
             yield db
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read by."""
+        """Open a connection to read by."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=MOMENT_S, isolation_level=None)) as db:
@@ -152,7 +152,7 @@ def _upgrade(db: sqlite3.Connection, version: int) -> None:
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
-    """A value, or an empty string."""
+    """Read a value, or an empty string."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return str(row[0]) if row else ""
 
@@ -216,7 +216,7 @@ def derive(db: sqlite3.Connection, folder: Path) -> int:
 
 
 def unpacked(body: bytes | str) -> str:
-    """The text of a stored document, packed but for the first version; zlib.error where it is damaged."""
+    """Unpack the text of a stored document, packed but for the first version; zlib.error where it is damaged."""
     return body if isinstance(body, str) else zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 

@@ -72,7 +72,7 @@ _SPACED = str.maketrans({chr(code): " " for code in range(128) if not (chr(code)
 
 
 def split(text: str) -> list[str]:
-    """The words of a text in their order, as they stand."""
+    """List the words of a text in their order, as they stand."""
     if text.isascii():
         return text.translate(_SPACED).split()
     return _WORD.findall(unicodedata.normalize("NFKC", text))
@@ -84,12 +84,12 @@ def words(text: str) -> list[str]:
 
 
 def parts(word: str) -> tuple[str, ...]:
-    """A word's stem, or those of the parts between underscores; nothing for a stop word."""
+    """Return a word's stem, or those of the parts between underscores; nothing for a stop word."""
     return tuple(stem(part) for part in word.lower().split("_") if part and part not in _STOP)
 
 
 def identifier(word: str) -> tuple[str, ...]:
-    """The whole and the inner parts of an identifier; nothing for a plain word."""
+    """Return the whole and the inner parts of an identifier; nothing for a plain word."""
     bare = word.strip("_")
     if bare.isalpha() and (bare.islower() or bare.istitle() or bare.isupper()):
         return ()
@@ -118,7 +118,7 @@ _KNOWN = _Known()
 
 
 def tokens(text: str) -> list[str]:
-    """The terms of a text, with repeats: stems, identifiers and their parts, and concepts of words and phrases."""
+    """List the terms of a text, with repeats: stems, identifiers and their parts, and concepts of words and phrases."""
     rows = list(map(_KNOWN.__getitem__, split(text)))
     stems = [stem for row in rows for stem in row[0]]
     found = stems + [term for row in rows for term in row[1]]

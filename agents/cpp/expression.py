@@ -53,7 +53,7 @@ class Expression:
     end: int
 
     def walk(self) -> Iterator[Expression]:
-        """The node and everything in it, from the left."""
+        """Walk the node and everything in it, from the left."""
         yield self
         for part in self.parts:
             yield from part.walk()
@@ -64,7 +64,7 @@ class Expression:
 
 
 def tokens(code: str, start: int, end: int) -> list[Lexeme]:
-    """The words of a span of masked code; lines of `#pragma` are left out, other directives are not understood."""
+    """List the words of a span of masked code; lines of `#pragma` are left out, other directives are not understood."""
     found: list[Lexeme] = []
     at = start
     while at < end:
@@ -92,19 +92,19 @@ class LexemeReader:
         self.is_lenient = False  # whether a `while` and commas between expressions are read
 
     def peek(self, ahead: int = 0) -> str:
-        """The text of a word, empty behind the last."""
+        """Return the text of a word, empty behind the last."""
         place = self.at + ahead
         return self.words[place].text if place < len(self.words) else ""
 
     def take(self, expected: str = "") -> Lexeme:
-        """The next word; NotUnderstood when it is another than expected."""
+        """Take the next word; NotUnderstood when it is another than expected."""
         if self.at >= len(self.words) or (expected and self.peek() != expected):
             raise NotUnderstood(f"expected {expected or 'more'}, not {self.peek() or 'the end'}")
         self.at += 1
         return self.words[self.at - 1]
 
     def expression(self) -> Expression:
-        """An expression without a comma at its top."""
+        """Read an expression without a comma at its top."""
         left = self._ternary()
         if self.peek() in _ASSIGN:
             operator = self.take().text
@@ -148,7 +148,7 @@ class LexemeReader:
         return self._postfix()
 
     def _type_until(self, start: int, end: str) -> int:
-        """The place of the word that ends a type; 0 where what stands there is no type."""
+        """Find the place of the word that ends a type; 0 where what stands there is no type."""
         at = start
         while at < len(self.words) and (self.words[at].text in TYPE_WORDS or (at > start and self._is_star(at))):
             at += 1
@@ -206,7 +206,7 @@ class LexemeReader:
 
 
 def parse_expression(code: str, start: int, end: int) -> Expression:
-    """A span of masked code that holds one expression."""
+    """Read a span of masked code that holds one expression."""
     reader = LexemeReader(tokens(code, start, end))
     node = reader.expression()
     if reader.peek():
@@ -215,7 +215,7 @@ def parse_expression(code: str, start: int, end: int) -> Expression:
 
 
 def joined(node: Expression, operator: str) -> Iterator[Expression]:
-    """The parts of a chain of one operator, such as `&&`, from the left."""
+    """Yield the parts of a chain of one operator, such as `&&`, from the left."""
     if node.kind == "binary" and node.value == operator:
         for part in node.parts:
             yield from joined(part, operator)

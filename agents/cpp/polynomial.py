@@ -32,7 +32,7 @@ class Polynomial:
         return total
 
     def __neg__(self) -> Polynomial:
-        """The negative."""
+        """Return the negative."""
         return Polynomial({f: -c for f, c in self.terms.items()})
 
     @property
@@ -41,7 +41,7 @@ class Polynomial:
         return frozenset(a for factors in self.terms for a in factors)
 
     def along(self, atom: str) -> Polynomial | None:
-        """The factor of an atom; None where the atom stands in it in another way than to the first power."""
+        """Find the factor of an atom; None where the atom stands in it in another way than to the first power."""
         if any(factors.count(atom) > 1 for factors in self.terms):
             return None
         found: dict[tuple[str, ...], int] = {}
@@ -58,12 +58,12 @@ ZERO = Polynomial({})
 
 
 def atom(name: str) -> Polynomial:
-    """A polynomial of one atom."""
+    """Make a polynomial of one atom."""
     return Polynomial({(name,): 1})
 
 
 def polynomial(node: Expression, code: str, known: Mapping[str, Polynomial]) -> Polynomial:
-    """An integer expression as a polynomial; names that are known stand for theirs. Casts are left out."""
+    """Read an integer expression as a polynomial; names that are known stand for theirs. Casts are left out."""
     match node.kind:
         case "number":
             digits = node.value.rstrip("uUlL").replace("'", "")

@@ -38,7 +38,7 @@ class BodyStatement:
     other: tuple[BodyStatement, ...] = ()  # behind `else`
 
     def walk(self) -> Iterator[BodyStatement]:
-        """The statement and all that it holds."""
+        """Walk the statement and all that it holds."""
         yield self
         for part in (*((self.first,) if self.first else ()), *self.body, *self.other):
             yield from part.walk()
@@ -51,16 +51,16 @@ class BodyStatement:
                     yield from node.walk()
 
     def names(self) -> frozenset[str]:
-        """The names that its expressions use."""
+        """List the names that its expressions use."""
         return frozenset(n.value for n in self.nodes() if n.kind == "name")
 
     def makes(self) -> frozenset[str]:
-        """The names that it declares, in what it holds as well."""
+        """List the names that it declares, in what it holds as well."""
         return frozenset(d.name for part in self.walk() for d in part.declared)
 
 
 def parse_body(code: str, start: int, end: int, *, is_lenient: bool = False) -> tuple[BodyStatement, ...]:
-    """The statements between the braces of a function; NotUnderstood when one of them is not.
+    """Parse the statements between the braces of a function; NotUnderstood when one of them is not.
 
     A `while` and commas between expressions are read for whoever rewrites them; all others know `for` only.
     """
@@ -172,7 +172,7 @@ def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
 
 
 def _declaration(reader: LexemeReader, start: int) -> BodyStatement | None:
-    """A declaration up to its semicolon; None where no type stands."""
+    """Read a declaration up to its semicolon; None where no type stands."""
     begin = reader.at
     while reader.peek() in TYPE_WORDS:
         reader.take()

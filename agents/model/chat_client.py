@@ -48,7 +48,7 @@ class ToolChat(ChatOpenAI):
 
 
 def client(model: str, base_url: str, api_key: Any) -> ToolChat:
-    """A client without a connection of its own."""
+    """Make a client without a connection of its own."""
     return ToolChat(
         model=model,
         base_url=base_url,

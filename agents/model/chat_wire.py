@@ -19,7 +19,7 @@ class ChatCompletions:
     path = "/chat/completions"
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
-        """The document to post."""
+        """Build the document to post."""
         forms = request.forms
         talk = plain_roles(request.talk) if forms.roles else request.talk
         body: dict[str, Any] = {"model": request.model, "messages": [turn(m) for m in talk]}
@@ -36,7 +36,7 @@ class ChatCompletions:
         return body
 
     def read(self, document: Any) -> WireReply:
-        """The parts of the first choice."""
+        """Read the parts of the first choice."""
         whole = mapping(document)
         listed = whole.get("choices")
         choice = mapping(listed[0]) if isinstance(listed, list) and listed else {}
@@ -65,7 +65,7 @@ class ToolsInText(ChatCompletions):
     """Chat completions for servers and models without tool calls: they are told and asked for in the text."""
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
-        """The document to post, without tools."""
+        """Build the document to post, without tools."""
         return super().body(replace(request, talk=tuple(in_text(request.talk)), tools=()))
 
 
@@ -82,7 +82,7 @@ def turn(message: Message) -> dict[str, Any]:
 
 
 def thinking_of(message: Mapping[str, Any]) -> str:
-    """The thoughts of the model, in any of the fields for it."""
+    """Read the thoughts of the model, in any of the fields for it."""
     for name in THINKING:
         if (said := _text(message.get(name))).strip():
             return said

@@ -44,7 +44,7 @@ class Message:
     spare: tuple[Spare, ...] = ()  # what may be left out, least important first; no part of what is stored and keyed
 
     def row(self) -> list[Any]:
-        """The turn as it is stored and keyed: role and text, and what it calls or answers."""
+        """Return the turn as it is stored and keyed: role and text, and what it calls or answers."""
         row: list[Any] = [self.role, self.content]
         if self.calls:
             row.append([[c.id, c.name, c.arguments] for c in self.calls])
@@ -77,7 +77,7 @@ class RawReply:
         return self.limit if self.limit > 0 else otherwise
 
     def to_text(self) -> str:
-        """The stored form."""
+        """Return the stored form."""
         return dumps(self)
 
     @staticmethod
@@ -87,5 +87,5 @@ class RawReply:
 
 
 def transcribed(messages: Sequence[Message]) -> str:
-    """The conversation as it is stored beside its answer."""
+    """Write the conversation as it is stored beside its answer."""
     return json.dumps([m.row() for m in messages], ensure_ascii=False)

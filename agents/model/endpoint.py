@@ -79,21 +79,24 @@ class Endpoint:
         return self.api_key if self.api_key.get_secret_value() else SecretStr("none")
 
     def model_for(self, role: str) -> str:
-        """The model that plays this role; the first where several take turns."""
+        """Return the model that plays this role; the first where several take turns."""
         return self.models_for(role)[0]
 
     def models_for(self, role: str) -> tuple[str, ...]:
-        """The models of a role; the coder may have several, with commas between their names."""
+        """Return the models of a role; the coder may have several, with commas between their names."""
         named = self.models.get(role, self.model)
         several = tuple(name.strip() for name in named.split(",") if name.strip()) if role == "coder" else ()
         return several or (named,)
 
     def price_of(self, model: str) -> Price:
-        """The price of one model."""
+        """Return the price of one model."""
         return self.prices.get(model, self.price)
 
     def hide(self, text: str) -> str:
-        """The text without key and password, which a server may have echoed; a placeholder such as "none" stays."""
+        """Return the text without key and password, which a server may have echoed.
+
+        A placeholder such as "none" stays.
+        """
         secret = self.api_key.get_secret_value()
         for each in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
             text = text.replace(each, "[key]")

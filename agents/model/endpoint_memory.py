@@ -30,7 +30,7 @@ class EndpointMemory:
         self._path = path
 
     def forms(self, address: str, model: str) -> Forms | None:
-        """The forms that worked last; None where nothing is known, or what is known is too old."""
+        """Read the forms that worked last; None where nothing is known, or what is known is too old."""
         row = self._rows().get(f"{address} {model}")
         if not isinstance(row, dict) or not _is_fresh(row.get("at")):
             return None

@@ -104,7 +104,7 @@ class Exchange:
             return self._client
 
     def _url(self, path: str) -> str:
-        """The address with the path before its query, which some services want."""
+        """Return the address with the path before its query, which some services want."""
         base, mark, query = self._endpoint.base_url.partition("?")
         return f"{base.rstrip('/')}{path}{mark}{query}"
 
@@ -154,7 +154,7 @@ class _Line:
 
 
 def fault_of(error: BaseException, is_late: bool, is_open: bool) -> Fault:
-    """The fault of a request that brought no response."""
+    """Name the fault of a request that brought no response."""
     if isinstance(error, Fault):
         return error
     if is_late:

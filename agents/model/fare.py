@@ -56,7 +56,7 @@ class Fare:
 
 
 def with_answer(call: ModelCall, price: Price, prompt_tokens: int, max_tokens: int) -> ModelCall:
-    """The call with the most that it costs where its answer may have so many tokens."""
+    """Return the call with the most that it costs where its answer may have so many tokens."""
     return replace(
         call, reserved_usd=price.worst_usd(prompt_tokens, max_tokens), usage=Usage(prompt_tokens, max_tokens)
     )

@@ -66,7 +66,7 @@ class Fault(Exception):
         self.param = ""  # the field that it names
 
     def known_good(self) -> Fault:
-        """The same where the endpoint took such requests before: what it refuses now may pass."""
+        """Return the same where the endpoint took such requests before: what it refuses now may pass."""
         if self.kind not in ("account", "model") or self.is_credit:
             return self
         again = Fault("odd", self.text, self.status, self.after_s, self.is_sent)
@@ -105,7 +105,7 @@ def said_in(body: bytes | str) -> Said:
 
 
 def said(document: Any) -> Said:
-    """The error in a document."""
+    """Read the error in a document."""
     inner, param, code = document, "", ""
     for _ in range(4):  # routers wrap the error of the server behind them
         if isinstance(inner, list) and inner:
@@ -126,7 +126,10 @@ def said(document: Any) -> Said:
 
 
 def of_status(status: int, told: Said, after_s: float | None, is_window: bool, is_part: bool) -> Fault:
-    """The class of an HTTP error. `is_window`, `is_part`: its words are of the request's size, of one of its parts."""
+    """Find the class of an HTTP error.
+
+    `is_window` and `is_part` say that its words are of the request's size, of one of its parts.
+    """
     text = told.text[:MOST_TEXT]
     kind = _kind(status, f"{told.code} {told.text}", is_window, is_part)
     if kind == "account" and status == 429 and after_s is not None and "insufficient_quota" not in told.code:
@@ -139,7 +142,7 @@ def of_status(status: int, told: Said, after_s: float | None, is_window: bool, i
 
 
 def would_pass(words: str) -> bool:
-    """True where the words of an error say that it is one of the moment."""
+    """Tell whether the words of an error say that it is one of the moment."""
     return next((kind for kind, pattern in WORDS if pattern.search(words)), None) == "passing"
 
 
@@ -167,7 +170,7 @@ def _first_line(text: str) -> str:
 
 
 def hidden(fault: Fault, hide: Any) -> Fault:
-    """The fault with the key taken out of its texts."""
+    """Return the fault with the key taken out of its texts."""
     fault.text, fault.whole = hide(fault.text), hide(fault.whole)
     fault.args = (fault.text,)
     return fault

@@ -27,12 +27,12 @@ class Forms:
     tools: int = 0  # with the choice stated, then not
 
     def simpler(self, part: Part) -> Forms | None:
-        """The next form of one part, None after its last."""
+        """Return the next form of one part, None after its last."""
         now: int = getattr(self, part)
         return replace(self, **{part: now + 1}) if now < LAST[part] else None
 
     def merged(self, other: Forms) -> Forms:
-        """The simpler form of each part."""
+        """Return the simpler form of each part."""
         return Forms(**{f.name: max(getattr(self, f.name), getattr(other, f.name)) for f in fields(Forms)})
 
     @property
@@ -79,7 +79,10 @@ NAMED: tuple[tuple[Part, re.Pattern[str]], ...] = (
 
 
 def named_part(text: str, param: str, sent: frozenset[str], forms: Forms) -> Part | None:
-    """The part that a refusal is about, of those that were sent and have a simpler form; None for none of them."""
+    """Return the part that a refusal is about, of those that were sent and have a simpler form.
+
+    It is None for none of them.
+    """
     by_field = next((part for part, pattern in NAMED if param and pattern.search(param)), None)
     if by_field in sent and by_field is not None and forms.simpler(by_field):
         return by_field
@@ -92,12 +95,12 @@ def named_part(text: str, param: str, sent: frozenset[str], forms: Forms) -> Par
 
 
 def names_tools(text: str) -> bool:
-    """True where a refusal is of tools, by any of the names that servers give them."""
+    """Tell whether a refusal is of tools, by any of the names that servers give them."""
     return bool(_TOOLS.search(text))
 
 
 def _refuses_name(text: str, forms: Forms) -> bool:
-    """True where the name of the token limit is refused, not its value: another name is told, or it is unknown."""
+    """Tell whether the name of the token limit is refused, not its value: another name is told, or it is unknown."""
     if not re.search(rf"\b{forms.token_name}\b", text):
         return False
     other = TOKEN_FIELDS[1 - forms.token_field]

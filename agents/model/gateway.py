@@ -181,7 +181,7 @@ class Gateway:
         tools: Sequence[Tool] = (),
         least: int = 0,
     ) -> RawReply:
-        """The answer of the role's model, or of the next one of the list where that cannot be had."""
+        """Get the answer of the role's model, or of the next one of the list where that cannot be had."""
         own, first = model_of(self.ledger, role, step, self.endpoint.models_for(role)), None
         models = self.provider.models.in_order((own, *self.endpoint.fallbacks))
         for model in models:
@@ -218,7 +218,7 @@ class Gateway:
         return Unanswered(text)
 
     def _call(self, role: str, step: Step, question: ModelQuestion) -> ModelCall:
-        """The question as the ledger keeps it. What of it is sent in the end does not change its key."""
+        """Return the question as the ledger keeps it. What of it is sent in the end does not change its key."""
         prompt = transcribed(question.talk)
         offered = json.dumps(question.tools) if question.tools else ""
         key = call_key(role, step, prompt + offered, question.max_tokens)
@@ -226,7 +226,7 @@ class Gateway:
         return replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
 
     def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
-        """The stored answer of this very request, or a new one, stored before it is returned."""
+        """Get the stored answer of this very request, or a new one, stored before it is returned."""
         call = self._call(role, step, question)
         stored = self.ledger.call(call.key)
         if stored is None or stored.state != "done":
@@ -249,7 +249,7 @@ class Gateway:
         return raw
 
     def _fare(self, call: ModelCall, prompt_tokens: int, max_tokens: int) -> Fare:
-        """The money of a request: of its longest answer, or of a shorter one where no more is left.
+        """Compute the money of a request: of its longest answer, or of a shorter one where no more is left.
 
         The shortest that is asked for is half as long again as the longest answer that the role gave so far.
         """
@@ -277,6 +277,6 @@ class Gateway:
             self._meter.check()
 
     def _distrust(self, model: str, text: str, form: Form[Any]) -> None:
-        """A server that was given a schema and returned no JSON does not support this JSON mode: take a weaker one."""
+        """Take a weaker JSON mode: a server that was given a schema and returned no JSON does not support this one."""
         if form.schema is not None and len(text) < QUOTED_CHARS and not any(objects(text)):
             self.provider.models.simplify(model, weaker_json(self.provider.models.of(model).forms))

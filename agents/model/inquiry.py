@@ -66,7 +66,7 @@ class Inquiry:
         return len(json.dumps(self.question.tools or "")) + len(json.dumps(form or ""))
 
     def request(self) -> ModelRequest:
-        """The request as it is to be sent now."""
+        """Return the request as it is to be sent now."""
         end, question = self.endpoint, self.question
         wanted = response_format(self.forms.json_mode, question.schema)
         fitted = self.fitted
@@ -111,7 +111,7 @@ class Inquiry:
         return True
 
     def _is_other_interface(self, fault: Fault, has_answered: bool) -> bool:
-        """True where a path may be missing rather than a model."""
+        """Tell whether a path may be missing rather than a model."""
         names_model = "model" in fault.whole.lower() and "response" not in fault.whole.lower()
         return fault.status in ABSENT and not has_answered and self.forms.wire == 0 and not names_model
 

@@ -35,12 +35,12 @@ class KnownModels:
         self._known: dict[str, Known] = {}
 
     def of(self, model: str) -> Known:
-        """A copy of the state of one model."""
+        """Return a copy of the state of one model."""
         with self._lock:
             return replace(self._of(model))
 
     def has_answered(self) -> bool:
-        """True once the endpoint answered in this session, by whichever model."""
+        """Tell whether the endpoint answered in this session, by whichever model."""
         with self._lock:
             return any(known.has_answered for known in self._known.values())
 
@@ -71,7 +71,7 @@ class KnownModels:
             self._of(model).forms = forms
 
     def fresh(self) -> Forms:
-        """The forms of an endpoint of which nothing is known."""
+        """Return the forms of an endpoint of which nothing is known."""
         return Forms(token_field=1) if self._endpoint.is_openai else Forms()
 
     def mark_down(self, model: str) -> None:
@@ -80,12 +80,12 @@ class KnownModels:
             self._of(model).down_until = time.monotonic() + DOWN_S
 
     def is_down(self, model: str) -> bool:
-        """True where the model could not be had a short while ago."""
+        """Tell whether the model could not be had a short while ago."""
         with self._lock:
             return self._of(model).down_until > time.monotonic()
 
     def in_order(self, models: Sequence[str]) -> list[str]:
-        """The models in the order in which they are asked: those that could not be had lately come last."""
+        """List the models in the order in which they are asked: those that could not be had lately come last."""
         return sorted(dict.fromkeys(models), key=self.is_down)
 
     def _of(self, model: str) -> Known:

@@ -28,7 +28,10 @@ class ModelRecord:
     price: float = 0.0  # money of its calls, or tokens where none of the models has a price
 
     def index(self, total: int, usual: float) -> float:
-        """The optimistic reward for what an experiment usually costs; infinite for a model that was never asked."""
+        """Compute the optimistic reward for what an experiment usually costs.
+
+        It is infinite for a model that was never asked.
+        """
         if not self.experiments:
             return math.inf
         share = self.price / self.experiments / usual if usual else 1.0
@@ -37,7 +40,7 @@ class ModelRecord:
 
 
 def model_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> str:
-    """The model that an experiment's questions of this role go to; the first where there is no experiment."""
+    """Pick the model that an experiment's questions of this role go to; the first where there is no experiment."""
     if len(models) == 1 or not step.experiment_id:
         return models[0]
     planned = [e.id for e in ledger.experiments(step.run_id, step.generation) if e.picked_as not in UNWRITTEN]
@@ -46,7 +49,7 @@ def model_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> st
 
 
 def draws(models: Sequence[str], known: Mapping[str, ModelRecord], count: int) -> list[str]:
-    """The models of so many experiments that begin at once; of equal ones the first that is named."""
+    """Draw the models of so many experiments that begin at once; of equal ones the first that is named."""
     records, drawn = {model: known.get(model, ModelRecord()) for model in models}, list[str]()
     while len(drawn) < count:
         total = sum(r.experiments for r in records.values())
@@ -86,7 +89,7 @@ def _counts(call: ModelCall, role: str, generation: int) -> bool:
 
 
 def _gains(attempts: Sequence[Attempt]) -> dict[str, float]:
-    """The gain that each experiment's change is shown to give, in per cent."""
+    """Compute the gain that each experiment's change is shown to give, in per cent."""
     found = dict[str, float]()
     for attempt in attempts:
         shown = attempt.credit.shown_pct if attempt.credit.shown_pct is not None else attempt.credit.idea_pct

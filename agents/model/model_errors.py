@@ -29,7 +29,7 @@ class NoRoom(ModelRefused):
 
 
 def error_of(endpoint: Endpoint, fault: Fault, patience: CallPatience, lost: int) -> ModelError:
-    """The error of a question that ends with this fault."""
+    """Make the error of a question that ends with this fault."""
     if fault.kind == "declined":
         return ModelDeclined(f"a filter of {endpoint.address} refuses this prompt: {fault.text}", lost)
     if fault.kind == "late":
@@ -51,7 +51,7 @@ def error_of(endpoint: Endpoint, fault: Fault, patience: CallPatience, lost: int
 
 
 def refused(endpoint: Endpoint, fault: Fault, lost: int = 0) -> ModelRefused:
-    """The error for a refusal that no second request changes."""
+    """Make the error for a refusal that no second request changes."""
     status = f"with HTTP {fault.status}" if fault.status else ""
     # The server's own words about a key may quote it.
     said = f": {fault.text}" if fault.text and fault.status not in (401, 403) else ""
@@ -76,7 +76,7 @@ def _unreachable(endpoint: Endpoint, fault: Fault, patience: CallPatience) -> st
 
 
 def cut_off(role: str, raw: RawReply) -> TruncatedReply:
-    """The error for an answer that was cut off twice, by the token limit or for another reason."""
+    """Make the error for an answer that was cut off twice, by the token limit or for another reason."""
     reason = raw.finish_reason.lower()
     if not any(word in reason for word in ("length", "max", "limit")):
         return TruncatedReply(f"the {role}'s answer was cut off twice by the endpoint ({reason}); use another model")

@@ -34,7 +34,7 @@ class Pace:
     """The moment at which the next request may go, for all callers of one endpoint."""
 
     def __init__(self, requests: int | None, tokens: int | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """`requests` and `tokens`: at most so many a minute; None without a limit."""
+        """Keep to at most so many `requests` and `tokens` a minute; None without a limit."""
         self._most = {"requests": requests, "tokens": tokens}
         self._clock = clock
         self._lock = threading.Lock()
@@ -87,7 +87,7 @@ class Pace:
         return now if left >= needed else until
 
     def _by_settings(self, start: float, tokens: int) -> float:
-        """The first moment at which the minute before it has room for one more."""
+        """Return the first moment at which the minute before it has room for one more."""
         requests, most = self._most["requests"], self._most["tokens"]
         while self._sent and self._sent[0][0] <= self._clock() - MINUTE_S:
             self._sent.popleft()

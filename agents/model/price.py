@@ -52,7 +52,7 @@ class Price:
         return self.tiers.get(tier, 1.0) * (plain + answer) / 1e6
 
     def worst_usd(self, prompt_tokens: int, max_tokens: int) -> float:
-        """The most that so many tokens cost, whatever part of them is cached or reasoning."""
+        """Compute the most that so many tokens cost, whatever part of them is cached or reasoning."""
         prompt = max(usd for usd in (self.prompt_usd, self.cached_usd) if usd is not None)
         answer = max(usd for usd in (self.completion_usd, self.reasoning_usd) if usd is not None)
         return (prompt_tokens * prompt + max_tokens * answer) / 1e6
@@ -72,14 +72,14 @@ class PriceFile:
     prices: Mapping[str, Price]
 
     def price(self, model: str) -> Price | None:
-        """The price of a model, also behind a provider's name and without a snapshot's date; None if unknown."""
+        """Find the price of a model, also behind a provider's name and without a snapshot's date; None if unknown."""
         last = model.rpartition("/")[2]
         names = (model, last, _DATED.sub("", last))
         return next((self.prices[name] for name in names if name in self.prices), None)
 
 
 def read_prices(path: Path = SHIPPED) -> PriceFile:
-    """The prices of a file; SettingsError, with the place, where it cannot be read."""
+    """Read the prices of a file; SettingsError, with the place, where it cannot be read."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         tiers = {str(name): _number(value) for name, value in document.get("tiers", {}).items()}

@@ -28,7 +28,7 @@ class ModelSizes:
     bytes_per_token: float = 3.0
 
     def narrowed(self, window: int | None, answer: int | None) -> ModelSizes:
-        """The smaller of both."""
+        """Return the smaller of both."""
         return replace(self, window=_least(self.window, window), answer=_least(self.answer, answer))
 
 
@@ -44,7 +44,7 @@ class FittedPrompt:
 def fit(
     talk: Sequence[Message], extra_bytes: int, wanted: int, sizes: ModelSizes, least: int = 0
 ) -> FittedPrompt | None:
-    """The conversation and the answer within the sizes; None where no answer of `least` tokens has room.
+    """Fit the conversation and the answer within the sizes; None where no answer of `least` tokens has room.
 
     `extra_bytes`: of the tools and schemas that go with it.
     """
@@ -70,7 +70,7 @@ def fit(
 
 
 def tokens_of(talk: Sequence[Message], extra_bytes: int, sizes: ModelSizes) -> int:
-    """The tokens of a prompt as far as they are known."""
+    """Count the tokens of a prompt as far as they are known."""
     return _tokens(talk, extra_bytes, sizes)
 
 

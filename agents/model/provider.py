@@ -51,7 +51,7 @@ class Provider:
         self._told = set[str]()
 
     def ask(self, question: ModelQuestion, config: Mapping[str, Any], fare: Fare | None = None) -> RawReply:
-        """The answer; ModelError says in one sentence why there is none.
+        """Answer a question; ModelError says in one sentence why there is none.
 
         `fare` pays: what may be billed and brought no answer is lost, and what waits holds no money of others.
         """

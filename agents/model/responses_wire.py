@@ -15,7 +15,7 @@ class Responses:
     path = "/responses"
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
-        """The document to post."""
+        """Build the document to post."""
         forms = request.forms
         talk = plain_roles(request.talk) if forms.roles else request.talk
         body: dict[str, Any] = {"model": request.model, "max_output_tokens": request.max_tokens, "store": False}
@@ -33,7 +33,7 @@ class Responses:
         return body
 
     def read(self, document: Any) -> WireReply:
-        """The parts of an answer's items."""
+        """Read the parts of an answer's items."""
         whole = mapping(document)
         listed = whole.get("output")
         if not isinstance(listed, list) or not (listed or whole.get("status") == "incomplete"):
@@ -67,13 +67,13 @@ def _items(message: Message) -> list[dict[str, Any]]:
 
 
 def _format(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """The response format of chat completions in the words of this interface."""
+    """Put the response format of chat completions in the words of this interface."""
     schema = mapping(wanted.get("json_schema"))
     return {"type": wanted.get("type"), **schema} if schema else dict(wanted)
 
 
 def _reason(whole: Mapping[str, Any]) -> str:
-    """The reason of the answer's end: only `completed` is a whole one."""
+    """Read the reason of the answer's end: only `completed` is a whole one."""
     status = str(whole.get("status") or "completed")
     if status == "completed":
         return "stop"

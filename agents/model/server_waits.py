@@ -61,7 +61,7 @@ def reset_s(headers: Mapping[str, str], now: datetime | None = None) -> float | 
 
 
 def _rest_of(name: str) -> str:
-    """The header with what is left, beside the one with the moment when it is new."""
+    """Return the header with what is left, beside the one with the moment when it is new."""
     return name.replace("-reset", "-remaining") if not name.endswith("-reset") else f"{name[:-6]}-remaining"
 
 
@@ -100,7 +100,7 @@ def _iso(value: str) -> datetime:
 
 
 def server_clock(headers: Mapping[str, str]) -> datetime:
-    """The clock of the server, else ours."""
+    """Read the clock of the server, else ours."""
     try:
         told = parsedate_to_datetime(headers.get("date", ""))
         return told if told.tzinfo else told.replace(tzinfo=UTC)

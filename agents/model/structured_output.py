@@ -55,7 +55,7 @@ def json_form(schema: type[Schema], convert: Callable[[Schema], Value]) -> Form[
 
 
 def read_json(text: str, schema: type[Schema]) -> Schema:
-    """The last object in the text that fits the schema; models that think aloud write drafts before it."""
+    """Read the last object in the text that fits the schema; models that think aloud write drafts before it."""
     found: Schema | None = None
     complaint = "the answer holds no JSON object"
     for value in objects(text):
@@ -69,7 +69,7 @@ def read_json(text: str, schema: type[Schema]) -> Schema:
 
 
 def read_block(text: str, labels: tuple[str, ...]) -> str:
-    """The body of the last closed fence with one of these labels; ReplyError when there is none."""
+    """Read the body of the last closed fence with one of these labels; ReplyError when there is none."""
     bodies = [body for label, body in blocks(text) if label in labels]
     if not bodies:
         raise ReplyError(f"the answer holds no complete block fenced as ```{labels[0]}")
@@ -110,7 +110,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def spoken(text: str) -> str:
-    """The text without thinking aloud. Some chat templates drop the opening tag, some models never close it."""
+    """Return the text without thinking aloud. Some chat templates drop the opening tag, some models never close it."""
     if len(text) > MAX_CHARS:
         raise ReplyError(f"the answer has {len(text)} characters; at most {MAX_CHARS} are read")
     closing = list(_THINK_END.finditer(text))
@@ -132,7 +132,7 @@ def thought_and_said(text: str, thinking: str) -> tuple[str, str]:
 
 
 def _bare(text: str) -> str:
-    """The text without the tags around a thought."""
+    """Return the text without the tags around a thought."""
     return _THINK_OPEN.sub("", _THINK_END.sub("", text))
 
 
@@ -142,7 +142,7 @@ def clean(text: str) -> str:
 
 
 def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:
-    """The value of `response_format` in this JSON mode; None for plain text."""
+    """Return the value of `response_format` in this JSON mode; None for plain text."""
     if schema is None or json_mode >= 3:
         return None
     if json_mode == 2:
@@ -159,7 +159,10 @@ def instruction(schema: type[BaseModel]) -> str:
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The model's JSON schema in the subset that strict servers accept: nothing optional, nothing extra, no titles."""
+    """Put the model's JSON schema into the subset that strict servers accept.
+
+    It has nothing optional, nothing extra, no titles.
+    """
     strict: dict[str, Any] = _strict(schema.model_json_schema())
     return strict
 

@@ -26,12 +26,12 @@ class Tool:
     arguments: type[BaseModel]
 
     def document(self) -> dict[str, Any]:
-        """The tool in the words of the chat-completions interface."""
+        """Put the tool in the words of the chat-completions interface."""
         function = {"name": self.name, "description": self.description, "parameters": self.schema()}
         return {"type": "function", "function": function}
 
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments; what has a default may be left out."""
+        """Build the JSON schema of the arguments; what has a default may be left out."""
         made: dict[str, Any] = _plain(self.arguments.model_json_schema())
         return made
 
@@ -58,5 +58,5 @@ QUESTION_TOKENS = 512  # enough for a model that thinks before it calls
 
 
 def calls_a_tool(reply: RawReply) -> bool:
-    """True where the answer to QUESTION calls the tool that was offered."""
+    """Tell whether the answer to QUESTION calls the tool that was offered."""
     return any(call.name == PONG.name for call in reply.calls)

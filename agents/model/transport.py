@@ -40,7 +40,7 @@ class Transport:
         self._clients: dict[str, ToolChat] = {}
 
     def send(self, request: ModelRequest, config: Mapping[str, Any]) -> RawReply:
-        """The answer to one request; Fault where there is none."""
+        """Get the answer to one request; Fault where there is none."""
         from agents.model.chat_client import sent
         from agents.model.chat_wire import turn
 
@@ -49,7 +49,7 @@ class Transport:
         return sent(self._client(request.model), turns, config, told, lambda: self._once(request))
 
     def wire(self, request: ModelRequest) -> Wire:
-        """The format in which a request is sent."""
+        """Choose the format in which a request is sent."""
         if request.forms.wire:
             return Responses()
         has_calls = any(m.role == "tool" or len(m.calls) > 0 for m in request.talk)
@@ -76,7 +76,7 @@ class Transport:
             return self._clients[model]
 
     def _raw(self, request: ModelRequest, answer: WireReply) -> RawReply:
-        """The answer as it is kept: cleaned, without the key, counted and priced."""
+        """Make the answer as it is kept: cleaned, without the key, counted and priced."""
         hide = self.endpoint.hide
         calls = [ToolCall(clean(c.id)[:200], hide(clean(c.name)), hide(clean(c.arguments))) for c in answer.calls]
         text, thinking = answer.text, answer.thinking
@@ -107,7 +107,7 @@ class Transport:
 
 
 def _read(wire: Wire, request: ModelRequest, answer: HttpAnswer) -> WireReply:
-    """The answer in a body with a status of success; Fault where it is none."""
+    """Read the answer in a body with a status of success; Fault where it is none."""
     text = answer.body.decode("utf-8", "replace").lstrip("\ufeff \r\n\t")
     try:
         if text.startswith(("data:", "event:", ":")):
@@ -127,7 +127,7 @@ def _read(wire: Wire, request: ModelRequest, answer: HttpAnswer) -> WireReply:
 
 
 def _failed(document: Any) -> Any:
-    """The error that a document with a status of success holds, as some routers answer; None for none."""
+    """Find the error that a document with a status of success holds, as some routers answer; None for none."""
     whole = mapping(document)
     told = whole.get("error")
     if told:  # also beside half of an answer
@@ -146,7 +146,7 @@ def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
 
 
 def _refusal(request: ModelRequest, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error, by its status and by what its words say of the request's size and parts."""
+    """Find the fault of an HTTP error, by its status and by what its words say of the request's size and parts."""
     told = said_in(body)
     prompt = size_of(request.talk) / 3.5
     about_size = status in SIZED and size_in(told.text, request.max_tokens, prompt, status not in (429, 500))

@@ -34,7 +34,7 @@ class CountedUsage:
 
 
 def usage_of(told: Any, sizes: RequestSizes, price: Price, tier: Any = "") -> CountedUsage:
-    """The usage as a server says it, in the words of chat completions or Responses, whatever else it may be."""
+    """Read the usage as a server says it, in the words of chat completions or Responses, whatever else it may be."""
     said = told if isinstance(told, Mapping) else {}
     prompt = _believed(_first(said, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)
     answer = _believed(_first(said, "completion_tokens", "output_tokens"), sizes.answer_bytes)
@@ -75,7 +75,7 @@ def _first(said: Mapping[str, Any], *names: str) -> Any:
 
 
 def _part(said: Mapping[str, Any], groups: tuple[str, ...], name: str) -> int:
-    """A count among the details of a usage; 0 where it is none."""
+    """Read a count among the details of a usage; 0 where it is none."""
     for group in groups:
         details = said.get(group)
         count = _whole(details.get(name)) if isinstance(details, Mapping) else None

@@ -73,7 +73,7 @@ def size_in(text: str, asked: int, prompt_tokens: float, has_status: bool = True
 
 
 def numbers_in(text: str) -> list[int]:
-    """The sizes in a text in their order, each once: `32,768`, `32_768`, `32k`."""
+    """Read the sizes in a text in their order, each once: `32,768`, `32_768`, `32k`."""
     found = []
     for digits, thousands in _NUMBER.findall(text):
         value = int(re.sub(r"\D", "", digits)) * (1024 if thousands else 1)
@@ -83,7 +83,7 @@ def numbers_in(text: str) -> list[int]:
 
 
 def _minute(text: str, numbers: Sequence[int]) -> Size | None:
-    """A request that no minute has room for; None for a minute that is used up, which passes."""
+    """Find the request that no minute has room for; None for a minute that is used up, which passes."""
     limit = _LIMIT.search(text)
     if limit is None or "used" in text.lower() or int(limit[1]) < SMALLEST:
         return None
@@ -134,7 +134,7 @@ _BESIDE = (  # a number right behind a comparison or such words is the window, o
 
 
 def _named(text: str, others: Sequence[int]) -> int | None:
-    """The number that the words call the window; None where they call none so, or several."""
+    """Find the number that the words call the window; None where they call none so, or several."""
     for pattern in _BESIDE:
         found = {int(re.sub(r"\D", "", n)) for n in pattern.findall(text)} & set(others)
         if len(found) == 1:

@@ -29,7 +29,7 @@ class ModelRequest:
     effort: str = ""
 
     def parts(self) -> frozenset[str]:
-        """The parts that this request has, of those with simpler forms."""
+        """List the parts that this request has, of those with simpler forms."""
         there = {
             "wire": True,
             "roles": any(m.role == "system" for m in self.talk) or len(self.talk) > 2,
@@ -69,14 +69,14 @@ class Wire(Protocol):
     path: str
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
-        """The document to post."""
+        """Build the document to post."""
 
     def read(self, document: Any) -> WireReply:
-        """The parts of an answer; NotAnAnswer where it is none."""
+        """Read the parts of an answer; NotAnAnswer where it is none."""
 
 
 def plain_roles(talk: Sequence[Message]) -> tuple[Message, ...]:
-    """The conversation without the role `system` and without two turns of one role in a row."""
+    """Return the conversation without the role `system` and without two turns of one role in a row."""
     told = list[Message]()
     for message in talk:
         turn = replace(message, role="user") if message.role == "system" else message
@@ -89,7 +89,7 @@ def plain_roles(talk: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def in_text(talk: Sequence[Message]) -> list[Message]:
-    """A conversation with tool calls as one of plain turns."""
+    """Write a conversation with tool calls as one of plain turns."""
     told = []
     for message in talk:
         if message.role == "tool":
@@ -102,7 +102,7 @@ def in_text(talk: Sequence[Message]) -> list[Message]:
 
 
 def text_of(content: Any) -> str:
-    """The text of a content field: a text, a list of parts, or nothing."""
+    """Read the text of a content field: a text, a list of parts, or nothing."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
@@ -117,11 +117,11 @@ def _text(part: Any) -> str:
 
 
 def call_of(call_id: Any, name: Any, arguments: Any, number: int) -> ToolCall:
-    """A call, whatever shape a server gave it."""
+    """Read a call, whatever shape a server gave it."""
     text = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
     return ToolCall(str(call_id or f"call_{number}"), str(name or ""), text)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """The value where it is an object, else an empty one."""
+    """Return the value where it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}

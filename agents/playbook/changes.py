@@ -38,7 +38,7 @@ class Changes:
         self._arch, self._taken = work.arch, taken(work.task)
 
     def offers(self, source: str) -> tuple[str, ...]:
-        """Handles `move:variant` of all that applies, one change each; none for a text that cannot be read."""
+        """List handles `move:variant` of all that applies, one change each; none for a text that cannot be read."""
         try:
             found = moves.offers(read(source), self._arch, self._taken)
         except SourceError:
@@ -59,14 +59,14 @@ class Changes:
         return promise(handle.split(":")[0], evaluation)
 
     def refusals(self, source: str) -> tuple[str, ...]:
-        """The changes that were not offered for each kernel of a text, with a reason each."""
+        """List the changes that were not offered for each kernel of a text, with a reason each."""
         try:
             return refusals(source, self.offers(source))
         except SourceError as error:
             return (f"no change applies: {error}",)
 
     def apply(self, source: str, handle: str) -> str:
-        """The changed text; the text itself where the change does not apply."""
+        """Apply a change and return the text; the text itself where the change does not apply."""
         try:
             return moves.apply(source, handle, self._arch, self._taken)
         except SourceError:

@@ -17,24 +17,27 @@ _CEILING = re.compile(r"ceil_div\((?P<items>.+),\s*(?P<size>[\w ]+)\)$")
 
 
 def fresh_name(file: KernelFile, name: str) -> str:
-    """A name for a tunable that nothing in the file has, beginning with this one; empty where several are in use."""
+    """Make a name for a tunable that nothing in the file has, beginning with this one.
+
+    It is empty where several are in use.
+    """
     return next((c for c in (name, f"{name}_B", f"{name}_C") if not words(file.source, c)), "")
 
 
 def are_free(file: KernelFile, taken: frozenset[str], *names: str) -> bool:
-    """True where tunables of these names can be made in a file of a task that has taken some."""
+    """Tell whether tunables of these names can be made in a file of a task that has taken some."""
     made = [fresh_name(file, name) for name in names]
     return all(made) and not taken & set(made)
 
 
 def restored(work: WorkItems, kind: str, made: Declared) -> str:
-    """A declaration as the kernel has it."""
+    """Write a declaration as the kernel has it."""
     value = f" = {work.text(made.value)}" if made.value else ""
     return f"{kind}{'*' if made.is_pointer else ''} {made.name}{value};"
 
 
 def text_of(work: WorkItems) -> str:
-    """The work of one work-item as it is written."""
+    """Write the work of one work-item."""
     return work.file.source[work.work[0].start : work.work[-1].end] if work.work else ""
 
 
@@ -57,7 +60,10 @@ def wave_of(arch: str) -> int:
 
 
 def items_of(work: WorkItems, axis: str) -> str:
-    """The work-items of the grid along an axis, in the plan's terms: those behind the guard's bound may be left out."""
+    """Count the work-items of the grid along an axis, in the plan's terms.
+
+    Those behind the guard's bound may be left out.
+    """
     grid, block = extent(work.launch, "grid", axis), extent(work.launch, "block", axis)
     index = work.index(axis)
     if work.strides and index:
@@ -72,7 +78,7 @@ def items_of(work: WorkItems, axis: str) -> str:
 
 
 def grid_of(work: WorkItems, axis: str, share: str) -> list[str]:
-    """The grid's extents when a block takes `share` work-items of the axis; one where `share` is empty."""
+    """Compute the grid's extents when a block takes `share` work-items of the axis; one where `share` is empty."""
     axes = AXES[: max(len(work.launch["grid"]), AXES.index(axis) + 1)]
     own = items_of(work, axis)
     return [
@@ -81,7 +87,7 @@ def grid_of(work: WorkItems, axis: str, share: str) -> list[str]:
 
 
 def passes(name: str, kind: str, start: str, end: str, body: str, stride: str, wide: str) -> list[str]:
-    """A loop that takes `wide` neighbouring passes at a time, and single ones where fewer are left."""
+    """Write a loop that takes `wide` neighbouring passes at a time, and single ones where fewer are left."""
     return [
         f"for ({kind} {name}_first = {start}; {name}_first < {end}; {name}_first += {stride}) {{",
         f"    if ((long){name}_first + {wide} <= (long){end}) {{",
@@ -107,7 +113,10 @@ def ahead(first: str, *lines: str) -> str:
 
 
 def with_restrict(source: str) -> str:
-    """The text with the promise that buffers do not overlap, where the plan keeps it: loads of several items join."""
+    """Return the text with the promise that buffers do not overlap, where the plan keeps it.
+
+    Loads of several items join.
+    """
     file = read(source)
     return add_restrict(file, "all") if restrict_variants(file, "", frozenset()) else source
 
@@ -124,7 +133,7 @@ def _sum(text: str, known: Mapping[str, Polynomial]) -> Polynomial | None:
 
 
 def _named(value: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
-    """A polynomial of parameters in the plan's names."""
+    """Write a polynomial of parameters in the plan's names."""
     total = Polynomial({})
     for factors, count in value.terms.items():
         product = Polynomial({(): count})
@@ -135,7 +144,7 @@ def _named(value: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
 
 
 def _is_whole(text: str) -> bool:
-    """True where the text closes every bracket that it opens, and has no comma outside of them."""
+    """Tell whether the text closes every bracket that it opens, and has no comma outside of them."""
     depth = 0
     for char in text:
         depth += (char == "(") - (char == ")")

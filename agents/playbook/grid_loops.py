@@ -52,12 +52,12 @@ def as_one_item(
 
 
 def in_plan(bound: str, given: Mapping[str, str]) -> str:
-    """A bound of parameters in the plan's names."""
+    """Write a bound of parameters in the plan's names."""
     return re.sub(r"\([A-Za-z_ ]+\)\s*(?=[\w(])", "", _WORD.sub(lambda m: given.get(m.group(), m.group()), bound))
 
 
 def hides_nothing(file: KernelFile, kernel: KernelText) -> bool:
-    """True where each macro that the kernel uses is an expression of its arguments and of the kernel's parameters."""
+    """Tell whether each macro that the kernel uses is an expression of its arguments and of the kernel's parameters."""
     allowed = {p.name for p in kernel.parameters if not p.is_pointer} | set(file.tunables) | TYPE_WORDS
     defined = {m[1]: m for m in _DEFINE.finditer(file.code)}
     for name, macro in defined.items():

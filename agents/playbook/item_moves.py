@@ -30,12 +30,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def item_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels with independent items, by name."""
+    """List the kernels with independent items, by name."""
     return tuple(work.kernel.name for work, _ in _every(file)) if are_free(file, taken, "ITEMS") else ()
 
 
 def several_items(file: KernelFile, variant: str) -> str:
-    """The loop over the items of a work-item, whole and guarded."""
+    """Write the loop over the items of a work-item, whole and guarded."""
     work, index = next((w, i) for w, i in _every(file) if w.kernel.name == variant)
     items, first = fresh_name(file, "ITEMS"), f"{index.name}_first"
     held, changed = work.depends(index.name), assigned(work.work)
@@ -62,7 +62,7 @@ def several_items(file: KernelFile, variant: str) -> str:
 
 
 def _items(work: WorkItems, index: Coordinate, items: str, own: frozenset[str], tests: tuple[str, ...]) -> list[str]:
-    """The loop over items; its tests let an item through."""
+    """Write the loop over items; its tests let an item through."""
     item, body = f"{index.name}_item", unindented(text_of(work))
     inner = [f"if ({' && '.join(tests)}) {{", *indented(body, 4), "}"] if tests else body
     kept = [restored(work, kind, made) for kind, made in work.lead if made.name in own - {index.name}]
@@ -85,7 +85,7 @@ def _every(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
 
 
 def _best(work: WorkItems) -> Coordinate | None:
-    """The index along which most accesses are to neighbouring elements; None where there is none."""
+    """Find the index along which most accesses are to neighbouring elements; None where there is none."""
     places = [n.parts[1] for s in work.work for n in s.nodes() if n.kind == "index"]
     counts = {i: sum(work.poly(p).along(i.name) == ONE for p in places) for i in work.indices if i.bound}
     found = max(counts, key=lambda i: (counts[i], i.axis == "x"), default=None)

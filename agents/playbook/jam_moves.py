@@ -47,12 +47,12 @@ class Jam:
         return tuple(i for i in self.work.indices if i.bound)
 
     def plain(self) -> list[str]:
-        """The declarations before the loop that are the same at every step."""
+        """List the declarations before the loop that are the same at every step."""
         made = [(s.type, d) for s in self.before for d in s.declared]
         return [restored(self.work, kind, each) for kind, each in made if each.name not in self.kept]
 
     def first_values(self) -> list[str]:
-        """The first values of an item's own variables."""
+        """List the first values of an item's own variables."""
         made = [d for _, d in self.work.lead] + [d for s in self.before for d in s.declared]
         found = [
             f"{_element(self, each.name)} = {_renamed(self, [each.value], each.value.start, each.value.end)};"
@@ -62,20 +62,20 @@ class Jam:
         return found + [_renamed(self, [s], s.start, s.end) for s in self.before if s.form == "expression"]
 
     def following(self) -> list[str]:
-        """The statements after the loop, for one item."""
+        """List the statements after the loop, for one item."""
         after = self.after
         return unindented(_renamed(self, after, after[0].start, after[-1].end)) if after else []
 
 
 def jam_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels with one loop for each item, by name."""
+    """List the kernels with one loop for each item, by name."""
     return tuple(
         j.work.kernel.name for j in jams(file) if are_free(file, taken, "STEPS", *(_count(i) for i in j.indices))
     )
 
 
 def register_tile(file: KernelFile, variant: str) -> str:
-    """The loop taken by whole tiles, and item by item where a tile is not full."""
+    """Write the loop taken by whole tiles, and item by item where a tile is not full."""
     jam = next(j for j in jams(file) if j.work.kernel.name == variant)
     work, counts = jam.work, {i.name: fresh_name(file, _count(i)) for i in jam.indices}
     held = frozenset(n for i in jam.indices for n in work.depends(i.name))
@@ -101,7 +101,10 @@ def register_tile(file: KernelFile, variant: str) -> str:
 
 
 def _tile(jam: Jam, counts: Mapping[str, str], own: list[str]) -> list[str]:
-    """The code for a full tile: arrays, their first values, the loop with all items inside, what follows for each."""
+    """Write the code for a full tile.
+
+    It has arrays, their first values, the loop with all items inside, what follows for each.
+    """
     work, dims = jam.work, "".join(f"[{counts[i.name]}]" for i in jam.indices)
     arrays = [f"{kind} {name}_each{dims};" for name, kind in jam.kept.items()]
     loop, code = jam.loop, work.file.code
@@ -136,14 +139,14 @@ def _element(jam: Jam, name: str) -> str:
 
 
 def _renamed(jam: Jam, parts: Sequence[Expression | BodyStatement], start: int, end: int) -> str:
-    """The text of some parts in which each item's own variables are elements of arrays."""
+    """Write the text of some parts in which each item's own variables are elements of arrays."""
     return substitute(jam.work.file.source[start:end], element_edits(jam, parts, start, end))
 
 
 def element_edits(
     jam: Jam, parts: Sequence[Expression | BodyStatement], start: int, end: int
 ) -> list[tuple[int, int, str]]:
-    """The edits that make elements of arrays of each item's own variables, from the start of the text."""
+    """List the edits that make elements of arrays of each item's own variables, from the start of the text."""
     nodes = [n for part in parts for n in (part.walk() if isinstance(part, Expression) else part.nodes())]
     spans = {(n.start, n.end, n.value) for n in nodes if n.kind == "name" and n.value in jam.kept}
     source = jam.work.file.source
@@ -171,7 +174,7 @@ def jams(file: KernelFile) -> Iterator[Jam]:
 
 
 def _has_common(jam: Jam) -> bool:
-    """True where items of a tile load the same elements, or elements side by side."""
+    """Tell whether items of a tile load the same elements, or elements side by side."""
     places = [jam.work.poly(n.parts[1]) for s in jam.loop.body for n in s.nodes() if n.kind == "index"]
     steps = [[place.along(i.name) for i in jam.indices] for place in places]
     return any(ONE in step or (len(step) > 1 and ZERO in step) for step in steps)
@@ -222,7 +225,7 @@ def _is_jammable(jam: Jam) -> bool:
 
 
 def _repeats(jam: Jam) -> bool:
-    """True where a declaration before the loop that is made again for each step may come out differently then."""
+    """Tell whether a declaration before the loop that is made again for each step may come out differently then."""
     for statement in jam.before:
         for made in statement.declared:
             if made.name in jam.kept or not made.value:

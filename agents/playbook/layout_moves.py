@@ -53,7 +53,10 @@ def xcd_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[st
 
 
 def xcd_order(file: KernelFile, variant: str) -> str:
-    """A permutation of the blocks: those that land on one chiplet become neighbours; the rest keep their place."""
+    """Permute the blocks: those that land on one chiplet become neighbours.
+
+    The rest keep their place.
+    """
     edits = []
     for kernel in file.kernels:
         uses = words(file.code, r"blockIdx\s*\.\s*x", *kernel.body)
@@ -120,7 +123,7 @@ def _axes(launch: Mapping[str, object], key: str) -> list[str]:
 
 
 def _only_inside(file: KernelFile, word: str, axes: str, required: bool = True) -> bool:
-    """True where every use of `word` is one of its axes within a launched kernel, and each such kernel uses it."""
+    """Tell whether every use of `word` is one of its axes within a launched kernel, and each such kernel uses it."""
     inside = [m for k in _launched(file) for m in words(file.code, rf"{word}\s*\.\s*[{axes}]", *k.body)]
     if required and not all(words(file.code, word, *k.body) for k in _launched(file)):
         return False

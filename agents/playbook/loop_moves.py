@@ -53,7 +53,7 @@ def unroll(file: KernelFile, variant: str) -> str:
 
 
 def store_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """`outputs` where every use of a written pointer is a plain store to an element of a built-in type."""
+    """List `outputs` where every use of a written pointer is a plain store to an element of a built-in type."""
     return ("outputs",) if any(_stores(file, k) for k in file.kernels) else ()
 
 
@@ -156,7 +156,7 @@ def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:
 
 
 def _is_cast(code: str, end: int) -> bool:
-    """True where the parenthesis that ends here is not the head of an if, for or while."""
+    """Tell whether the parenthesis that ends here is not the head of an if, for or while."""
     depth = 0
     for index in range(end - 1, -1, -1):
         depth += (code[index] == ")") - (code[index] == "(")

@@ -253,7 +253,7 @@ _HANDLE = re.compile(r"[a-z_]+:[\w.+]+")
 
 
 def offers(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """Handles `move:variant` of every change that applies, in a fixed order."""
+    """List handles `move:variant` of every change that applies, in a fixed order."""
     file = read(plain(file.source))
     found = [f"{m.name}:{v}" for m in MOVES for v in m.variants(file, arch, taken)]
     together = [h for h in SAFE_TOGETHER if h in found]
@@ -261,7 +261,7 @@ def offers(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...
 
 
 def apply(source: str, handle: str, arch: str, taken: frozenset[str]) -> str:
-    """The changed text; SourceError when the change does not apply to it."""
+    """Apply a change and return the text; SourceError when the change does not apply to it."""
     if not _HANDLE.fullmatch(handle):
         raise SourceError(f"{handle!r} is no change this author knows")
     name, variant = handle.split(":")

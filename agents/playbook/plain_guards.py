@@ -27,7 +27,7 @@ def spelled_out(file: KernelFile, kernel: KernelText) -> list[Edit]:
 
 
 def early_return(view: StatementView) -> list[Edit]:
-    """A guard around the rest of a kernel that declares numbers, as one that ends the others' work first."""
+    """Write a guard around the rest of a kernel that declares numbers as one that ends the others' work first."""
     it, code = view.it, view.file.code
     if it.form != "if" or it.other or not it.value or view.around is not view.body or it is not view.body[-1]:
         return []
@@ -82,7 +82,7 @@ def _plain(view: StatementView, node: Expression) -> str:
 
 
 def _are_whole(view: StatementView, node: Expression) -> bool:
-    """True where both sides of a comparison are sums and products of integers."""
+    """Tell whether both sides of a comparison are sums and products of integers."""
     kinds = {p.name: p.text for p in view.kernel.parameters if not p.is_pointer}
     kinds |= {d.name: s.type for part in view.body for s in part.walk() for d in s.declared if not d.is_pointer}
     plain = all(

@@ -26,12 +26,12 @@ def indexed(view: StatementView) -> list[Edit]:
 
 
 def _is_read(term: Expression, name: Expression) -> bool:
-    """True where a pointer's name in a term is the base of an access: what counts is then a number."""
+    """Tell whether a pointer's name in a term is the base of an access: what counts is then a number."""
     return any(n.kind == "index" and n.parts[0] is name for n in term.walk())
 
 
 def moving_pointer(view: StatementView) -> list[Edit]:
-    """A pointer that a counted loop moves by the same in each pass, as an index of the loop's counter."""
+    """Write a pointer that a counted loop moves by the same in each pass as an index of the loop's counter."""
     it = view.it
     counter = _counter(it)
     if not counter:
@@ -108,7 +108,7 @@ def _as_index(view: StatementView, pointer: str, name: str, start: Expression) -
 
 
 def _target(node: Expression) -> str:
-    """The pointer of `*p` and `*p++`."""
+    """Read the pointer of `*p` and `*p++`."""
     inner = node.parts[0]
     inner = inner.parts[0] if inner.kind == "postfix" else inner
     return inner.value if inner.kind == "name" else ""
@@ -140,7 +140,7 @@ def pointer_range(view: StatementView) -> list[Edit]:
 
 
 def _length(view: StatementView, end: Expression, base: str) -> str:
-    """The number of elements between a pointer and an end of the form `base + n`, or the name of such a one."""
+    """Write the number of elements between a pointer and an end of the form `base + n`, or the name of such a one."""
     if end.kind == "name":
         found = view.declared(end.value)
         if not found or not found[2].value or end.value in assigned(view.body):

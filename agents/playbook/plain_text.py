@@ -23,7 +23,7 @@ MOST_STEPS = 64  # rewritings of one file
 
 @lru_cache(maxsize=128)
 def plain(source: str) -> str:
-    """The text with every rule applied as often as it can be; a text that cannot be read stays as it is."""
+    """Return the text with every rule applied as often as it can be; a text that cannot be read stays as it is."""
     for _ in range(MOST_STEPS):
         try:
             file = read(source)
@@ -53,7 +53,7 @@ def _found(file: KernelFile, kernel: KernelText) -> Iterator[list[Edit]]:
 
 
 def _lists(statements: Sequence[BodyStatement]) -> Iterator[Sequence[BodyStatement]]:
-    """The list and every one within it."""
+    """Yield the list and every one within it."""
     yield statements
     for statement in statements:
         for part in (statement.body, statement.other):
@@ -98,7 +98,7 @@ def _counting_while(view: StatementView) -> list[Edit]:
 
 
 def _fresh_pointer(view: StatementView) -> list[Edit]:
-    """A pointer that a `while` moves and that others read before it: the loop gets a copy."""
+    """Give the loop a copy of a pointer that a `while` moves and that others read before it."""
     it = view.it
     if it.form != "while" or not it.value or it.value.kind != "binary":
         return []
@@ -115,7 +115,7 @@ def _fresh_pointer(view: StatementView) -> list[Edit]:
 
 
 def _movable(view: StatementView, name: str) -> tuple[Edit, str] | None:
-    """The edit that takes a declaration away and its text, where only this loop uses the name."""
+    """Find the edit that takes a declaration away and its text, where only this loop uses the name."""
     found = view.declared(name)
     if not found or not found[2].value or ("const" in found[1].type.split() and not found[2].is_pointer):
         return None
@@ -135,7 +135,7 @@ def _movable(view: StatementView, name: str) -> tuple[Edit, str] | None:
 
 
 def _one_by_one(view: StatementView) -> list[Edit]:
-    """`a = 1, b = 2;` as two statements, and what a `for` does beside its step at the end of its body."""
+    """Write `a = 1, b = 2;` as two statements, and what a `for` does beside its step at the end of its body."""
     it, code = view.it, view.file.code
     if it.form == "expression" and it.value and it.value.value == ",":
         return [(it.start, it.end, "{ " + " ".join(f"{view.text(p)};" for p in it.value.parts) + " }")]
@@ -154,7 +154,7 @@ def _one_by_one(view: StatementView) -> list[Edit]:
 
 
 def _whole_for(view: StatementView) -> list[Edit]:
-    """A `for` whose first value, step or counter's type stands elsewhere."""
+    """Make a whole `for` of one whose first value, step or counter's type stands elsewhere."""
     it, code = view.it, view.file.code
     if it.form != "for" or not it.value or it.value.kind != "binary":
         return []

@@ -42,7 +42,7 @@ def add_bounds(file: KernelFile, variant: str) -> str:
 
 
 def block_in_c(file: KernelFile, kernel: KernelText) -> str:
-    """The work-items of a block as a C expression; empty when launches differ or a size is known only later."""
+    """Write the work-items of a block as a C expression; empty when launches differ or a size is known only later."""
     blocks = {tuple(str(e) for e in x.get("block", [])) for x in file.launches(kernel.name)}
     if len(blocks) != 1 or "amdgpu_flat_work_group_size" in file.code[slice(*kernel.head)]:
         return ""
@@ -64,7 +64,7 @@ def add_restrict(file: KernelFile, variant: str) -> str:
 
 
 def block_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The fixed block sizes that nothing in the code depends on but through one name or `blockDim`."""
+    """List the fixed block sizes that nothing in the code depends on but through one name or `blockDim`."""
     return tuple(str(size) for size in SIZES if _block_plan(file, size, taken) is not None)
 
 
@@ -81,7 +81,7 @@ def expose_block(file: KernelFile, variant: str) -> str:
 def _block_plan(
     file: KernelFile, size: int, taken: frozenset[str]
 ) -> tuple[list[tuple[int, int, str]], Mapping[str, Any]] | None:
-    """The edits of the code and the new plan; None when the change is not certain to be safe."""
+    """Make the edits of the code and the new plan; None when the change is not certain to be safe."""
     launches = file.plan["launch"]
     if not launches or any([str(e) for e in x.get("block", [])] != [str(size)] for x in launches):
         return None
@@ -123,7 +123,7 @@ def _block_plan(
 
 
 def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
-    """The plan with the size's name in every launch and its values among the tunables."""
+    """Return the plan with the size's name in every launch and its values among the tunables."""
 
     def named(value: Any) -> Any:
         if isinstance(value, list):
@@ -143,12 +143,12 @@ def integer_constants(file: KernelFile) -> dict[str, int]:
 
 
 def on_plan(file: KernelFile, at: int) -> bool:
-    """True where an offset lies in the plan's comment."""
+    """Tell whether an offset lies in the plan's comment."""
     return file.plan_span[0] <= at < file.plan_span[1]
 
 
 def bounds_of(file: KernelFile, kernel: KernelText) -> tuple[int, int] | None:
-    """The span of the arguments of a kernel's launch bounds."""
+    """Compute the span of the arguments of a kernel's launch bounds."""
     before = max(file.code.rfind(c, 0, kernel.head[0]) for c in ";}") + 1
     found = _BOUNDS.search(file.code, before, kernel.head[1])
     if not found or on_directive(file.code, found.start()):

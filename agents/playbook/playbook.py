@@ -44,7 +44,7 @@ class Playbook:
         self._explores = explores
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
-        """The fastest as base; now and then the fastest of another strategy, or any other kernel."""
+        """Select the fastest as base; now and then the fastest of another strategy, or any other kernel."""
         ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
         rest = [m for m in ranked if not m.is_explored]
         if self._explores:
@@ -203,13 +203,13 @@ def _tag(handle: str, file: KernelFile) -> str:
 
 
 def _handle(idea: Idea) -> str:
-    """The change an idea stands for; from its title where only that was kept."""
+    """Name the change an idea stands for; from its title where only that was kept."""
     tag = _TAG.search(idea.title)
     return idea.move or (tag[1] if tag else "none:none")
 
 
 def _another_start(file: KernelFile, task: Task, number: int) -> Mapping[str, list[int]]:
-    """The tunables with another default that the constraints allow on every case; empty when there is none."""
+    """Find the tunables with another default that the constraints allow on every case; empty when there is none."""
     names = list(file.tunables)
     choices = list(itertools.islice(itertools.product(*(file.tunables[n] for n in names)), 4096))
     rest = choices[1:]

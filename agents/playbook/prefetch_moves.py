@@ -31,7 +31,7 @@ class Ahead:
 
 
 def prefetch_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels with such loops, by name."""
+    """List the kernels with such loops, by name."""
     return tuple(dict.fromkeys(each.kernel.name for each in _every(file)))
 
 
@@ -85,7 +85,7 @@ def _every(file: KernelFile) -> Iterator[Ahead]:
 
 
 def _read_only(file: KernelFile, kernel: KernelText, body: Sequence[BodyStatement]) -> dict[str, str]:
-    """The pointers into buffers that the kernel only reads, with the type of an element."""
+    """Find the pointers into buffers that the kernel only reads, with the type of an element."""
     for launch in file.launches(kernel.name):
         given = [a for a, p in zip(launch.get("args", []), kernel.parameters, strict=False) if p.is_pointer]
         if len(set(given)) != len(given):
@@ -140,5 +140,5 @@ def _ahead(file: KernelFile, kernel: KernelText, loop: BodyStatement, read_only:
 
 
 def _acts(node: Expression) -> bool:
-    """True for what reads memory, calls or changes something."""
+    """Tell whether an expression reads memory, calls or changes something."""
     return any(n.kind in ("index", "call", "assign", "postfix") or n.value in ("++", "--") for n in node.walk())

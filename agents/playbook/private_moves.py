@@ -43,7 +43,7 @@ class Counting:
 
 
 def private_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels that count into a buffer, by name."""
+    """List the kernels that count into a buffer, by name."""
     names = tuple(c.work.kernel.name for c in _every(file))
     return names if are_free(file, taken, "CHUNKS", "WIDE") else ()
 
@@ -154,7 +154,7 @@ def _counting(work: WorkItems, index: Coordinate, works: list[WorkItems]) -> Cou
 
 
 def _address(statement: BodyStatement) -> tuple[str, Expression, Expression] | None:
-    """The buffer, the address and the place of an atomic addition whose result nobody uses."""
+    """Find the buffer, the address and the place of an atomic addition whose result nobody uses."""
     node = statement.value
     if not node or node.value != "atomicAdd" or len(node.parts) != 2:
         return None
@@ -169,7 +169,7 @@ def _address(statement: BodyStatement) -> tuple[str, Expression, Expression] | N
 
 
 def _cleared(work: WorkItems, buffer: Parameter, works: list[WorkItems]) -> str:
-    """The plan's name of the number of elements that another, earlier launch sets to zero one by one."""
+    """Find the plan's name of the number of elements that another, earlier launch sets to zero one by one."""
     launches = list(work.file.plan["launch"])
     argument = dict(zip((p.name for p in work.kernel.parameters), work.launch["args"], strict=True))[buffer.name]
     for other in works:

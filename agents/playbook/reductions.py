@@ -25,7 +25,7 @@ class Reduction:
     place: str = ""  # the variable that holds where the best value was found
 
     def joined(self, other: str, place: str = "") -> str:
-        """A statement that takes in another work-item's value."""
+        """Write a statement that takes in another work-item's value."""
         if self.rule == "+":
             return f"{self.name} += {other};"
         if self.rule.isidentifier():
@@ -50,13 +50,13 @@ class Counted:
     reductions: tuple[Reduction, ...] = ()
 
     def body(self, work: WorkItems) -> str:
-        """The text of one pass."""
+        """Return the text of one pass."""
         inside = self.loop.body
         return work.file.source[inside[0].start : inside[-1].end] if inside else ""
 
 
 def counted(work: WorkItems, loop: BodyStatement) -> Counted | None:
-    """The loop's variable and bounds; None where it counts in another way."""
+    """Read the loop's variable and bounds; None where it counts in another way."""
     first, step, test = loop.first, loop.step, loop.value
     if not first or not step or not test or len(first.declared) != 1 or not loop.body:
         return None
@@ -78,7 +78,7 @@ def counted(work: WorkItems, loop: BodyStatement) -> Counted | None:
 
 
 def reductions(loop: Counted) -> tuple[Reduction, ...] | None:
-    """The reductions of a loop; None where a pass needs what an earlier one computed."""
+    """List the reductions of a loop; None where a pass needs what an earlier one computed."""
     inside = frozenset(name for s in loop.loop.body for name in s.makes())
     outer = assigned(loop.loop.body) - inside
     if assigned(loop.loop.body) & inside & {loop.name}:
@@ -121,7 +121,7 @@ def _updates(statement: BodyStatement, outer: frozenset[str], variable: str) -> 
 
 
 def _rule(value: Expression, name: str) -> str:
-    """The rule by which `name = value` takes something in; empty where it is none."""
+    """Return the rule by which `name = value` takes something in; empty where it is none."""
     times = sum(n.kind == "name" and n.value == name for n in value.walk())
     if times == 1 and any(n.kind == "name" and n.value == name for n in _terms(value)):
         return "+"
@@ -144,7 +144,7 @@ def _terms(node: Expression) -> Iterator[Expression]:
 
 
 def _chosen(value: Expression, name: str) -> str:
-    """`a > b ? a : b` and its like, where one of the two is the variable."""
+    """Read `a > b ? a : b` and its like, where one of the two is the variable."""
     test, then, other = value.parts
     if test.kind != "binary" or test.value not in ("<", ">", "<=", ">="):
         return ""
@@ -187,7 +187,7 @@ def _bare(node: Expression) -> Expression:
 
 
 def same(one: Expression, other: Expression) -> bool:
-    """True for two expressions that read the same."""
+    """Tell whether two expressions read the same."""
     return (one.kind, one.value, len(one.parts)) == (other.kind, other.value, len(other.parts)) and all(
         same(a, b) for a, b in zip(one.parts, other.parts, strict=True)
     )
@@ -198,7 +198,7 @@ def _touching(node: Expression) -> bool:
 
 
 def has_effects(nodes: Sequence[Expression], pointers: frozenset[str]) -> bool:
-    """True where an expression may write through a pointer: a call that gets one, an assignment inside another."""
+    """Tell whether an expression may write through a pointer: a call that gets one, an assignment inside another."""
     for node in nodes:
         for part in node.walk():
             given = part.parts if part.kind == "call" and part.value not in ("__ldg",) else ()
@@ -212,6 +212,6 @@ def has_effects(nodes: Sequence[Expression], pointers: frozenset[str]) -> bool:
 
 
 def _reads(node: Expression, pointers: frozenset[str]) -> bool:
-    """True where each pointer in it stands before a bracket."""
+    """Tell whether each pointer in it stands before a bracket."""
     bare = sum(n.kind == "name" and n.value in pointers for n in node.walk())
     return bare == sum(n.kind == "index" and n.parts[0].value in pointers for n in node.walk())

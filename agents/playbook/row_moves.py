@@ -17,7 +17,7 @@ WIDE = [4, 1, 2, 8]
 
 
 def row_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels whose rows can be shared, by name, with the lanes of a wave."""
+    """List the kernels whose rows can be shared, by name, with the lanes of a wave."""
     if not are_free(file, taken, "ROWS", "WIDE", "THREADS"):
         return ()
     return tuple(f"{r.work.kernel.name}.{wave_of(arch)}" for r in rows_of(file) if not _collides(file, r))
@@ -34,7 +34,7 @@ def block_rows(file: KernelFile, variant: str) -> str:
 
 
 def _collides(file: KernelFile, rows: Rows) -> bool:
-    """True where the file has a name that the change would make."""
+    """Tell whether the file has a name that the change would make."""
     made = {"lane_step", "lane_other", "wave_part"}
     for loop in rows.loops:
         made |= {f"{loop.name}_first", f"{loop.name}_item"}
@@ -67,7 +67,7 @@ def _shared(file: KernelFile, variant: str, is_block: bool) -> str:
 
 
 def _loop(rows: Rows, loop: Counted, wide: str, width: str, wave: int) -> str:
-    """The loop for the lanes, and what joins their results; `wave` is 0 where one wave has the row."""
+    """Write the loop for the lanes, and what joins their results; `wave` is 0 where one wave has the row."""
     before, after = list[str](), list[str]()
     for found in loop.reductions:
         kind = rows.type_of(found.name)

@@ -27,14 +27,14 @@ class Rows:
     stores: tuple[BodyStatement, ...]  # outside of loops
 
     def type_of(self, name: str) -> str:
-        """The type that a variable of the kernel is declared with."""
+        """Find the type that a variable of the kernel is declared with."""
         types = {made.name: kind for kind, made in self.work.lead}
         types |= {d.name: s.type for s in self.work.work for d in s.declared}
         return plain(types.get(name, ""))
 
 
 def plain(kind: str) -> str:
-    """A type without `const`."""
+    """Return a type without `const`."""
     return " ".join(w for w in kind.split() if w != "const")
 
 
@@ -78,7 +78,7 @@ def _changes(loops: Sequence[Counted]) -> frozenset[str]:
 
 
 def _outside(statement: BodyStatement, pointers: frozenset[str], stores: list[BodyStatement]) -> bool:
-    """True for a statement that every lane may execute, or the first one alone; the latter join `stores`."""
+    """Tell whether every lane may execute a statement, or the first one alone; the latter join `stores`."""
     node = statement.value
     if statement.form in ("if", "block"):
         values = [node] if node else []
@@ -100,7 +100,7 @@ def _outside(statement: BodyStatement, pointers: frozenset[str], stores: list[Bo
 
 
 def _is_closed(loop: BodyStatement, pointers: frozenset[str]) -> bool:
-    """True where a pass neither leaves the loop nor writes but by plain stores and assignments."""
+    """Tell whether a pass neither leaves the loop nor writes but by plain stores and assignments."""
     for part in loop.walk():
         values = [v for v in (part.value, part.step, *(d.value for d in part.declared)) if v]
         if part.form in ("return", "break") or has_effects(values, pointers):
@@ -117,7 +117,7 @@ def _is_closed(loop: BodyStatement, pointers: frozenset[str]) -> bool:
 
 
 def _is_apart(rows: Rows) -> bool:
-    """True where no lane reads or overwrites what another one stored."""
+    """Tell whether no lane reads or overwrites what another one stored."""
     work, roots, written = rows.work, rows.work.roots(), Places()
     targets = set[int]()
     for loop in rows.loops:
@@ -140,7 +140,7 @@ def _is_apart(rows: Rows) -> bool:
 
 
 def _reads_own(rows: Rows, roots: Mapping[str, str], written: Places, targets: set[int]) -> bool:
-    """True where what the loops store is read only by the pass of the same number, if at all."""
+    """Tell whether what the loops store is read only by the pass of the same number, if at all."""
     work, bases = rows.work, set[int]()
     for loop in rows.loops:
         for node in (n for s in loop.loop.body for n in s.nodes() if n.kind == "index"):
@@ -160,7 +160,7 @@ def _reads_own(rows: Rows, roots: Mapping[str, str], written: Places, targets: s
 
 
 def _place(work: WorkItems, loop: Counted, node: Expression) -> str:
-    """A canonical text of an index that is different in every pass; empty where that is not certain."""
+    """Write a canonical text of an index that is different in every pass; empty where that is not certain."""
     place = _polynomial(work, loop, node)
     step = place.along("@")
     inner = {loop.name} | {name for s in loop.loop.body for name in s.makes()}

@@ -36,14 +36,14 @@ class Split:
 
 
 def split_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels whose items are sums, by name."""
+    """List the kernels whose items are sums, by name."""
     if not are_free(file, taken, "SPLIT") or file.plan.get("workspace") or {"partial_0", "partial_1"} & taken:
         return ()
     return tuple(s.work.kernel.name for s in _every(file))
 
 
 def split_sum(file: KernelFile, variant: str) -> str:
-    """The kernel for a part of the loop each, and its copy that adds the parts and does the rest."""
+    """Write the kernel for a part of the loop each, and its copy that adds the parts and does the rest."""
     split = next(s for s in _every(file) if s.work.kernel.name == variant)
     work, kernel, count = split.work, split.work.kernel, fresh_name(file, "SPLIT")
     join = f"{kernel.name}_join"
@@ -70,7 +70,7 @@ def split_sum(file: KernelFile, variant: str) -> str:
 
 
 def _part(split: Split, count: str) -> str:
-    """The loop over one block's part, and what it comes to."""
+    """Write the loop over one block's part, and what it comes to."""
     loop = split.loop
     body, end = loop.body(split.work), f"(long)({loop.end})"
     lines = [
@@ -87,14 +87,14 @@ def _part(split: Split, count: str) -> str:
 
 
 def _sums(split: Split, count: str) -> str:
-    """The loop over the parts."""
+    """Write the loop over the parts."""
     lines = [f"for (int split_at = 0; split_at < {count}; ++split_at) {{"]
     lines += [f"    {n} += {w}[{_slot(split, 'split_at')}];" for w, n in zip(split.names, split.types, strict=True)]
     return "\n".join([lines[0], *indented([*lines[1:], "}"], 4)])
 
 
 def _slot(split: Split, part: str) -> str:
-    """The place of an item's part in a workspace."""
+    """Write the place of an item's part in a workspace."""
     text = f"(long){part}"
     for count, number, _ in _axes(split.work):
         text = f"({text} * (long)({count}) + {number})"
@@ -117,7 +117,7 @@ def _parameters(split: Split) -> list[tuple[int, int, str]]:
 
 
 def _span(file: KernelFile, kernel: KernelText) -> tuple[int, int]:
-    """The text of a function, `extern "C"` included."""
+    """Return the text of a function, `extern "C"` included."""
     found = _EXTERN.search(file.source, 0, kernel.head[0])
     return (found.start() if found else kernel.head[0]), kernel.body[1] + 1
 
@@ -130,7 +130,7 @@ def _every(file: KernelFile) -> Iterator[Split]:
 
 
 def _split(work: WorkItems) -> Split | None:
-    """The sum of a kernel; None where its items are none, or where a part could not be told from another's."""
+    """Return the sum of a kernel; None where its items are none, or where a part could not be told from another's."""
     loops = [s for s in work.work if s.form == "for"]
     code, kernel = work.file.code, work.kernel
     new = (*_NEW, f"{kernel.name}_join", "partial_0", "partial_1")
@@ -172,7 +172,7 @@ def _types(work: WorkItems, names: list[str]) -> dict[str, str] | None:
 
 
 def _is_calm(work: WorkItems, before: tuple[BodyStatement, ...]) -> bool:
-    """True where both kernels may do what stands before the loop."""
+    """Tell whether both kernels may do what stands before the loop."""
     values = [d.value for s in before for d in s.declared if d.value]
     sets = [s for s in before if s.form != "declare"]
     return not sets and not has_effects(values, work.pointers)

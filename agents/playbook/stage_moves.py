@@ -59,13 +59,13 @@ class Stage:
 
 
 def stage_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels over two axes with such a loop, by name."""
+    """List the kernels over two axes with such a loop, by name."""
     is_free = are_free(file, taken, "DEPTH", "ITEMS_X", "ITEMS_Y")
     return tuple(s.jam.work.kernel.name for s in _every(file)) if is_free else ()
 
 
 def loop_tile(file: KernelFile, variant: str) -> str:
-    """The tiles, the loop over stretches, and what follows for each item within the bounds."""
+    """Write the tiles, the loop over stretches, and what follows for each item within the bounds."""
     stage = next(s for s in _every(file) if s.jam.work.kernel.name == variant)
     jam, work, loop = stage.jam, stage.jam.work, stage.counted
     depth = fresh_name(file, "DEPTH")
@@ -102,7 +102,10 @@ def _in_c(extent: str) -> str:
 
 
 def _loading(stage: Stage, depth: str, sizes: dict[str, str], lanes: str) -> list[str]:
-    """The loads of all lanes of a block: those of whole tiles together, and one by one where a tile is not full."""
+    """Write the loads of all lanes of a block.
+
+    Those of whole tiles go together, and one by one where a tile is not full.
+    """
     ends = [f"(long)tile_at + {depth} <= (long){stage.counted.end}"]
     for index in dict.fromkeys(each.index for each in stage.loads):
         size = sizes[index.name]
@@ -214,7 +217,7 @@ def _shared(jam: Jam, loop: Counted) -> tuple[Shared, ...]:
 
 
 def _needed(made: Sequence[tuple[str, Declared]], names: frozenset[str]) -> list[tuple[str, Declared]]:
-    """The declarations behind some names, in their order."""
+    """List the declarations behind some names, in their order."""
     wanted, found = set(names), list[tuple[str, Declared]]()
     for kind, each in reversed(made):
         if each.name in wanted:

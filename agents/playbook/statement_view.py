@@ -29,22 +29,22 @@ class StatementView:
         return self.around[self.place]
 
     def text(self, part: Expression | BodyStatement) -> str:
-        """The source of a part."""
+        """Read the source of a part."""
         return self.file.source[part.start : part.end]
 
     def declared(self, name: str) -> tuple[int, BodyStatement, Declared] | None:
-        """The declaration of a name in this list, which must be alone in its statement and the only one of its name."""
+        """Find the declaration of a name in this list; it must be alone in its statement and its only one."""
         found = [(n, s, d) for n, s in enumerate(self.around[: self.place]) for d in s.declared if d.name == name]
         every = sum(d.name == name for s in self.body for part in s.walk() for d in part.declared)
         return found[0] if len(found) == 1 and every == 1 and len(found[0][1].declared) == 1 else None
 
     def uses(self, name: str, start: int, end: int) -> int:
-        """The times that a name stands in a span."""
+        """Count the times that a name stands in a span."""
         return len(words(self.file.code, name, start, end))
 
 
 def step_of(view: StatementView, last: BodyStatement, name: str) -> str:
-    """The text of a statement that moves the name on; empty where it does not."""
+    """Return the text of a statement that moves the name on; empty where it does not."""
     node = last.value
     if last.form != "expression" or not node or not node.parts or node.parts[0].value != name:
         return ""
@@ -67,12 +67,12 @@ def sum_step(view: StatementView, node: Expression, name: str) -> str:
 
 
 def terms_of(node: Expression) -> Iterator[Expression]:
-    """The parts of a sum."""
+    """Yield the parts of a sum."""
     return joined(node, "+")
 
 
 def moved_within(last: BodyStatement, name: str) -> Expression | None:
-    """The `name++` of an expression that is evaluated whole, where it is the name's only use there."""
+    """Return the `name++` of an expression that is evaluated whole, where it is the name's only use there."""
     node = last.value
     if last.form != "expression" or not node or sum(n.kind == "name" and n.value == name for n in node.walk()) != 1:
         return None

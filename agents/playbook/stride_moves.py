@@ -21,12 +21,12 @@ BLOCKS = [2432, 1216, 4864, 608]
 
 
 def stride_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels with an item a work-item along x, by name."""
+    """List the kernels with an item a work-item along x, by name."""
     return tuple(w.kernel.name for w, _ in _every(file)) if are_free(file, taken, "BLOCKS") else ()
 
 
 def grid_stride(file: KernelFile, variant: str) -> str:
-    """The loop over the items of a work-item, as far apart as the grid is wide."""
+    """Write the loop over the items of a work-item, as far apart as the grid is wide."""
     work, index = next((w, i) for w, i in _every(file) if w.kernel.name == variant)
     blocks, at, held = fresh_name(file, "BLOCKS"), f"{index.name}_at", work.depends(index.name) | assigned(work.work)
     shared = [restored(work, k, d) for k, d in work.lead if d.name not in held]

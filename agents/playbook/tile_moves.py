@@ -43,13 +43,13 @@ class Turned:
 
 
 def tile_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """The kernels that load across the direction of their stores, by name."""
+    """List the kernels that load across the direction of their stores, by name."""
     names = tuple(t.work.kernel.name for t in _every(file))
     return names if are_free(file, taken, "TILE", "LINES") else ()
 
 
 def tile_in_lds(file: KernelFile, variant: str) -> str:
-    """A tile of each such load in LDS, with a column more than it needs, so that its columns lie in different banks."""
+    """Keep a tile of each such load in LDS, with a column more than needed, so that columns lie in different banks."""
     turned = next(t for t in _every(file) if t.work.kernel.name == variant)
     work, tile, lines = turned.work, fresh_name(file, "TILE"), fresh_name(file, "LINES")
     held = work.depends(turned.along.name) | work.depends(turned.across.name)
@@ -125,7 +125,7 @@ def _turned(work: WorkItems) -> Turned | None:
 
 
 def certain(statements: tuple[BodyStatement, ...]) -> Iterator[Expression]:
-    """The parts of statements that every work-item within the bounds evaluates."""
+    """Yield the parts of statements that every work-item within the bounds evaluates."""
     for statement in statements:
         if statement.form == "block":
             yield from certain(statement.body)
@@ -148,7 +148,10 @@ def _plain(work: WorkItems, load: Expression) -> bool:
 
 
 def _needed(work: WorkItems, load: Expression, fixed: set[str]) -> tuple[str, ...] | None:
-    """The declarations of the work that a load's index is computed from; None where that is more than arithmetic."""
+    """List the declarations of the work that a load's index is computed from.
+
+    It is None where that is more than arithmetic.
+    """
     wanted, found = set(load.names()) - fixed, list[str]()
     changed = assigned(work.work)
     for statement in reversed(work.work):

@@ -51,15 +51,15 @@ class WorkItems:
     strides: bool = False  # a grid of any size takes all items in turn
 
     def text(self, part: Expression | BodyStatement) -> str:
-        """The source of a part, comments included."""
+        """Return the source of a part, comments included."""
         return self.file.source[part.start : part.end]
 
     def poly(self, node: Expression) -> Polynomial:
-        """An index expression in terms of the indices, parameters and whatever else the kernel does not compute."""
+        """Put an index expression in terms of the indices, parameters and whatever else the kernel does not compute."""
         return polynomial(node, self.file.code, self.known)
 
     def index(self, axis: str) -> Coordinate | None:
-        """The index along an axis."""
+        """Return the index along an axis."""
         return next((i for i in self.indices if i.axis == axis), None)
 
     @property
@@ -76,7 +76,7 @@ class WorkItems:
         return len(set(given)) == len(given)
 
     def roots(self) -> Mapping[str, str]:
-        """The parameter that each pointer points into; `?` where that is not plain."""
+        """Map each pointer to the parameter that it points into; `?` where that is not plain."""
         roots = {p.name: p.name for p in self.kernel.parameters if p.is_pointer}
         made = [d for _, d in self.lead] + [d for s in self.work for part in s.walk() for d in part.declared]
         for each in made:
@@ -87,7 +87,7 @@ class WorkItems:
         return roots
 
     def depends(self, name: str) -> frozenset[str]:
-        """The index and what the lead computes from it."""
+        """Name the index and what the lead computes from it."""
         found = {name}
         for _, made in self.lead:
             if made.value and made.value.names() & found:
@@ -95,12 +95,12 @@ class WorkItems:
         return frozenset(found)
 
     def extent(self, key: str, axis: str) -> str:
-        """The plan's extent of the block or the grid along an axis."""
+        """Find the plan's extent of the block or the grid along an axis."""
         return extent(self.launch, key, axis)
 
 
 def extent(launch: Mapping[str, Any], key: str, axis: str) -> str:
-    """The plan's extent of a launch's block or grid along an axis."""
+    """Find the plan's extent of a launch's block or grid along an axis."""
     value, place = launch.get(key), AXES.index(axis)
     return str(value[place]).strip() if isinstance(value, list) and len(value) > place else "1"
 
@@ -122,7 +122,7 @@ def form_of(file: KernelFile, kernel: KernelText) -> WorkItems | str:
 
 
 def assigned(statements: Sequence[BodyStatement]) -> frozenset[str]:
-    """The names that get another value after their declaration, elements of arrays and buffers left out."""
+    """List the names that get another value after their declaration, elements of arrays and buffers left out."""
     found = set()
     for statement in statements:
         for node in statement.nodes():
@@ -172,7 +172,7 @@ def _form(file: KernelFile, kernel: KernelText) -> WorkItems:
 
 
 def _shadows(kernel: KernelText, lead: Sequence[tuple[str, Declared]], work: Sequence[BodyStatement]) -> bool:
-    """True where a name stands for two things, one of them within the other's scope."""
+    """Tell whether a name stands for two things, one of them within the other's scope."""
     outer = {p.name for p in kernel.parameters} | {made.name for _, made in lead}
     top = {d.name for s in work for d in s.declared}
     inner = {name for s in work for part in s.walk() if part is not s for name in part.makes()}
@@ -218,7 +218,7 @@ def _plan_number(text: str, constants: Mapping[str, Polynomial]) -> Polynomial:
 
 
 def _only_in_indices(statements: Sequence[BodyStatement], indices: Sequence[Coordinate]) -> bool:
-    """True where nothing but the indices knows which work-item this is, along their axes."""
+    """Tell whether nothing but the indices knows which work-item this is, along their axes."""
     hidden = {f"{place}.{i.axis}" for i in indices for place in _PLACES}
     names, aliases = {i.name for i in indices}, set[str]()
     for statement in statements:
@@ -266,14 +266,14 @@ def _parted(
 
 
 def _touches(node: Expression) -> bool:
-    """True for what a guard may protect."""
+    """Tell whether an expression is what a guard may protect."""
     return node.kind in ("index", "call", "assign") or (node.kind == "unary" and node.value == "*")
 
 
 def _bounds(
     file: KernelFile, guard: Sequence[tuple[Expression, bool]], indices: set[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The upper bound of each index, and the other conditions as text."""
+    """Find the upper bound of each index, and the other conditions as text."""
     bounds, others = dict[str, str](), list[str]()
     for condition, sense in guard:
         for node in joined(condition, "&&" if sense else "||"):
@@ -287,7 +287,7 @@ def _bounds(
 
 
 def _below(node: Expression, sense: bool) -> tuple[str, Expression] | None:
-    """The name that a comparison bounds from above, and the bound."""
+    """Find the name that a comparison bounds from above, and the bound."""
     if node.kind != "binary":
         return None
     left, right = node.parts

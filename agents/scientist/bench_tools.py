@@ -101,7 +101,7 @@ class BenchTools:
         return Answered(found_text(self._bench.search(query)))
 
     def _submit(self, request: ToolRequest) -> Answered:
-        """The best right kernel ends the experiment; one that was not checked is checked first."""
+        """End the experiment with the best right kernel; one that was not checked is checked first."""
         asked, bench = request.read(SubmitArguments), self._bench
         told = ""
         if asked.source and (bench.tries_left or bench.best is None):
@@ -121,12 +121,12 @@ class BenchTools:
         return checked_text(made, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
 
     def _kernel(self, name: str) -> BenchKernel:
-        """The kernel of that name, the latest try, or the parent where nothing was tried yet."""
+        """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""
         return self._bench.named(name.strip() or self._latest or "parent")
 
 
 def with_changes(kernel: BenchKernel, changes: Sequence[Change]) -> str:
-    """The kernel's source with the changes made one after the other."""
+    """Return the kernel's source with the changes made one after the other."""
     source = kernel.source
     for change in changes[:MOST_CHANGES]:
         source = changed(source, change.old, change.new)

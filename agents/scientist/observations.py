@@ -31,7 +31,7 @@ DIFFERENT = 0.05  # relative, below which a counter is left out of a comparison
 def checked_text(
     made: Checked, parent: BenchKernel | None, task: Task, tries_left: int, classifies: bool = True
 ) -> str:
-    """A try: verdict, findings, evidence beside the parent's, the critic's remarks, what is left."""
+    """Describe a try: verdict, findings, evidence beside the parent's, the critic's remarks, what is left."""
     kernel = made.kernel
     accepted = kernel.evaluation.verdict.accepted
     return rendered(
@@ -66,7 +66,7 @@ def compared_text(left: BenchKernel, right: BenchKernel, task: Task, classifies:
 
 
 def loops_text(name: str, loops: Sequence[InnerLoop], source: str) -> str:
-    """The inner loops in machine code, each instruction with its source line."""
+    """Write the inner loops in machine code, each instruction with its source line."""
     lines = source.split("\n")
     shown = [
         {
@@ -102,7 +102,7 @@ def found_text(passages: Sequence[Quotation]) -> str:
 
 
 def bounded(tool: str, text: str) -> str:
-    """The text within the tool's bound, cut at the end of a line, without empty lines in a row."""
+    """Return the text within the tool's bound, cut at the end of a line, without empty lines in a row."""
     text = _EMPTY_LINES.sub("\n\n", text)
     most = MOST_CHARS.get(tool, 1_000)
     if len(text) <= most:
@@ -125,7 +125,7 @@ def _groups(loop: InnerLoop) -> list[tuple[str, int]]:
 
 
 def _differences(old: Evaluation, new: Evaluation) -> list[dict[str, str]]:
-    """The counters that differ, those that differ most first."""
+    """List the counters that differ, those that differ most first."""
     rows = []
     for name in sorted(set(old.counters) & set(new.counters)):
         before, after = old.counters[name], new.counters[name]

@@ -111,7 +111,7 @@ def follow(state: Talk, runtime: Runtime[Writer]) -> str:
 
 
 def build() -> StateGraph[Talk, Writer, Talk, Talk]:
-    """The agent, not compiled."""
+    """Build the agent, not compiled."""
     graph = StateGraph(Talk, context_schema=Writer)
     graph.add_node("think", think)
     graph.add_node("act", act)
@@ -143,7 +143,7 @@ def work_at(writer: Writer) -> Draft:
 
 
 def _echo(reply: RawReply) -> Message:
-    """The answer as its writer sees it again: bounded, its calls with arguments that every server can read."""
+    """Write the answer as its writer sees it again: bounded, its calls with arguments that every server can read."""
     text = reply.text
     if len(text) > MOST_ECHO_CHARS:
         text = f"{text[:MOST_ECHO_CHARS]}\n(cut here: {len(reply.text) - MOST_ECHO_CHARS} characters more)"
@@ -158,7 +158,7 @@ def _echo(reply: RawReply) -> Message:
 
 
 def _results(reply: RawReply, answered: Sequence[tuple[ToolRequest, Answered]], left: int) -> list[Message]:
-    """The results, one message a call; of requests in text all in one message."""
+    """List the results, one message a call; of requests in text all in one message."""
     note = (
         "This is your last turn: submit now, or the fastest right kernel is recorded without a report."
         if left == 1
@@ -183,5 +183,5 @@ def _results(reply: RawReply, answered: Sequence[tuple[ToolRequest, Answered]], 
 
 
 def _unanswered(reply: RawReply) -> list[Message]:
-    """A result for each call of an answer of which nothing was done: an interface with tools asks for one."""
+    """Make a result for each call of an answer of which nothing was done: an interface with tools asks for one."""
     return [Message("tool", "not done", call_id=call.id) for call in reply.calls]

@@ -44,7 +44,7 @@ class ExperimentAnswer(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _rests_on_none(cls, given: Any) -> Any:
-        """An answer that leaves the field out rests on no passage."""
+        """Let an answer that leaves the field out rest on no passage."""
         return {"cites": [], **given} if isinstance(given, dict) else given
 
 

@@ -110,7 +110,7 @@ class Scientist:
         reference: Specimen | None,
         literature: Sequence[Quotation],
     ) -> Draft:
-        """The whole file for one experiment, with the report of its changes."""
+        """Write the whole file for one experiment, with the report of its changes."""
         messages = conversation(
             "coder",
             **work_view(work),
@@ -191,7 +191,7 @@ class Scientist:
         evaluation: Evaluation | None,
         literature: Sequence[Quotation] = (),
     ) -> Draft:
-        """The corrected file; the prompt quotes the findings and the lines they name."""
+        """Write the corrected file; the prompt quotes the findings and the lines they name."""
         lines = tuple(f.line for f in evaluation.verdict.findings if f.line) if evaluation else ()
         messages = conversation(
             "repair",
@@ -209,7 +209,7 @@ class Scientist:
 
 
 def read_draft(text: str) -> Draft:
-    """The last closed block of code and the report; ReplyError when one is missing, for half an answer is none."""
+    """Read the last closed block of code and the report; ReplyError when one is missing, for half an answer is none."""
     source = read_block(text, LABELS)
     if not source.lstrip().startswith("/*+++"):
         raise ReplyError("the file must start with its launch plan, /*+++ ... +++*/, also when only the code changed")
@@ -235,7 +235,7 @@ def _selection(answer: SelectionAnswer, known: set[str]) -> Selection:
 
 
 def _selection_by_rule(population: Sequence[Member]) -> Selection:
-    """The fastest as base; as reference the fastest of another strategy, else the next fastest."""
+    """Select the fastest as base; as reference the fastest of another strategy, else the next fastest."""
     ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
     base = ranked[0]
     reference = next((m for m in ranked[1:] if m.strategy != base.strategy), ranked[1] if ranked[1:] else None)
@@ -255,7 +255,7 @@ def _queries(answer: QueriesAnswer) -> tuple[str, ...]:
 
 
 def _queries_by_rule(work: Assignment, base: Specimen) -> tuple[str, ...]:
-    """The bottleneck of the kernel, and the subject of the task."""
+    """Ask about the bottleneck of the kernel, and the subject of the task."""
     bounds = sorted({m.bound for m in base.evaluation.measurements if m.bound})
     return (f"{' '.join(bounds) or 'memory bandwidth'} bottleneck {work.arch} optimisation", work.task.title)
 

@@ -45,13 +45,13 @@ def _environment() -> jinja2.Environment:
 
 
 def conversation(name: str, **values: Any) -> tuple[Message, ...]:
-    """The system and the user message of one agent; jinja2.UndefinedError when a value is missing."""
+    """Fill in the system and the user message of one agent; jinja2.UndefinedError when a value is missing."""
     texts = [(role, rendered(f"{name}.{role}.md.j2", **values)) for role in ("system", "user")]
     return tuple(Message(role, text, spare=spare_in(text)) for role, text in texts)  # type: ignore[arg-type]
 
 
 def spare_in(text: str) -> tuple[Spare, ...]:
-    """The sections of a prompt that may be left out, least important first."""
+    """List the sections of a prompt that may be left out, least important first."""
     found = list(sections(text))
     return tuple(
         Spare(beginning.lower(), section)
@@ -88,7 +88,7 @@ def quoted(text: str) -> str:
 
 
 def numbered(text: str, first: int = 1, marks: tuple[int, ...] = ()) -> str:
-    """The text with line numbers, marked lines pointed at."""
+    """Write the text with line numbers, marked lines pointed at."""
     return "\n".join(f"{'>' if n in marks else ' '}{n:5d} | {line}" for n, line in enumerate(text.splitlines(), first))
 
 

@@ -92,7 +92,10 @@ NAMES = ", ".join(tool.name for tool in TOOLS)
 
 
 def described(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """The tools and their arguments in words, for a writer that asks in text; the fields of a form only once."""
+    """Describe the tools and their arguments in words, for a writer that asks in text.
+
+    The fields of a form are told only once.
+    """
     told, seen = [], set[str]()
     for tool in tools:
         schema = tool.schema()
@@ -132,7 +135,7 @@ class ToolRequest:
     fault: str = ""
 
     def read(self, form: type[Arguments]) -> Arguments:
-        """The arguments in their form; BadRequest where they do not fit."""
+        """Read the arguments in their form; BadRequest where they do not fit."""
         if self.fault:
             raise BadRequest(self.fault)
         try:
@@ -143,7 +146,7 @@ class ToolRequest:
 
 
 def requests_of(reply: RawReply) -> list[ToolRequest]:
-    """The requests of an answer in their order; a kernel without a request is one to check it."""
+    """Read the requests of an answer in their order; a kernel without a request is one to check it."""
     source = _source(reply.text)
     called = [_called(call.id, call.name, call.arguments) for call in reply.calls]
     found = called or _written(reply.text)
@@ -163,7 +166,7 @@ def _called(call_id: str, name: str, text: str) -> ToolRequest:
 
 
 def _whole(request: ToolRequest) -> ToolRequest:
-    """The request, refused where its texts hold half a character or a NUL: no file could hold the kernel."""
+    """Return the request, refused where its texts hold half a character or a NUL: no file could hold the kernel."""
     told = cleaned_value(dict(request.arguments))
     if told == request.arguments:
         return request
@@ -198,7 +201,7 @@ def _source(text: str) -> str:
 
 
 def _with_source(request: ToolRequest, source: str) -> ToolRequest:
-    """The request with the kernel that stands beside it, where it takes one and names none."""
+    """Return the request with the kernel that stands beside it, where it takes one and names none."""
     said = request.arguments
     if not source or request.fault or request.tool not in (CHECK.name, SUBMIT.name):
         return request

@@ -40,7 +40,7 @@ MIN_SHARE = 0.1  # of a kernel, below which a line's cost is left out
 
 
 def work_view(work: Assignment) -> dict[str, Any]:
-    """The task and the target, for every prompt."""
+    """Describe the task and the target, for every prompt."""
     return {
         "task": task_view(work.task),
         "target": {"name": work.target_name, "arch": work.arch, "brief": work.target_brief.strip()},
@@ -50,7 +50,7 @@ def work_view(work: Assignment) -> dict[str, Any]:
 
 
 def task_view(task: Task) -> dict[str, Any]:
-    """The task: computation, shapes and tolerance."""
+    """Describe the task: computation, shapes and tolerance."""
     return {
         "name": task.name,
         "title": task.title,
@@ -71,13 +71,13 @@ def task_view(task: Task) -> dict[str, Any]:
 
 
 def reference_text(task: Task) -> str:
-    """The Python text that defines the task, for a writer who has no kernel to build on."""
+    """Return the Python text that defines the task, for a writer who has no kernel to build on."""
     path = task.folder / "reference.py"
     return path.read_text(encoding="utf-8").rstrip() if path.is_file() else ""
 
 
 def specimen_view(specimen: Specimen) -> dict[str, Any]:
-    """A kernel with its evidence and one step of history."""
+    """Describe a kernel with its evidence and one step of history."""
     attempt, experiment, evaluation = specimen.attempt, specimen.experiment, specimen.evaluation
     return {
         "id": attempt.id,
@@ -100,12 +100,12 @@ def evidence_of(evaluation: Evaluation, source: str, parent_times_us: Mapping[st
 
 
 def times_of(evaluation: Evaluation) -> dict[str, float]:
-    """Times by case."""
+    """Return times by case."""
     return {m.case: m.time_us for m in evaluation.measurements}
 
 
 def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) -> dict[str, Any]:
-    """Times, bounds, registers and counters."""
+    """Describe times, bounds, registers and counters."""
     rows = []
     for m in evaluation.measurements:
         before = parent_times_us.get(m.case)
@@ -152,7 +152,7 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
 
 
 def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
-    """The lines that cause the cost, each with its text and its shares of the kernel's totals."""
+    """Describe the lines that cause the cost, each with its text and its shares of the kernel's totals."""
     lines, rows = source.split("\n"), []
     for hot in evaluation.hot_lines[:MOST_HOT_LINES]:
         costs = [
@@ -168,7 +168,9 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
 
 
 def failure_view(evaluation: Evaluation, task: Task, classifies: bool = True) -> dict[str, Any]:
-    """Findings of the compiler or the judge, with the definition of the verdict's code; held-out cases stay hidden.
+    """Describe findings of the compiler or the judge, with the definition of the verdict's code.
+
+    Held-out cases stay hidden.
 
     Without classes there is no code.
     """
@@ -205,7 +207,7 @@ def failure_view(evaluation: Evaluation, task: Task, classifies: bool = True) ->
 
 
 def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
-    """An experiment as its writer and its critic see it."""
+    """Describe an experiment as its writer and its critic see it."""
     return {
         "title": idea.title,
         "description": idea.description,
@@ -217,7 +219,7 @@ def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
 
 
 def population_view(population: Sequence[Member]) -> dict[str, Any]:
-    """The population as a table without code: ids, ancestry, times by case."""
+    """Describe the population as a table without code: ids, ancestry, times by case."""
     cases = list(dict.fromkeys(case for member in population for case in member.times_us))
     return {
         "cases": cases,
