@@ -47,6 +47,7 @@ from app.commands import (
 )
 from app.screen import emit, hush, is_unread, note
 from records.errors import MachineError, ScientistError
+from records.program_version import program_version
 from records.scratch_folder import leave
 from records.stopping import stoppable
 
@@ -143,7 +144,7 @@ def _run(arguments: Sequence[str]) -> int:
     """Run one command; BrokenPipeError where the output has no reader."""
     try:
         if list(arguments[:1]) == ["--version"]:
-            sys.stdout.write(f"{NAME} {_version()}\n")
+            sys.stdout.write(f"{NAME} {program_version()}\n")
             return 0
         return _invoke(arguments)
     except typer.TyperException as error:
@@ -197,12 +198,3 @@ def _keep(error: BaseException) -> Path:
     ) as file:
         file.write(text)
     return Path(file.name)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("gpu-kernel-scientist")
-    except PackageNotFoundError:
-        return "(not installed)"

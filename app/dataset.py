@@ -14,6 +14,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from app.trace_view import view_of
 from records.address import shown_address
 from records.errors import LedgerError, MachineError, UsageError
+from records.program_version import program_version
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -33,6 +34,7 @@ def examples_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, ru
     for attempt in attempts.values():
         name = f"{run.id}/{attempt.id}"
         about = {"run": run.id, "attempt": attempt.id, "target": run.target, "author": run.author, "seed": run.seed}
+        about["version"] = program_version()
         found.append(
             {
                 "id": str(uuid5(NAMESPACE_URL, f"kernel-scientist/{name}")),
@@ -81,6 +83,7 @@ def send(settings: Settings, run: Run, examples: list[dict[str, Any]], answer_ms
             dataset = client.read_dataset(dataset_name=name)
         else:
             about = {"run": run.id, "task": examples[0]["inputs"]["task"], "target": run.target, "author": run.author}
+            about["version"] = program_version()
             told = f"Attempts of a run on {about['task']} for {run.target}"
             dataset = client.create_dataset(name, description=told, metadata=about)
         known = {str(example.id) for example in client.list_examples(dataset_id=dataset.id)}

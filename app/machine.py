@@ -15,10 +15,11 @@ from typing import Literal
 from app.settings import Settings
 from records.address import shown_address
 from records.errors import NoRecords, ScientistError
+from records.program_version import PACKAGE, program_version
 from records.quantity import counted, given
 
 LOW_DISK_BYTES = 2 << 30
-PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb", "numpy")
+PACKAGES = ("langgraph", "langchain-openai", "chromadb", "numpy")
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ Check = Callable[[Settings], Capability | Iterator[Capability]]
 
 
 def hardware(settings: Settings) -> Iterator[Capability]:
-    """Examine the system, the compilers and the GPUs, cheapest first; a broken part is a line, never an exception."""
-    return _answers(settings, _system, _compiler, _vendor_compilers, _gpus)
+    """Examine program, system, compilers and GPUs, cheapest first; a broken part is a line, never an exception."""
+    return _answers(settings, _program, _system, _compiler, _vendor_compilers, _gpus)
 
 
 def installation(settings: Settings) -> Iterator[Capability]:
@@ -49,6 +50,7 @@ def describe(settings: Settings) -> dict[str, str]:
     """Versions and machine in a few words, for reports: no names of people or machines, no absolute paths."""
     compiler = _compiler(settings)
     found = {
+        PACKAGE: program_version(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor cores": str(given(os.cpu_count(), 0)),
@@ -76,6 +78,10 @@ def _answers(settings: Settings, *checks: Check) -> Iterator[Capability]:
     for check in checks:
         found = check(settings)
         yield from (found,) if isinstance(found, Capability) else found
+
+
+def _program(settings: Settings) -> Capability:
+    return Capability("program", "ok", f"GPU Kernel Scientist {program_version()}", needed=True)
 
 
 def _system(settings: Settings) -> Capability:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.screen import note
 from records.address import shown_address
 from records.errors import SettingsError
+from records.program_version import program_version
 
 if TYPE_CHECKING:
     from app.open_telemetry import Spans
@@ -63,14 +64,15 @@ class SpanExport:
         address = f"{settings.otlp_endpoint.rstrip('/')}/v1/traces" if settings.otlp_endpoint else None
         inner = OTLPSpanExporter(endpoint=address, headers=dict(settings.header_values()) or None, timeout=EXPORT_S)
         self._exporter = Exporter(inner, *([self._tell] if is_told_at_once else []))
-        self._provider = TracerProvider(resource=Resource.create({"service.name": NAME}), shutdown_on_exit=False)
+        service = Resource.create({"service.name": NAME, "service.version": program_version()})
+        self._provider = TracerProvider(resource=service, shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(self._exporter))  # type: ignore[arg-type, unused-ignore]
 
     def spans(self, run_id: str) -> Spans:
         """Make the spans of a run, to be told of its events."""
         from app.open_telemetry import Spans
 
-        return Spans(self._settings, run_id, self._provider.get_tracer(NAME))
+        return Spans(self._settings, run_id, self._provider.get_tracer(NAME, program_version()))
 
     def close(self) -> None:
         """Send what is left; a collector that is not there costs two seconds."""

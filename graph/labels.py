@@ -9,6 +9,7 @@ from langgraph.config import get_config
 from langsmith.run_trees import RunTree
 
 from graph.context import Context
+from records.program_version import program_version
 
 NAME = "kernel-scientist"
 
@@ -19,9 +20,9 @@ def tags_of(context: Context) -> list[str]:
 
 
 def metadata_of(context: Context) -> dict[str, str]:
-    """Name the run, and what it was asked for."""
+    """Name the run, what it was asked for, and the program that drives it now."""
     run, task = context.run, context.assignment.task.name
-    return {"run": run.id, "task": task, "target": run.target, "author": run.author}
+    return {"run": run.id, "task": task, "target": run.target, "author": run.author, "version": program_version()}
 
 
 def label_graph(node: RunTree, context: Context) -> None:

@@ -9,7 +9,7 @@
     KnowledgeStore(folder)   documents: `add(...)` reads files, `as_retriever()` is a LangChain retriever
 
 Settings are those of the command line, from the environment and `.env`; `settings=` takes others. Every fault is a
-`ScientistError` of one sentence. What is named here is stable, modules below are not.
+`ScientistError` of one sentence. `__version__` is the program's. What is named here is stable, modules below are not.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from kernel_scientist.own_packages import claim
 
 if TYPE_CHECKING:
+    __version__: str
+
     from app.session import Best
     from app.settings import Settings
     from documents.document import Citation
@@ -105,6 +107,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import on first use, so that one name does not cost the import of everything."""
+    if name == "__version__":
+        return importlib.import_module("records.program_version").program_version()
     if name == "Result":
         return importlib.import_module("kernel_scientist.search_result").SearchResult
     if name not in _HOMES:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from records.program_version import program_version
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -26,9 +28,10 @@ def spoken(text: str) -> str:
 
 
 def lines_of(known: Provenance) -> list[str]:
-    """Sentences of at most 110 characters."""
+    """Sentences of some 110 characters."""
+    exporter = f"GPU Kernel Scientist {program_version()}"
     rows = [
-        f"A kernel for the task {spoken(known.task)} on the {known.target}, exported by GPU Kernel Scientist.",
+        f"A kernel for the task {spoken(known.task)} on the {known.target}, exported by {exporter}.",
         f"Source {known.digest[:16]}" + (f", of the run {known.run}." if known.run else "."),
         f"Verified: {known.verified_on}."
         if known.verified_on

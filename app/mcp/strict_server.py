@@ -8,12 +8,24 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from pydantic import ValidationError
 
+from records.program_version import program_version
+
 MOST_TOLD = 3  # faults of one call
 MOST_NAME = 80  # characters
 
 
 class StrictServer(MCPServer[Any]):
     """A server whose tools take what they name; the SDK's own leaves out an argument that it does not know."""
+
+    def __init__(self, instructions: str) -> None:
+        """`instructions` tell the client what this program is for; it logs warnings alone, to standard error."""
+        super().__init__(
+            "kernel-scientist",
+            title="GPU Kernel Scientist",
+            version=program_version(),
+            instructions=instructions,
+            log_level="WARNING",
+        )
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """As the SDK's; ToolError of one sentence where the arguments cannot be."""

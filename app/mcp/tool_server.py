@@ -275,9 +275,7 @@ def serve(settings: Settings, folder: Path, budget_usd: float, most_at_once: int
     workspace = ClientFolder(folder)
     runs = RunCalls(settings, workspace, budget_usd, most_at_once)
     tools = AgentTools(settings, workspace, runs, secrets.randbelow(1 << 31))
-    server = StrictServer(
-        "kernel-scientist", title="GPU Kernel Scientist", instructions=INSTRUCTIONS, log_level="WARNING"
-    )
+    server = StrictServer(INSTRUCTIONS)
     for name in READING:
         server.add_tool(getattr(tools, name), annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     for name in ACTING:

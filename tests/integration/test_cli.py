@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import app, run_command
+from records.program_version import program_version
 from tests.support.compiler_cache import share_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -192,4 +193,4 @@ def test_every_command_has_help_and_json(capsys: pytest.CaptureFixture[str], com
 def test_the_module_and_the_console_script_are_the_same_program() -> None:
     command = [sys.executable, "-m", "app", "--version"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("kernel-scientist ")
+    assert done.stdout == f"kernel-scientist {program_version()}\n"

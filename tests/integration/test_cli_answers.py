@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from records.program_version import program_version
 from tasks.loader import task_names
 from tests.support.compiler_cache import share_toolchain
 
@@ -219,6 +220,7 @@ def test_doctor_says_what_there_is_with_a_remedy(
     answer = json.loads(capsys.readouterr().out)
     lines = {line["name"]: line for line in answer["lines"]}
     assert answer["ready"] is True
+    assert program_version() in lines["program"]["found"]
     assert "clang" in lines["compiler (gfx942, lab)"]["found"]
     assert [name for name, line in lines.items() if line["state"] == "missing" and not line["remedy"]] == []
     monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))

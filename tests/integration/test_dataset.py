@@ -24,6 +24,7 @@ from app.wiring import open_records
 from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from records.errors import MachineError
+from records.program_version import program_version
 from tests.integration.test_trace_content import KEYS, MARK, PLANTED, SHAPES
 from tests.support.collector import PROJECT_ID, collecting
 
@@ -96,7 +97,10 @@ def test_with_a_key_langsmith_has_it_once(
             assert (told["examples"], told["added"]) == (2, added) and PROJECT_ID in told["dataset"]
     [dataset] = collector.datasets
     assert dataset["name"] == f"kernel-scientist {run_id}"
-    assert dataset["extra"]["metadata"].items() >= {"run": run_id, "target": "mi300x"}.items()
+    assert (
+        dataset["extra"]["metadata"].items()
+        >= {"run": run_id, "target": "mi300x", "version": program_version()}.items()
+    )
     assert [e["metadata"]["attempt"] for e in collector.examples] == ["g000-e0-a0", "g001-e1-a0"]
     assert all(e["outputs"]["verdict"]["accepted"] and e["inputs"]["task"] for e in collector.examples)
     sent = json.dumps([collector.datasets, collector.examples])

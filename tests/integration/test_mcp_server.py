@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from records.program_version import program_version
 from tests.support.few import few
 
 if find_spec("mcp") is None:
@@ -227,7 +228,8 @@ def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
     ):
         server.stdin.write(json.dumps(message) + "\n")
         server.stdin.flush()
-    assert json.loads(server.stdout.readline())["id"] == 1
+    begun = json.loads(server.stdout.readline())
+    assert (begun["id"], begun["result"]["serverInfo"]["version"]) == (1, program_version())
     while not any("kernel_calls" in words for words in programs_of(server.pid)):
         assert server.poll() is None
         time.sleep(0.02)

@@ -18,6 +18,7 @@ import pytest
 
 from app.open_telemetry import OWN
 from app.span_export import has_packages
+from records.program_version import program_version
 from tests.integration.test_trace_content import KEYS, MARK, SHAPES, Traced, settings
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.few import few
@@ -60,15 +61,24 @@ def collector(answers: bool = True) -> Iterator[tuple[str, list[tuple[str, dict[
         thread.join()
 
 
-def spans_of(taken: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
+def resources_of(taken: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-    found = []
+    found: list[Any] = []
     for _, _, body in taken:
         request = ExportTraceServiceRequest()
         request.ParseFromString(body)
-        found += [s for resource in request.resource_spans for scope in resource.scope_spans for s in scope.spans]
+        found += request.resource_spans
     return found
+
+
+def spans_of(taken: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
+    return [span for each in resources_of(taken) for scope in each.scope_spans for span in scope.spans]
+
+
+def services_of(taken: list[tuple[str, dict[str, str], bytes]]) -> set[tuple[str, str]]:
+    told = [fields(each.resource) for each in resources_of(taken)]
+    return {(about["service.name"], about["service.version"]) for about in told}
 
 
 def fields(span: Any) -> dict[str, Any]:
@@ -102,6 +112,7 @@ def test_a_run_is_a_tree_of_spans_with_conventional_names_and_no_key(tmp_path: P
         drive(tmp_path, address, trace_sources=mode, otlp_headers=SecretStr("x-key=otlp-canary-77aa,other=1"))
     assert {path for path, _, _ in taken} == {"/v1/traces"}
     assert taken[0][1]["x-key"] == "otlp-canary-77aa" and taken[0][1]["other"] == "1"
+    assert services_of(taken) == {("kernel-scientist", program_version())}
     spans = spans_of(taken)
     by_name = {span.name: span for span in spans}
     [run] = [span for span in spans if not span.parent_span_id]

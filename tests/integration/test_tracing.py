@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from records.program_version import program_version
 from tests.support.collector import Collector, collecting, metadata
 from tests.support.endpoint import ScriptedEndpoint
 
@@ -64,6 +65,7 @@ def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Co
         metadata(root).items()
         >= {"run": "table-run", "task": "table", "target": "mi300x", "author": "scripted"}.items()
     )
+    assert metadata(root)["version"] == program_version()
     call = next(r for r in runs if r["name"] == "coder")
     assert {"coder", "run:table-run", "generation:1"} <= set(call["tags"])
     assert metadata(call)["candidate"]

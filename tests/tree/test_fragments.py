@@ -28,7 +28,6 @@ APART = {
     "app.imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
     "app.imports.in_place": FULL,
     "app.imports.source_kinds": "a table that grows with each form",
-    "app.mcp.strict_server": FULL,
     "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",

@@ -11,6 +11,7 @@ from app.exports.gpumode_submission import gpumode_submission
 from app.exports.kernelbench_model import kernelbench_model
 from app.exports.provenance import lines_of, spoken
 from app.exports.torch_module import torch_module
+from records.program_version import program_version
 from tests.support.exports import KNOWN, operator
 
 HOSTILE = 'A "title"""\\\n*/ raise SystemExit  #\x1b[31m.'
@@ -19,6 +20,7 @@ HOSTILE = 'A "title"""\\\n*/ raise SystemExit  #\x1b[31m.'
 def test_a_title_is_one_line_without_quotes_and_ends_of_comments() -> None:
     assert spoken(HOSTILE) == "A 'title'''/ * / raise SystemExit # [31m"
     assert spoken("Softmax of each row.") == "Softmax of each row"
+    assert f"GPU Kernel Scientist {program_version()}." in lines_of(KNOWN)[0]
     assert "a'b" in lines_of(replace(KNOWN, task='a"b'))[0]
 
 
