@@ -160,7 +160,7 @@ class LabEvaluator(SandboxBase):
         with self._alone():
             budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
             drawn = None if inputs is None else lambda case: inputs.of(case).buffers
-            forecast = predict(self._lab, built, self.target, evaluation.resources, budget, drawn)
+            forecast = predict(self._lab, built, self.target, evaluation.resources, budget, drawn, self._seed)
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(

@@ -51,3 +51,9 @@ def test_kernels_with_the_same_grid_are_compared_by_the_same_workgroups() -> Non
     kernels = [built(path, **tunables) for path, tunables in (*tiles, ("tasks/transpose/seed.hip", {}))]
     one, same, other = (counted_case(LAB, k, case, MI300X, k.compilation.resources).seed for k in kernels)
     assert one == same != other
+
+
+def test_nobody_without_the_secret_knows_which_workgroups_are_counted() -> None:
+    case, kernel = load_task("transpose").benchmarks[0], built("tasks/transpose/seed.hip")
+    seeds = {counted_case(LAB, kernel, case, MI300X, kernel.compilation.resources, secret=n).seed for n in range(8)}
+    assert len(seeds) == 8
