@@ -22,9 +22,9 @@ TIMED = ("estimate", "benchmark")
 class Remembered(ByPurpose):
     """Answers are kept by evaluation key and purpose; `timed` is the order in which kernels were first timed."""
 
-    def __init__(self, asked: Sandbox, path: Path | str = ":memory:") -> None:
+    def __init__(self, sandbox: Sandbox, path: Path | str = ":memory:") -> None:
         """`path` keeps the answers from one process to the next."""
-        self._asked = asked
+        self._asked = sandbox
         self._lock = threading.RLock()
         self._kept = sqlite3.connect(path, check_same_thread=False)
         self._kept.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
@@ -54,22 +54,22 @@ class Remembered(ByPurpose):
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         with self._lock:
-            made = self._known(purpose, prepared)
-            self.compiled.add(made.key)
+            evaluation = self._known(purpose, prepared)
+            self.compiled.add(evaluation.key)
             if purpose in TIMED:
-                self.timed.setdefault(self.kernel(prepared), made)
-            return made
+                self.timed.setdefault(self.kernel(prepared), evaluation)
+            return evaluation
 
     def _known(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         key = f"{purpose} {self.key(prepared)}"
         row = self._kept.execute("SELECT body FROM answers WHERE key = ?", (key,)).fetchone()
         if row is not None:
             return loads(Evaluation, row[0])
-        made = question(self._asked, purpose)(prepared)
-        made = replace(made, hot_lines=(), kernel_counters={}, explanation="", seconds=0.0)
-        self._kept.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, dumps(to_plain(made))))
+        evaluation = question(self._asked, purpose)(prepared)
+        evaluation = replace(evaluation, hot_lines=(), kernel_counters={}, explanation="", seconds=0.0)
+        self._kept.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, dumps(to_plain(evaluation))))
         self._kept.commit()
-        return made
+        return evaluation
 
     def kernel(self, prepared: Prepared) -> str:
         """One name for a text whatever value of a tunable it has first, with this choice."""

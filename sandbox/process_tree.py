@@ -19,13 +19,13 @@ def processes() -> frozenset[tuple[str, int]]:
 
 def children_of(parent: int) -> list[int]:
     """Numbers of the processes that this one has started, and that have not ended."""
-    found = []
+    numbers = []
     for name, _ in processes():
         with contextlib.suppress(OSError):
             state, above = _read_file(f"/proc/{name}/stat").rpartition(b")")[2].split()[:2]
             if int(above) == parent and state not in (b"Z", b"X"):
-                found.append(int(name))
-    return found
+                numbers.append(int(name))
+    return numbers
 
 
 @dataclass
@@ -55,7 +55,7 @@ class ProcessTree:
     def survivors(self, leader: int) -> list[int]:
         """Living processes of this tree apart from the leader."""
         token = f"{MARK}={self.mark}".encode()
-        found = []
+        numbers = []
         for name, _ in processes() - self.before:
             if int(name) == leader:
                 continue
@@ -64,8 +64,8 @@ class ProcessTree:
                 if state in (b"Z", b"X"):
                     continue
                 if int(session) == leader or token in _read_file(f"/proc/{name}/environ"):
-                    found.append(int(name))
-        return found
+                    numbers.append(int(name))
+        return numbers
 
 
 def _read_file(path: str) -> bytes:

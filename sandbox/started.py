@@ -47,13 +47,13 @@ class StartedProgram:
         self._tree = ProcessTree(secrets.token_hex(16), before)
         self._read, self._said, self._cpu_s = -1, b"", 0.0
         words, write = list(argv), -1
-        kept: tuple[int, ...] = ()
+        descriptors: tuple[int, ...] = ()
         if cage is not None:
-            seen = view or View()
+            cage_view = view or View()
             self._read, write = os.pipe()
             rows = limits.rows()
-            words = cage.command(words, seen, folder=cwd, parent=os.getpid(), report=write, limits=rows)
-            kept = (write, *seen.descriptors)
+            words = cage.command(words, cage_view, folder=cwd, parent=os.getpid(), report=write, limits=rows)
+            descriptors = (write, *cage_view.descriptors)
         try:
             self.child = subprocess.Popen(
                 words,
@@ -64,7 +64,7 @@ class StartedProgram:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
                 close_fds=True,
-                pass_fds=kept,
+                pass_fds=descriptors,
             )
         except OSError as error:
             self._close()
@@ -79,13 +79,15 @@ class StartedProgram:
         """Itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         """Leave nobody behind."""
         self.end()
         self._close()
 
     def begin(self) -> int | None:
-        """The number of the program, once it is in its cage; None without a cage. MachineError where it has failed."""
+        """Return the program's number, once it is in its cage; None without a cage. MachineError where it failed."""
         if self._cage is None:
             return None
         self._said = os.read(self._read, _REPORT_BYTES)  # at the latest when the program begins, which closes the pipe
@@ -177,12 +179,12 @@ class StartedProgram:
 
 
 def _failure(text: str, number: int | None) -> MachineError:
-    """The reason for which a program cannot be started; what others hold now, and give back, may be had later."""
+    """Say why a program cannot be started: HostStarved where others may give back what is missing."""
     return HostStarved(f"{text}; let this machine do less at a time") if number in _PASSING else MachineError(text)
 
 
 def _limit(pid: int, limits: ProcessLimits) -> None:
-    wanted: list[tuple[int, int | None, int]] = [
+    bounds: list[tuple[int, int | None, int]] = [
         (resource.RLIMIT_CPU, limits.cpu_s, 2),
         (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
         (resource.RLIMIT_CORE, 0, 0),
@@ -191,7 +193,7 @@ def _limit(pid: int, limits: ProcessLimits) -> None:
     ]
     # A program that has ended needs no limit: ESRCH once it is reaped, EPERM while it is a zombie.
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        for kind, value, slack in wanted:
+        for kind, value, slack in bounds:
             if value is not None:
                 hard = resource.prlimit(pid, kind)[1]
                 top = value + slack if hard == resource.RLIM_INFINITY else min(value + slack, hard)

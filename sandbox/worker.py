@@ -75,8 +75,8 @@ class Folder:
             finally:
                 ended.set()
         beating.join()
-        for each in work:
-            each.result()
+        for future in work:
+            future.result()
 
     def _take(self, slot: WorkerSlot, stop: threading.Event) -> None:
         while not stop.is_set():
@@ -167,20 +167,20 @@ def note(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; its exit code is 0, 2 for wrong usage, 3 for a machine at fault, 130 when interrupted."""
-    asked = _parser().parse_args(arguments)
+    """Run the command; its exit code is 0, 2 for wrong usage, 3 for a machine at fault, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
     try:
-        bench = _bench(asked)
+        bench = _bench(options)
         stop = threading.Event()
         with contextlib.closing(bench), stoppable():
-            if asked.spool is not None:
-                key = read_token(asked.spool_key_file, "spool key") if asked.spool_key_file else ""
-                folder = Folder(Spool(asked.spool, asked.lease_s, key), bench, asked.once)
-                note(f"{bench.worker}: {bench.place.text}; taking requests from {asked.spool}")
+            if options.spool is not None:
+                key = read_token(options.spool_key_file, "spool key") if options.spool_key_file else ""
+                folder = Folder(Spool(options.spool, options.lease_s, key), bench, options.once)
+                note(f"{bench.worker}: {bench.place.text}; taking requests from {options.spool}")
                 folder.run(stop)
                 note(f"{counted(folder.done, 'request')} done")
             else:
-                server = Server(parse_address(asked.serve), read_token(asked.token_file), bench, note)
+                server = Server(parse_address(options.serve), read_token(options.token_file), bench, note)
                 note(f"{bench.worker}: {bench.place.text}; listening on {server.address[0]}:{server.address[1]}")
                 server.run(stop)
     except ScientistError as error:
@@ -192,29 +192,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _bench(asked: argparse.Namespace) -> WorkerPool:
-    if (asked.spool is None) == (asked.serve is None):
+def _bench(options: argparse.Namespace) -> WorkerPool:
+    if (options.spool is None) == (options.serve is None):
         raise UsageError("give either --spool DIR or --serve HOST:PORT")
-    if asked.serve is not None and asked.token_file is None:
+    if options.serve is not None and options.token_file is None:
         raise UsageError("--serve needs --token-file FILE: without a token anyone could use this machine")
     try:
-        gpus = None if asked.gpus == "all" else tuple(int(text) for text in asked.gpus.split(","))
+        gpus = None if options.gpus == "all" else tuple(int(text) for text in options.gpus.split(","))
     except ValueError:
-        raise UsageError(f"--gpus is all or a list like 0,1, not {asked.gpus!r}") from None
-    if asked.on == "lab":
-        require(find_toolchain(asked.cache.expanduser().absolute() / "toolchain").cage.level, asked.isolation)
+        raise UsageError(f"--gpus is all or a list like 0,1, not {options.gpus!r}") from None
+    if options.on == "lab":
+        require(find_toolchain(options.cache.expanduser().absolute() / "toolchain").cage.level, options.isolation)
     else:
-        require(candidates(None)[0].level, asked.isolation)
+        require(candidates(None)[0].level, options.isolation)
     host = platform.node() or "worker"
     return make_bench(
         worker_id(host),
-        asked.on,
-        load_target(asked.target),
-        asked.cache.expanduser().absolute(),
+        options.on,
+        load_target(options.target),
+        options.cache.expanduser().absolute(),
         gpus,
-        asked.cores,
-        asked.allow_tasks,
-        asked.isolation,
+        options.cores,
+        options.allow_tasks,
+        options.isolation,
     )
 
 
