@@ -57,7 +57,7 @@ class Arrays:
             if " icmp ule " in text:  # `&a[n]`: an address, and an access through it is checked by itself
                 if element is None or not _is_referred_to(edits, element):
                     continue
-                edits.instead[edits.body.places[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
+                edits.instead[edits.body.defining_lines[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
             first = index_in(edits.body.lines[element]) if element else None
             if first:
                 self._outside(edits, number, replace(first, width="64", value=match[2]), _is_returned(edits, element))
@@ -111,7 +111,7 @@ def _element_after(body: Body, number: int) -> int | None:
     start = body.labels[jump[1]] + 1
     for index, line in enumerate(body.lines[start : start + _REACH], start):
         if subscript := index_in(line):
-            return index if subscript.base[0] == "@" or body.places.get(subscript.base, 0) < number else None
+            return index if subscript.base[0] == "@" or body.defining_lines.get(subscript.base, 0) < number else None
         if "call " in line or "load " in line or "store " in line:
             return None
     return None
