@@ -33,32 +33,32 @@ def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place
     plain = Result(request.hash, HARNESS, worker, place)
     prepared = judge.prepare(request.source, with_edges(task, _edges(request, task)), request.tunables)
     if request.incumbent is None:
-        made = replace(plain, **_Bundle(request, judge, task).walked(prepared))
+        result = replace(plain, **_Bundle(request, judge, task).walked(prepared))
     else:
-        made = replace(plain, comparison=_compared(request, judge, prepared, task, request.incumbent))
-    return replace(made, seconds=time.monotonic() - started)
+        result = replace(plain, comparison=_compared(request, judge, prepared, task, request.incumbent))
+    return replace(result, seconds=time.monotonic() - started)
 
 
 def _edges(request: Request, task: Task) -> tuple[Mapping[str, int], ...]:
-    """The shapes that the asker wants verified beside the task's own; UsageError for what is no shape of the task."""
+    """Read the shapes to verify beside the task's own; UsageError for what is no shape of the task."""
     return tuple(shape_of(task, ",".join(f"{name}={value}" for name, value in dims.items())) for dims in request.edges)
 
 
 def _compared(request: Request, judge: LocalSandbox, challenger: Prepared, task: Task, rival: Contender) -> Comparison:
-    """A comparison under the asker's keys."""
+    """Compare under the asker's keys."""
     incumbent = judge.prepare(rival.source, task, rival.tunables)
     new, old = request.key(challenger), request.key(incumbent)
-    made = judge.compare(challenger, incumbent)
-    return replace(made, key=comparison_key(new, old), challenger=new, incumbent=old)
+    comparison = judge.compare(challenger, incumbent)
+    return replace(comparison, key=comparison_key(new, old), challenger=new, incumbent=old)
 
 
 def refuse(request_hash: str, why: str, worker: str, place: Place) -> Result:
-    """The answer that there is none, with the reason in one sentence."""
+    """Answer that there is no answer, with the reason in one sentence."""
     return Result(request_hash, HARNESS, worker, place, refusal=why)
 
 
 def task_of(request: Request, cache: Path, host: TaskHost | None) -> Task:
-    """This machine's copy of the task, or the one that came along, which only a host runs; UsageError for another."""
+    """Find this machine's copy of the task, or the one sent along, which only a host runs; UsageError for another."""
     if request.harness != HARNESS:
         raise UsageError(
             f"the request is of harness {request.harness} and this worker of {HARNESS}; "
@@ -85,7 +85,7 @@ def _known(name: str) -> str:
 
 
 def _unpacked(request: Request, cache: Path) -> Path:
-    """The task that came along as a folder, named by its content."""
+    """Write the task that came along into a folder, named by its content."""
     if set(request.files) != set(FILES):
         raise TaskError(
             f"the task {request.task} brings {', '.join(sorted(request.files))[:80]} along; "
@@ -112,7 +112,7 @@ class _Bundle:
         self._made: dict[tuple[str, str], BundleEntry] = {}
 
     def walked(self, prepared: Prepared) -> dict[str, Any]:
-        """The whole walk, as fields of a result."""
+        """Walk all stages; return them as fields of a result."""
         request = self._request
         comparison: Comparison | None = None
         stages = walk.judge(self._ask, prepared, tuple(_purpose(p, request) for p in request.purposes))
@@ -127,16 +127,16 @@ class _Bundle:
     def _ask(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         key = self._request.key(prepared)
         if (purpose, key) not in self._made:
-            made = replace(walk.question(self._judge, purpose)(prepared), key=key)
-            self._made[purpose, key] = BundleEntry(purpose, made)
+            evaluation = replace(walk.question(self._judge, purpose)(prepared), key=key)
+            self._made[purpose, key] = BundleEntry(purpose, evaluation)
         return self._made[purpose, key].evaluation
 
 
-def _purpose(asked: str, request: Request) -> Purpose:
+def _purpose(name: str, request: Request) -> Purpose:
     for purpose in walk.PURPOSES:
-        if purpose == asked:
+        if purpose == name:
             return purpose
     raise SpoolError(
-        f"the request {request.hash[:12]} asks for {asked[:40]!r}, which there is not; "
+        f"the request {request.hash[:12]} asks for {name[:40]!r}, which there is not; "
         "use one version of the program on both sides"
     )

@@ -30,13 +30,13 @@ class Post(Protocol):
     id: str  # part of every key
 
     def place(self, target: str) -> Place | None:
-        """The place that results for a target come from, as far as it is known."""
+        """Return the place that results for a target come from, as far as it is known."""
 
     def ask(self, request: Request) -> Result:
-        """The answer; Pending where it is not there yet."""
+        """Return the answer; Pending where it is not there yet."""
 
     def has_result(self, request: Request) -> bool:
-        """True where an answer is there already."""
+        """Tell whether an answer is there already."""
 
 
 class Remote(ByPurpose):
@@ -67,7 +67,7 @@ class Remote(ByPurpose):
         return place.version if place else ""
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as every other method takes it; a source is read once."""
+        """Read a candidate, in the form that every other method takes; a source is read once."""
         return self._preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
@@ -134,8 +134,8 @@ class Remote(ByPurpose):
         try:
             result = self._post.ask(request)
         except Pending as pending:
-            told = (*self._refused.pop(request.hash, ()), *pending.refused)
-            raise Pending(str(pending), pending.awaited, pending.place, told) from None
+            refusals = (*self._refused.pop(request.hash, ()), *pending.refused)
+            raise Pending(str(pending), pending.awaited, pending.place, refusals) from None
         with self._lock:
             self._loaded.add(request.hash)
             if result.comparison is not None:
@@ -145,7 +145,7 @@ class Remote(ByPurpose):
 
 
 def own_files(task: Task) -> dict[str, str]:
-    """The files that travel with a task that is none of the shipped ones."""
+    """Read the files that travel with a task that is none of the shipped ones."""
     if task.folder.parent == FOLDER or not (task.folder / FILES[0]).is_file():
         return {}
     if task.golden is not None:

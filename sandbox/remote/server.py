@@ -137,7 +137,7 @@ class ServedPost:
         self.id = hashlib.sha256(dumps(self._place).encode()).hexdigest()[:32]
 
     def place(self, target: str) -> Place | None:
-        """The worker's place, if it is for this target."""
+        """Return the worker's place, if it is for this target."""
         return self._place if self._place is not None and self._place.target == target else None
 
     def has_result(self, request: Request) -> bool:
@@ -179,7 +179,7 @@ class ServedPost:
             channel.close()
 
     def _greeted(self, tries_left: int) -> SignedChannel:
-        """A connection on which both ends have proved the token."""
+        """Connect; both ends have then proved the token."""
         try:
             connection = socket.create_connection(self._address, timeout=CONNECT_S)
         except OSError as error:
