@@ -35,7 +35,7 @@ def merged(compilations: Sequence[Compilation]) -> tuple[Compilation, tuple[Mapp
     kernels, resources, names = list[ListedKernel](), [], list[Mapping[str, str]]()
     for number, compilation in enumerate(compilations):
         code = _without_debug(_METADATA.sub("", compilation.listing))
-        defined = {name for found in _DEFINED.findall(code) for name in found if name and not name.startswith(".L")}
+        defined = {name for groups in _DEFINED.findall(code) for name in groups if name and not name.startswith(".L")}
         renamed = {name: f"{name}.p{number}" for name in defined & used_names}
         used_names |= defined
         parts.append(_renamed(code, number, renamed))
