@@ -38,9 +38,9 @@ class DeviceMemory:
 
     def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
         """Copy to the host, behind all earlier work."""
-        found = np.empty(tuple(shape), dtype)
-        self.read_into(found, offset)
-        return found
+        values = np.empty(tuple(shape), dtype)
+        self.read_into(values, offset)
+        return values
 
     def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
         """Copy to a contiguous array of the host, behind all earlier work."""
