@@ -29,12 +29,12 @@ class ChildFault(Exception):
 
     @classmethod
     def closed(cls, runs_candidate: bool, blamed: tuple[FindingKind, str] | None) -> Self:
-        """The process ended; `blamed` is what its driver said of the candidate."""
+        """Say that the process ended; `blamed` is what its driver said of the candidate."""
         kind, sentence = blamed or (None, "the process on the GPU ended without an answer")
         return cls(sentence, kind, lost=not runs_candidate, ended=runs_candidate)
 
     @classmethod
     def malformed(cls, has_run: bool) -> Self:
-        """A reply that cannot be one: the device's fault only where no candidate has run in the process."""
+        """Say that a reply cannot be one: the device's fault only where no candidate has run in the process."""
         sentence = "the process on the GPU sent a reply that does not fit the request"
         return cls(sentence, None, lost=not has_run, ended=has_run)

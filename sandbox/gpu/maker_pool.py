@@ -43,7 +43,7 @@ def usual_makers() -> int:
 
 
 def can_be_shared(task: Task) -> bool:
-    """True for a task whose functions run in this process, from its folder: another process has the same."""
+    """Tell whether a task's functions run in this process, from its folder: another process has the same."""
     code = getattr(task.reference, "__code__", None)
     return code is not None and code.co_filename == str(task.folder / "reference.py")
 
@@ -68,7 +68,7 @@ class MakerProcess:
         return channel.receive((SweepReply,), BEGIN_S)[0].is_known
 
     def make(self, number: int, count: int) -> Batch | None:
-        """A batch; None when there are no more. One of `LOST`."""
+        """Make a batch there; None when there are no more. One of `LOST`."""
         channel = self._started()
         channel.send(MakeRequest(number, count))
         reply, files = channel.receive((MadeReply,), MAKE_S)
@@ -129,14 +129,14 @@ class SharedSweep:
     def close(self) -> None:
         """Nothing more is made; what is under way is dropped."""
         self._ended.set()
-        for made in self._made:
+        for batches in self._made:
             with contextlib.suppress(queue.Empty):
                 while True:
-                    if batch := made.get_nowait():
+                    if batch := batches.get_nowait():
                         batch.close()
 
     def _serve(
-        self, maker: MakerProcess, request: SweepRequest, numbers: range, count: int, made: queue.Queue[Batch | None]
+        self, maker: MakerProcess, request: SweepRequest, numbers: range, count: int, batches: queue.Queue[Batch | None]
     ) -> None:
         with maker.in_use:
             try:
@@ -144,17 +144,17 @@ class SharedSweep:
                 if not self._ended.is_set() and maker.begin(request):
                     for number in numbers:
                         batch = None if self._ended.is_set() else maker.make(number, count)
-                        if batch is None or not self._put(made, batch):
+                        if batch is None or not self._put(batches, batch):
                             break
             except LOST:
                 maker.close()
-        self._put(made, None)
+        self._put(batches, None)
 
-    def _put(self, made: queue.Queue[Batch | None], batch: Batch | None) -> bool:
+    def _put(self, batches: queue.Queue[Batch | None], batch: Batch | None) -> bool:
         """Hand a batch over; False, and the batch is closed, when the sweep has ended."""
         while not self._ended.is_set():
             with contextlib.suppress(queue.Full):
-                made.put(batch, timeout=LOOK_S)
+                batches.put(batch, timeout=LOOK_S)
                 return True
         if batch is not None:
             batch.close()
@@ -179,7 +179,7 @@ class MakerPool:
                     maker.in_use.release()
 
     def begin(self, task: Task, request: SweepRequest, count: int) -> SharedSweep | None:
-        """The sweep under way; None where no other process can make it."""
+        """Begin a sweep; None where no other process can make it."""
         return SharedSweep(self._makers, request, count) if self._makers and can_be_shared(task) else None
 
     def close(self) -> None:
