@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -138,27 +137,15 @@ def groups_in(text: str) -> dict[str, list[str]]:
 
 
 def page(by: Mapping[str, list[str]]) -> str:
-    """A table by class and one by test; the instructions that no test of values or shared function executes by name."""
-    parts = [_counts(by), "\n| test | compared with | instructions |\n|---|---|--:|\n"]
+    """A table by test; the instructions that no test of values or shared function executes by name."""
+    parts = ["\n| test | compared with | instructions |\n|---|---|--:|\n"]
     parts += [f"| `{test}` | {oracle} | {len(by[test])} |\n" for test, oracle in ORACLES.items()]
     parts += [f"| {group} | {said} | {len(by[group])} |\n" for group, said in OTHERS.items()]
+    parts.append(f"| all | | {sum(map(len, by.values()))} |\n")
     for group in (KERNELS, CONSISTENT, NONE):
         if by[group]:
             parts.append(f"\n{group.capitalize()}: {', '.join(f'`{name}`' for name in by[group])}.\n")
     return "".join(parts) + "\n"
-
-
-def _counts(by: Mapping[str, list[str]]) -> str:
-    table = instruction_table()
-    lines = ["\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"]
-    lines.append("|---|--:|--:|--:|--:|--:|--:|")
-    where = {name: module for module, names in by.items() for name in names}
-    for group in (*sorted({row.group for row in table.values()}), "all"):
-        names = [name for name, row in table.items() if group in (row.group, "all")]
-        found = Counter("values" if where[name] in ORACLES else where[name] for name in names)
-        cells = [len(names), found["values"], found[SHARED], found[KERNELS], found[CONSISTENT], found[NONE]]
-        lines.append(f"| `{group}` | " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines).replace("`all`", "all") + "\n"
 
 
 def main() -> None:
