@@ -85,7 +85,7 @@ class FragileBench(WorkerPool):
         diary: Diary = slot.judges[0]  # type: ignore[assignment]
         diary.point("before answer")
         diary.log(f"asked {request.hash}")
-        return super().answer(replace(slot, made={}), request)
+        return super().answer(replace(slot, judges={}), request)
 
 
 class ComparingLedger(FragileLedger):
