@@ -69,7 +69,7 @@ def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluati
         if not evaluation.verdict.accepted:
             return replace(
                 plain,
-                verdict=_named(evaluation.verdict, arm),
+                verdict=_with_arm(evaluation.verdict, arm),
                 isolation=evaluation.isolation,
                 seconds=evaluation.seconds,
             )
@@ -132,7 +132,7 @@ def row_of(comparison: Comparison, case: str) -> CaseComparison | None:
     return next((row for row in comparison.cases if row.case == case), None)
 
 
-def _named(verdict: Verdict, arm: Arm) -> Verdict:
+def _with_arm(verdict: Verdict, arm: Arm) -> Verdict:
     """Give an arm's refusal the lines of the whole file and the arm's name."""
     prefix = f"variant {arm.label!r}, part {arm.variant.part}: "
     moved = shifted(verdict, arm.lines_before)

@@ -53,10 +53,10 @@ def kernels_in_table(path: Path) -> list[MeasuredKernel]:
         if row["case"] in times:
             raise UsageError(f"{row_name} measures {row['case']} again; give one time for each kernel and case")
         times[row["case"]] = _time(row_name, row["measured_us"])
-    return [_named(path, key, cold[key], warm.get(key, {})) for key in cold]
+    return [_measured_kernel(path, key, cold[key], warm.get(key, {})) for key in cold]
 
 
-def _named(
+def _measured_kernel(
     path: Path, key: tuple[str, str, str], cold: Mapping[str, float], warm: Mapping[str, float]
 ) -> MeasuredKernel:
     kernel, task, tunables = key

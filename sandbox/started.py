@@ -45,7 +45,7 @@ class StartedProgram:
         # In namespaces of its own nobody can stay behind, so nobody needs to be found again.
         before = frozenset[tuple[str, int]]() if self._has_namespaces else processes()
         self._tree = ProcessTree(secrets.token_hex(16), before)
-        self._read, self._said, self._cpu_s = -1, b"", 0.0
+        self._read, self._report, self._cpu_s = -1, b"", 0.0
         words, write = list(argv), -1
         descriptors: tuple[int, ...] = ()
         if cage is not None:
@@ -90,9 +90,10 @@ class StartedProgram:
         """Return the program's number, once it is in its cage; None without a cage. MachineError where it failed."""
         if self._cage is None:
             return None
-        self._said = os.read(self._read, _REPORT_BYTES)  # at the latest when the program begins, which closes the pipe
+        # At the latest when the program begins, which closes the pipe.
+        self._report = os.read(self._read, _REPORT_BYTES)
         self._refuse_failure()
-        words = self._said.split()
+        words = self._report.split()
         return int(words[1]) if words[:1] == [b"pid"] else self.child.pid
 
     @property
@@ -145,9 +146,9 @@ class StartedProgram:
         To be asked after the end.
         """
         while self._cage is not None and (more := os.read(self._read, _REPORT_BYTES)):
-            self._said += more
+            self._report += more
         self._refuse_failure()
-        for line in self._said.split(b"\n"):
+        for line in self._report.split(b"\n"):
             words = line.split()
             if words[:1] == [b"ended"]:
                 code, cpu_us = int(words[2]), int(words[3])
@@ -167,7 +168,7 @@ class StartedProgram:
         os.kill(self.child.pid, signal.SIGKILL)  # it is not reaped yet, so the number is its own
 
     def _refuse_failure(self) -> None:
-        for line in self._said.split(b"\n"):
+        for line in self._report.split(b"\n"):
             if line.startswith(b"failed "):
                 _, number, why = line.decode("utf-8", errors="replace").split(" ", 2)
                 raise _failure(f"{self._name} cannot be started in its cage ({why})", int(number))

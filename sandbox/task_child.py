@@ -130,9 +130,9 @@ class TaskChild:
     def __init__(self, path: Path, code: str, cage: Cage, limits: ProcessLimits = LIMITS) -> None:
         """`path` is for messages; nothing runs before the first question."""
         self._path, self._code, self._cage, self._limits = path, code, cage, limits
-        self._held: list[_Process] = []
+        self._processes: list[_Process] = []
         self._lock = threading.Lock()
-        self._finalizer = weakref.finalize(self, _end_all, self._held)
+        self._finalizer = weakref.finalize(self, _end_all, self._processes)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
         """List the functions that the file has, by name; TaskError when it cannot be loaded."""
@@ -153,7 +153,7 @@ class TaskChild:
     def close(self) -> None:
         """End the process; the next question starts another."""
         with self._lock:
-            _end_all(self._held)
+            _end_all(self._processes)
 
     def _tensors(
         self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None
@@ -214,13 +214,13 @@ class TaskChild:
             try:
                 answer = put(process)
             except (ValueError, OSError, RecursionError) as error:
-                _end_all(self._held)
+                _end_all(self._processes)
                 raise self._fault(f"gives no usable answer ({error})") from None
             if answer is not None:
                 if "error" in answer:
                     raise TaskError(_plain(answer["error"]))
                 return answer
-            _end_all(self._held)
+            _end_all(self._processes)
             if process.completed is not None and process.completed.end in ("cpu", "memory"):
                 break  # it began with nearly all that it may take
             if time.monotonic() - begun > self._limits.idle_s / 2:
@@ -241,16 +241,16 @@ class TaskChild:
         return _ENDS.get(end, "")
 
     def _process(self) -> _Process:
-        if self._held and self._held[0].spent_s > FRESH_S:
-            _end_all(self._held)
-        if not self._held:
+        if self._processes and self._processes[0].spent_s > FRESH_S:
+            _end_all(self._processes)
+        if not self._processes:
             answers = self._path.with_name(FILE)
             process = _Process(self._cage, self._limits, [answers] if answers.is_file() else [])
-            self._held.append(process)
+            self._processes.append(process)
             answer = process.exchange(self._load(process))
             if answer is not None and "error" in answer:
                 raise TaskError(_plain(answer["error"]))
-        return self._held[0]
+        return self._processes[0]
 
     def _load(self, process: _Process) -> dict[str, str]:
         name = f"code-{secrets.token_hex(8)}.py"

@@ -48,7 +48,7 @@ class Folder:
                 "use another spool folder for it"
             )
         self._spool, self._bench, self._once = spool, bench, once
-        self._held: set[Claim] = set()
+        self._claims: set[Claim] = set()
         self._passed: set[str] = set()  # requests that are not for this worker or cannot be read; told once
         self.done = 0
         spool.describe(
@@ -84,18 +84,18 @@ class Folder:
             for name in self._spool.open_requests(self._passed):
                 if stop.is_set():
                     return
-                worked = self._one(slot, name) or worked
+                worked = self._work_on(slot, name) or worked
             if self._once and not worked:
                 return
             stop.wait(0.0 if worked else POLL_S)
 
-    def _one(self, slot: WorkerSlot, name: str) -> bool:
+    def _work_on(self, slot: WorkerSlot, name: str) -> bool:
         """Do one request, if it is for us and free."""
         request = self._readable(name)
         claim = self._spool.claim(name) if request is not None else None
         if request is None or claim is None:
             return False
-        self._held.add(claim)
+        self._claims.add(claim)
         try:
             if claim.number > MOST_TRIES:
                 result = self._bench.refuse(
@@ -114,7 +114,7 @@ class Folder:
             claim.expire()
             raise
         finally:
-            self._held.discard(claim)
+            self._claims.discard(claim)
         self.done += 1
         note(
             f"{slot.name}: {name[:12]} "
@@ -143,7 +143,7 @@ class Folder:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._spool.lease_s / 5):
-            for claim in tuple(self._held):
+            for claim in tuple(self._claims):
                 claim.beat()
 
 

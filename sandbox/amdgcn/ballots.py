@@ -46,7 +46,7 @@ class Ballots:
         self._group: dict[str, str] = {}
         self._ballots: set[str] = set()  # groups that hold a ballot of this function
         self.returned = False
-        self._meant: set[str] = set()
+        self._intended: set[str] = set()
         self._follows_parameters = _COMPLAINT in body.text
         ballot_values = [line.split(" = ")[0].strip() for line in body.lines if self._is_source(line)]
         if not ballot_values and not self._follows_parameters:
@@ -60,7 +60,7 @@ class Ballots:
 
     def cuts(self) -> list[tuple[int, str]]:
         """Lines that lose the upper half, and of which value."""
-        groups = self._ballots - self._meant
+        groups = self._ballots - self._intended
         rows = enumerate(self._body.lines if groups else ())
         return [
             (number, match[1])
@@ -72,8 +72,8 @@ class Ballots:
         """Lines in which clang complains of a cut that is meant."""
         return {
             number
-            for number, line in enumerate(self._body.lines if self._meant else ())
-            if _COMPLAINT in line and any(self._group.get(name) in self._meant for name in operands(line))
+            for number, line in enumerate(self._body.lines if self._intended else ())
+            if _COMPLAINT in line and any(self._group.get(name) in self._intended for name in operands(line))
         }
 
     def _is_source(self, line: str) -> bool:
@@ -124,4 +124,4 @@ class Ballots:
             return
         if _BITWISE.search(line) and line.split(" = ")[0].strip() in self._group:
             return
-        self._meant.update(self._group[name] for name in used)
+        self._intended.update(self._group[name] for name in used)

@@ -67,7 +67,7 @@ class Meter:
         """`folders`: those that the program may write to."""
         self._pid, self._limits, self._folders = pid, limits, folders
         self._clock = (~pid << 3) | 2  # the kernel's number for the CPU clock of this process
-        self._started = self._seen = time.monotonic()
+        self._started = self._looked_at = time.monotonic()
         self._cpu_s = self._idle_s = 0.0
         self._looks = 0
 
@@ -94,10 +94,10 @@ class Meter:
             anonymous = (int(fields[1]) - int(fields[2])) * _PAGE
         except (OSError, IndexError):
             return None  # it has just ended
-        passed, ran = now - self._seen, cpu_s - self._cpu_s
+        passed, ran = now - self._looked_at, cpu_s - self._cpu_s
         if ran < passed and not self._can_run(threads):
             self._idle_s += min(passed - ran, _LONGEST_IDLE_S)
-        self._seen, self._cpu_s = now, cpu_s
+        self._looked_at, self._cpu_s = now, cpu_s
         limits = self._limits
         if cpu_s > limits.cpu_s + 1:
             return "cpu"

@@ -132,7 +132,7 @@ class CaseBuffers:
         arena = DeviceMemory(device.driver, allocation.address + request.skip, nbytes * self.sets)
         roles, report = device.allocate(blocks), device.allocate(REPORT * self.sets)
         roles.write(block_roles(request.layout.places, blocks))
-        self._held = DeviceSets(arena, bases, roles, report, blocks, request.whole)
+        self._device_sets = DeviceSets(arena, bases, roles, report, blocks, request.whole)
         size = staging_bytes(request.layout)
         self._staging = device.allocate(size) if size else None
         self._allocated = (*bases, allocation, roles, report, *([self._staging] if self._staging else []))
@@ -155,12 +155,12 @@ class CaseBuffers:
 
     def refresh(self, seed: int, sets: int) -> None:
         """Write the first sets again."""
-        self._trusted.refresh(self._held, sets, seed)
+        self._trusted.refresh(self._device_sets, sets, seed)
 
     def inspect(self, seed: int, sets: int) -> tuple[int, list[int]]:
         """Blocks changed that may not be, of all sets together, and for each set a sum over its outputs."""
-        self._trusted.inspect(self._held, sets, seed)
-        report = self._held.report.read(np.uint64, (2 * sets,))
+        self._trusted.inspect(self._device_sets, sets, seed)
+        report = self._device_sets.report.read(np.uint64, (2 * sets,))
         return int(report[0::2].sum()), [int(n) for n in report[1::2]]
 
     def pieces(self, names: Sequence[str], number: int) -> list[tuple[DeviceMemory, int, int]]:
@@ -168,10 +168,10 @@ class CaseBuffers:
         buffers, start = [self._layout[name] for name in names], number * self._layout.nbytes
         total = sum(buffer.nbytes for buffer in buffers)
         if self._staging is None or not len(buffers) >= MANY or total > self._staging.nbytes:
-            return [(self._held.arena, start + buffer.offset, buffer.nbytes) for buffer in buffers]
+            return [(self._device_sets.arena, start + buffer.offset, buffer.nbytes) for buffer in buffers]
         gathered = 0
         for buffer in buffers:
-            self._staging.copy_from(self._held.arena, buffer.nbytes, gathered, start + buffer.offset)
+            self._staging.copy_from(self._device_sets.arena, buffer.nbytes, gathered, start + buffer.offset)
             gathered += buffer.nbytes
         return [(self._staging, 0, total)]
 
@@ -203,7 +203,7 @@ class CaseBuffers:
     def _value(self, argument: LaunchArgument | FieldArgument, number: int) -> Scalar:
         if argument.buffer:
             offset = self._layout[argument.buffer].offset + argument.offset
-            return ctypes.c_uint64(self._held.arena.address + number * self._layout.nbytes + offset)
+            return ctypes.c_uint64(self._device_sets.arena.address + number * self._layout.nbytes + offset)
         return SCALARS[argument.dtype](argument.value)
 
     def free(self) -> None:

@@ -114,22 +114,22 @@ class SharedSweep:
 
     def __init__(self, makers: list[MakerProcess], request: SweepRequest, count: int) -> None:
         """Batches of so many cases."""
-        self._ended, self._made = threading.Event(), [queue.Queue[Batch | None](AHEAD) for _ in makers]
+        self._ended, self._queues = threading.Event(), [queue.Queue[Batch | None](AHEAD) for _ in makers]
         for turn, maker in enumerate(makers):
-            arguments = (maker, request, range(turn, 1 << 20, len(makers)), count, self._made[turn])
+            arguments = (maker, request, range(turn, 1 << 20, len(makers)), count, self._queues[turn])
             threading.Thread(target=self._serve, args=arguments, daemon=True).start()
 
     def __iter__(self) -> Iterator[Batch]:
         """In order, until there are no more or a process is lost. Whoever takes one closes it."""
         number = 0
-        while (batch := self._made[number % len(self._made)].get()) is not None:
+        while (batch := self._queues[number % len(self._queues)].get()) is not None:
             yield batch
             number += 1
 
     def close(self) -> None:
         """Nothing more is made; what is under way is dropped."""
         self._ended.set()
-        for batches in self._made:
+        for batches in self._queues:
             with contextlib.suppress(queue.Empty):
                 while True:
                     if batch := batches.get_nowait():

@@ -75,7 +75,7 @@ class References:
         self.facts = str(facts or "")
         self.families, self._candidates = InputFamilies(task, facts), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
-        self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
+        self._recent: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._room = KEPT_SHARE * memory if room_bytes is None else room_bytes
         self._files: dict[tuple[str, int], int] = {}
@@ -225,12 +225,12 @@ class References:
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._recent:
+                self._recent.move_to_end(key)
+                return self._recent[key]
         reference = make()
         with self._lock:
-            self._kept[key] = reference
-            while len(self._kept) > 1 and sum(a.nbytes for a in self._kept.values()) > self._room:
-                self._kept.popitem(last=False)
+            self._recent[key] = reference
+            while len(self._recent) > 1 and sum(a.nbytes for a in self._recent.values()) > self._room:
+                self._recent.popitem(last=False)
         return reference

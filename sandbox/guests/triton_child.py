@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.candidate.language import SOURCE_NAMES
-from sandbox.guests.triton_source import PythonSourceError, Taken, taken_from
+from sandbox.guests.triton_source import PythonSourceError, SourceExcerpt, taken_from
 
 SOURCE = SOURCE_NAMES["triton"]
 REQUEST, REPLY, LISTING = "request.json", "reply.json", "candidate.s"
@@ -48,7 +48,7 @@ def main() -> int:
     return 0
 
 
-def _compiled(request: dict[str, Any], excerpt: Taken) -> dict[str, Any]:
+def _compiled(request: dict[str, Any], excerpt: SourceExcerpt) -> dict[str, Any]:
     name = request["kernel"]
     if name not in excerpt.kernels:
         raise PythonSourceError(*_missing(name, excerpt))
@@ -75,7 +75,7 @@ def _compiled(request: dict[str, Any], excerpt: Taken) -> dict[str, Any]:
     }
 
 
-def _missing(name: str, excerpt: Taken) -> tuple[str, int | None]:
+def _missing(name: str, excerpt: SourceExcerpt) -> tuple[str, int | None]:
     """Say why a file has no such kernel, and at which line."""
     if name in excerpt.omitted:
         line, why = excerpt.omitted[name]
@@ -84,7 +84,7 @@ def _missing(name: str, excerpt: Taken) -> tuple[str, int | None]:
     return f"the plan launches {name!r}, but the file has no such function with @triton.jit; it has: {kernels}", None
 
 
-def _functions(excerpt: Taken) -> dict[str, Any]:
+def _functions(excerpt: SourceExcerpt) -> dict[str, Any]:
     """Import the kernels as Triton's functions, which read their own text from a file."""
     path = Path(TAKEN) / SOURCE
     path.write_text(excerpt.text, encoding="utf-8")
@@ -189,7 +189,7 @@ def _built(
     return str(code), int(facts["shared"]), int(scratch)
 
 
-def _explained(error: BaseException, functions: dict[str, Any], excerpt: Taken) -> tuple[str, int | None]:
+def _explained(error: BaseException, functions: dict[str, Any], excerpt: SourceExcerpt) -> tuple[str, int | None]:
     """One sentence and a line of the file for what Triton's compiler raises, from the innermost place in the file."""
     message, line = "", None
     cause: BaseException | None = error

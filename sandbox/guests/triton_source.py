@@ -33,7 +33,7 @@ class PythonSourceError(Exception):
 
 
 @dataclass
-class Taken:
+class SourceExcerpt:
     """The text to run in place of the file, and what was left out."""
 
     text: str = ""
@@ -42,7 +42,7 @@ class Taken:
     notes: list[tuple[int, str]] = field(default_factory=list)
 
 
-def taken_from(source: str) -> Taken:
+def taken_from(source: str) -> SourceExcerpt:
     """Take the kernels of a file and what they need; PythonSourceError where it is no Python."""
     try:
         tree = ast.parse(source)
@@ -72,7 +72,7 @@ class _Statements:
         self._verbatim: dict[int, str] = {}
         self._modules: dict[str, str] = {}  # names of Triton's modules and of what is in them, with their full names
         self._constants: set[str] = set()
-        self._taken = Taken()
+        self._excerpt = SourceExcerpt()
 
     def take(self, node: ast.stmt) -> None:
         match node:
@@ -92,7 +92,7 @@ class _Statements:
             case _:
                 self._omit_all(node)
 
-    def result(self) -> Taken:
+    def result(self) -> SourceExcerpt:
         out = [""] * (len(self._lines) + 1)
         for number, statements in self._out.items():
             out[number] = "; ".join(statements)
@@ -103,8 +103,8 @@ class _Statements:
             out[first] = f"{FUTURE}; {out[first]}" if out[first] else FUTURE
         else:
             out[max(1, first - 1)] = FUTURE
-        self._taken.text = "\n".join(out[1:])
-        return self._taken
+        self._excerpt.text = "\n".join(out[1:])
+        return self._excerpt
 
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
         """`import MODULE as NAME`."""
@@ -113,7 +113,7 @@ class _Statements:
             self._modules[name] = module if alias.asname else TRITON
             self._out[line].append(f"import {module}" + (f" as {alias.asname}" if alias.asname else ""))
         else:
-            self._taken.omitted[name] = (line, f"it is the module {module}")
+            self._excerpt.omitted[name] = (line, f"it is the module {module}")
 
     def _from(self, node: ast.ImportFrom) -> None:
         """`from MODULE import NAME`; the names `triton` and `tl` mean Triton's, whoever hands them on."""
@@ -129,14 +129,14 @@ class _Statements:
                 self._modules[name] = convention
                 self._out[node.lineno].append(f"import {convention} as {name}")
             else:
-                self._taken.omitted[name] = (node.lineno, f"it comes from {module}")
+                self._excerpt.omitted[name] = (node.lineno, f"it comes from {module}")
 
     def _constant(self, name: str, value: ast.expr, node: ast.Assign | ast.AnnAssign) -> None:
         if not self._is_constant(value):
             self._omit(name, node.lineno, "it is no constant made of literals")
             return
         self._constants.add(name)
-        self._taken.omitted.pop(name, None)
+        self._excerpt.omitted.pop(name, None)
         self._out[node.lineno].append(ast.unparse(node))
 
     def _function(self, node: ast.FunctionDef) -> None:
@@ -152,7 +152,7 @@ class _Statements:
         for decorator, jit_options in zip(node.decorator_list, options, strict=True):
             if jit_options is None:
                 decorator_text = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-                self._taken.notes.append(
+                self._excerpt.notes.append(
                     (decorator.lineno, f"@{decorator_text} of {node.name} is left out; the plan decides")
                 )
         name = self._name_of_jit(node.decorator_list, options)
@@ -163,8 +163,8 @@ class _Statements:
         for default in reversed(defaults):  # the last first: what stands before it keeps its column
             if not self._is_constant(default):
                 self._blank(default)
-        self._taken.kernels[node.name] = node.lineno
-        self._taken.omitted.pop(node.name, None)
+        self._excerpt.kernels[node.name] = node.lineno
+        self._excerpt.omitted.pop(node.name, None)
 
     def _blank(self, default: ast.expr) -> None:
         """Put NO_DEFAULT in the place of a parameter's default, on the same lines."""
@@ -226,5 +226,5 @@ class _Statements:
                 self._omit(inner.id, inner.lineno, reason)
 
     def _omit(self, name: str, line: int, why: str) -> None:
-        if name not in self._taken.kernels and name not in self._constants and name not in self._modules:
-            self._taken.omitted.setdefault(name, (line, why))
+        if name not in self._excerpt.kernels and name not in self._constants and name not in self._modules:
+            self._excerpt.omitted.setdefault(name, (line, why))

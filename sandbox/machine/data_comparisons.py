@@ -117,8 +117,8 @@ class _Step:
         ]
         self.name, self.mnemonic = name, row.name
         self.sources: Sequence[_Operand] = operands[RESULTS:]
-        self.reads = _bits(self.sources) | _named(row.reads)
-        self.writes = _bits(operands[:RESULTS]) | _named(row.writes)
+        self.reads = _bits(self.sources) | _implicit_registers(row.reads)
+        self.writes = _bits(operands[:RESULTS]) | _implicit_registers(row.writes)
         self.result = operands[0]
         self.is_scalar_load = row.group == "smem" and self.writes != 0
         self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
@@ -159,7 +159,7 @@ def _bits(operands: Sequence[_Operand]) -> int:
     return mask
 
 
-def _named(names: frozenset[str]) -> int:
+def _implicit_registers(names: frozenset[str]) -> int:
     mask = 0
     for name in names:
         mask |= _IMPLICIT.get(name, 0)
@@ -205,7 +205,7 @@ class _Moves:
             for after in _followers(program, steps, number):
                 self._before[after].append(number)
 
-    def held(self, register: int, number: int) -> list[int]:
+    def constants_in(self, register: int, number: int) -> list[int]:
         """Words that the last writes of a register move there, on each way to this instruction."""
         constants, visited, waiting = dict[int, None](), {number}, [*self._before[number]]
         while waiting and self._left:
@@ -228,7 +228,7 @@ def _numbers(step: _Step, number: int, moves: _Moves) -> Iterator[float]:
         if kind == OperandKind.CONSTANT:
             words = [operand[5]]
         elif kind in (OperandKind.VECTOR, OperandKind.SCALAR) and dwords == 1:
-            words = moves.held(_bits([operand]), number)
+            words = moves.constants_in(_bits([operand]), number)
         else:
             continue
         for word in words if len(words) <= FEW else ():

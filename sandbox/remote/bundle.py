@@ -69,7 +69,7 @@ def task_of(request: Request, cache: Path, host: TaskHost | None) -> Task:
             f"the task {request.task} brings code of its own, which a worker executes only when it was "
             "started with --allow-tasks"
         )
-    task = load_task(_unpacked(request, cache) if request.files else _known(request.task), request.target, host)
+    task = load_task(_unpacked(request, cache) if request.files else _shipped_name(request.task), request.target, host)
     if task.digest != request.digest:
         raise UsageError(
             f"the worker's copy of the task {request.task} ({task.digest[:12]}) is not the one asked for "
@@ -78,7 +78,7 @@ def task_of(request: Request, cache: Path, host: TaskHost | None) -> Task:
     return task
 
 
-def _known(name: str) -> str:
+def _shipped_name(name: str) -> str:
     if name not in task_names():
         raise TaskError(f"the worker has no task {name[:80]!r}; update it, or give the task by its folder")
     return name
@@ -109,7 +109,7 @@ class _Bundle:
 
     def __init__(self, request: Request, judge: LocalSandbox, task: Task) -> None:
         self._request, self._judge, self._task = request, judge, task
-        self._made: dict[tuple[str, str], BundleEntry] = {}
+        self._entries: dict[tuple[str, str], BundleEntry] = {}
 
     def walked(self, prepared: Prepared) -> dict[str, Any]:
         """Walk all stages; return them as fields of a result."""
@@ -117,19 +117,19 @@ class _Bundle:
         comparison: Comparison | None = None
         stages = walk.judge(self._ask, prepared, tuple(_purpose(p, request) for p in request.purposes))
         for purpose, evaluation in stages:
-            self._made.setdefault((purpose, evaluation.key), BundleEntry(purpose, evaluation))
+            self._entries.setdefault((purpose, evaluation.key), BundleEntry(purpose, evaluation))
         if request.tuning is not None and stages and stages[-1][1].verdict.accepted:
             best = walk.benchmark(self._ask, prepared, walk.tune(self._ask, prepared, request.tuning))
             if request.rival is not None and walk.needs_comparison(best.evaluation, request.rival):
                 comparison = _compared(request, self._judge, best.prepared, self._task, request.rival.contender)
-        return {"entries": tuple(self._made.values()), "comparison": comparison}
+        return {"entries": tuple(self._entries.values()), "comparison": comparison}
 
     def _ask(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         key = self._request.key(prepared)
-        if (purpose, key) not in self._made:
+        if (purpose, key) not in self._entries:
             evaluation = replace(walk.question(self._judge, purpose)(prepared), key=key)
-            self._made[purpose, key] = BundleEntry(purpose, evaluation)
-        return self._made[purpose, key].evaluation
+            self._entries[purpose, key] = BundleEntry(purpose, evaluation)
+        return self._entries[purpose, key].evaluation
 
 
 def _purpose(name: str, request: Request) -> Purpose:

@@ -47,7 +47,7 @@ class Remote(ByPurpose):
         self.target = target
         self._post, self._name, self._seed = post, name, seed
         self._preparer = preparer or Preparer()
-        self._known: dict[tuple[str, str], Evaluation] = {}
+        self._evaluations: dict[tuple[str, str], Evaluation] = {}
         self._compared: dict[str, Comparison] = {}
         self._announced: dict[str, Request] = {}  # by the key of the source with its defaults
         self._refused: dict[str, tuple[str, ...]] = {}  # results put aside while another one was asked for
@@ -112,14 +112,14 @@ class Remote(ByPurpose):
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         plain = self._request(prepared, (purpose,))
         key = plain.key(prepared)
-        if (purpose, key) not in self._known:
+        if (purpose, key) not in self._evaluations:
             self._take_what_is_there()
         for request in (self._announced.get(plain.key(prepared.choose({}))), plain):
-            if (purpose, key) not in self._known and request is not None and request.hash not in self._loaded:
+            if (purpose, key) not in self._evaluations and request is not None and request.hash not in self._loaded:
                 self._load(request)
-        if (purpose, key) not in self._known:
+        if (purpose, key) not in self._evaluations:
             raise SpoolError(f"the answer to {plain.hash[:12]} lacks what was asked for; please report this")
-        return self._known[purpose, key]
+        return self._evaluations[purpose, key]
 
     def _take_what_is_there(self) -> None:
         """Bundles of announced sources that have arrived: one of them may hold a tuned variant that is asked for."""
@@ -141,7 +141,7 @@ class Remote(ByPurpose):
             if result.comparison is not None:
                 self._compared.setdefault(result.comparison.key, result.comparison)
             for entry in result.entries:
-                self._known.setdefault((entry.purpose, entry.evaluation.key), entry.evaluation)
+                self._evaluations.setdefault((entry.purpose, entry.evaluation.key), entry.evaluation)
 
 
 def own_files(task: Task) -> dict[str, str]:

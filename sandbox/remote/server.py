@@ -35,7 +35,7 @@ class Server:
         self._free: queue.Queue[WorkerSlot] = queue.Queue()
         for slot in bench.slots:
             self._free.put(slot)
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._connection_slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._pending = PendingConnections(note)
         try:
             self._socket = socket.create_server(address)
@@ -80,11 +80,11 @@ class Server:
             return
         finally:
             self._pending.leave(connection)
-        if self._places.acquire(timeout=BEAT_S):
+        if self._connection_slots.acquire(timeout=BEAT_S):
             try:
                 self._converse(channel)
             finally:
-                self._places.release()
+                self._connection_slots.release()
         channel.close()
 
     def _converse(self, channel: SignedChannel) -> None:

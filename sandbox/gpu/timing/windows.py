@@ -47,12 +47,12 @@ class Replay:
         if not len(samples):
             raise ValueError("a replay needs at least one sample")
         self._samples: npt.NDArray[np.float64] = np.asarray(samples, np.float64)
-        self._factors, self._at = dict(factors or {}), start
+        self._factors, self._position = dict(factors or {}), start
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
         """Return the next samples of the stream."""
-        indices = (self._at + np.arange(len(order))) % len(self._samples)
-        self._at += len(order)
+        indices = (self._position + np.arange(len(order))) % len(self._samples)
+        self._position += len(order)
         return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[indices], order, strict=True)]
 
 

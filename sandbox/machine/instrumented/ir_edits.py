@@ -26,11 +26,11 @@ class ProbeTable:
     def __post_init__(self) -> None:
         files = {number for number, name in _FILE.findall(self.text) if name.rpartition("/")[2] == self.source}
         scopes = {number for number, file in _SCOPE.findall(self.text) if file in files}
-        self._places = {n: (int(ln), int(col or 0)) for n, ln, col, s in _LOCATION.findall(self.text) if s in scopes}
+        self._locations = {n: (int(ln), int(col or 0)) for n, ln, col, s in _LOCATION.findall(self.text) if s in scopes}
 
     def add(self, probe: FaultProbe, location: str) -> int:
         """Add a probe at a debug location `!dbg !N`, or at none; return its guest address."""
-        line, column = self._places.get(location.rpartition("!")[2], (0, 0))
+        line, column = self._locations.get(location.rpartition("!")[2], (0, 0))
         self.probes.append(replace(probe, line=line, column=column))
         return address_of(len(self.probes) - 1)
 
