@@ -41,15 +41,15 @@ class Remembered(ByPurpose):
         self.timed, self.compiled = {}, set()
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """As the sandbox behind it."""
+        """Prepare as the sandbox behind it does."""
         return self._sandbox.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """As the sandbox behind it."""
+        """Return the key that the sandbox behind it gives."""
         return self._sandbox.key(prepared)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """As the sandbox behind it."""
+        """Compare in the sandbox behind it; nothing is kept."""
         return self._sandbox.compare(challenger, incumbent)
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
@@ -72,7 +72,7 @@ class Remembered(ByPurpose):
         return evaluation
 
     def kernel(self, prepared: Prepared) -> str:
-        """One name for a text whatever value of a tunable it has first, with this choice."""
+        """Name a text and a choice, whatever value of a tunable the text has first."""
         plan = prepared.candidate.plan
         lists = {n: tuple(sorted(v)) for n, v in plan.tunables.items()}
         code = prepared.source.partition("+++*/")[2]

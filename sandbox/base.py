@@ -35,7 +35,7 @@ class SandboxBase:
         return self._preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """SHA-256 over everything the evaluation depends on."""
+        """Hash everything the evaluation depends on by SHA-256."""
         task, target = prepared.task.digest, self.target.name
         judge = [self.version, self.device, HARNESS, *self.policy]
         return hashlib.sha256(dumps([prepared.id, prepared.tunables, task, target, *judge]).encode()).hexdigest()

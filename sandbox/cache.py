@@ -91,7 +91,7 @@ def is_due(folder: Path) -> bool:
 
 
 def entries(folder: Path) -> Iterator[Entry]:
-    """Everything that may go; what a worker keeps, and what earlier versions kept, is in the folder itself."""
+    """List everything that may go; what a worker keeps, and what earlier versions kept, is in the folder itself."""
     for root in (folder / KERNELS, folder):
         for name in _SINGLE:
             yield from map(_measured, _inside(root / name))
@@ -112,7 +112,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _measured(path: Path) -> Entry:
-    """Size and last use of a file, or of a folder with all in it; links are not followed."""
+    """Measure size and last use of a file, or of a folder with all in it; links are not followed."""
     total, used = 0, 0.0
     paths = [str(path)]
     while paths:

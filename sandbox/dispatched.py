@@ -120,7 +120,7 @@ def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain:
 
 
 def _all_of(pendings: list[Pending]) -> Pending:
-    """One for the arms that are not judged yet."""
+    """Join what the arms wait for that are not judged yet."""
     awaited = tuple(dict.fromkeys(name for pending in pendings for name in pending.awaited))
     refused = tuple(dict.fromkeys(why for pending in pendings for why in pending.refused))
     folder = pendings[0].place
@@ -140,7 +140,7 @@ def _with_arm(verdict: Verdict, arm: Arm) -> Verdict:
 
 
 def _measurements(prepared: Prepared, evaluations: list[tuple[Arm, Evaluation]]) -> tuple[Measurement, ...]:
-    """Each benchmark case as the kernel that serves it was timed; nothing where one has no time."""
+    """Take each benchmark case as the kernel that serves it was timed; nothing where one has no time."""
     rows = list[Measurement]()
     for case in prepared.task.benchmarks:
         evaluation = next(evaluation for arm, evaluation in evaluations if arm is prepared.arm(case))

@@ -43,7 +43,7 @@ def failure(cage: Cage, launcher: Path) -> str:
 
 
 def _failure(cage: Cage, launcher: Path) -> str:
-    """As `failure`, once; MachineError where the probe cannot be started.
+    """Try as `failure` does, once; MachineError where the probe cannot be started.
 
     The probe, which is part of the launcher, must run and must neither read nor write a file outside, nor make a socket
     or a process. Of `limits` only the last two are asked.

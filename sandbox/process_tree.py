@@ -12,13 +12,13 @@ MARK = "KS_PROCESS"  # in the environment of a program and of what it starts
 
 
 def processes() -> frozenset[tuple[str, int]]:
-    """Every process by its number and the inode of its folder, which a later process of the same number has not."""
+    """List every process by number and inode of its folder, which a later process of the same number has not."""
     with os.scandir("/proc") as entries:
         return frozenset((entry.name, entry.inode()) for entry in entries if entry.name.isdigit())
 
 
 def children_of(parent: int) -> list[int]:
-    """Numbers of the processes that this one has started, and that have not ended."""
+    """List the processes that this one has started, and that have not ended, by number."""
     numbers = []
     for name, _ in processes():
         with contextlib.suppress(OSError):
@@ -53,7 +53,7 @@ class ProcessTree:
             time.sleep(0.001)
 
     def survivors(self, leader: int) -> list[int]:
-        """Living processes of this tree apart from the leader."""
+        """List living processes of this tree apart from the leader."""
         token = f"{MARK}={self.mark}".encode()
         numbers = []
         for name, _ in processes() - self.before:

@@ -35,7 +35,7 @@ class Recent(Generic[Key, Value]):
             return value
 
     def values(self) -> list[Value]:
-        """All entries, the one used last at the end."""
+        """List all entries, the one used last at the end."""
         with self._lock:
             return list(self._entries.values())
 

@@ -76,7 +76,7 @@ class StartedProgram:
             _limit(self.child.pid, limits)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the program itself."""
         return self
 
     def __exit__(

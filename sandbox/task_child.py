@@ -47,7 +47,7 @@ _ENDS = {
 
 
 def limits(seconds: int = SECONDS, gib: float = GIB) -> ProcessLimits:
-    """Limits of a task's process."""
+    """Set the limits of a task's process."""
     resident = int(gib * (1 << 30))
     return ProcessLimits(
         cpu_s=seconds,
@@ -183,7 +183,7 @@ class TaskChild:
     def _ask(
         self, do: str, case: Case, families: Mapping[str, Tensors], rng: np.random.Generator | None
     ) -> tuple[dict[str, Any], dict[str, Array]]:
-        """One question with its arrays; TaskError where the task is at fault."""
+        """Ask one question with its arrays; TaskError where the task is at fault."""
         answered: dict[str, Array] = {}
 
         def put(process: _Process) -> dict[str, Any] | None:

@@ -64,7 +64,7 @@ class Folder:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop, or until nothing is left for `once`; raises the first fault when all slots have ended."""
+        """Work until told to stop, or until nothing is left for `once`; raise the first fault when all have ended."""
         ended = threading.Event()
         beating = threading.Thread(target=self._beat, args=(ended,), daemon=True)
         beating.start()
@@ -161,7 +161,7 @@ def _await(work: Sequence[Future[None]], stop: threading.Event) -> None:
 
 
 def note(text: str) -> None:
-    """One line for whoever watches."""
+    """Write one line for whoever watches."""
     sys.stderr.write(visible(" ".join(text.split())) + "\n")
     sys.stderr.flush()
 

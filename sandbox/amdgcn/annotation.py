@@ -27,7 +27,7 @@ class Instruction:
 
 
 def annotate(listing: str, source_name: str) -> dict[str, tuple[Instruction, ...]]:
-    """Instructions of every function, by its symbol."""
+    """List the instructions of every function, by its symbol."""
     functions: dict[str, list[Instruction]] = {}
     function, line, label, mine = "", 0, "", set[str]()
     for text in listing.split("\n"):

@@ -59,7 +59,7 @@ class Ballots:
             self._judge(line)
 
     def cuts(self) -> list[tuple[int, str]]:
-        """Lines that lose the upper half, and of which value."""
+        """Find the lines that lose the upper half, and of which value."""
         groups = self._ballots - self._intended
         rows = enumerate(self._body.lines if groups else ())
         return [
@@ -69,7 +69,7 @@ class Ballots:
         ]
 
     def excused(self) -> set[int]:
-        """Lines in which clang complains of a cut that is meant."""
+        """Find the lines in which clang complains of a cut that is meant."""
         return {
             number
             for number, line in enumerate(self._body.lines if self._intended else ())

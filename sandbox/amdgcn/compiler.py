@@ -183,7 +183,7 @@ class Compiler:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
     def code_object_path(self, digest: str) -> Path:
-        """Path of the code object with this digest."""
+        """Return the path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
     def _has_object(self, compilation: Compilation) -> bool:
@@ -246,7 +246,7 @@ class Compiler:
 
     @computed_once
     def identity(self) -> str:
-        """SHA-256 of everything but the candidate: flags, headers, compiler, target."""
+        """Hash everything but the candidate by SHA-256: flags, headers, compiler, target."""
         headers = [list(row) for row in header_digests()]
         parts = [FORMAT, FLAGS, headers, self.toolchain.version, self.target.arch, dict(self.target.limits)]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()

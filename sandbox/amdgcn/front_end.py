@@ -184,6 +184,6 @@ def begins_with_header(source: str) -> bool:
 
 @cache
 def header_digests() -> tuple[tuple[str, str], ...]:
-    """Names and SHA-256 digests of all our headers."""
+    """Digest all our headers by SHA-256, by name."""
     files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
     return tuple((str(p.relative_to(INCLUDE)), hashlib.sha256(p.read_bytes()).hexdigest()) for p in files)

@@ -25,7 +25,7 @@ class Disassembler:
         self._compiler = compiler
 
     def loops(self, prepared: Prepared) -> tuple[InnerLoop, ...]:
-        """One loop a kernel, in the order of the listing; none where the candidate does not compile."""
+        """Find one loop a kernel, in the order of the listing; none where the candidate does not compile."""
         compilation = self._compiler.compile(prepared.candidate, prepared.tunables)
         if not compilation.ok:
             return ()
@@ -58,7 +58,7 @@ def _loops(rows: Sequence[Instruction], depth: int) -> list[list[Instruction]]:
 
 
 def _weight(run: Sequence[Instruction]) -> tuple[int, int, int, int]:
-    """Matrix instructions first; of loops without them only innermost ones count."""
+    """Weigh matrix instructions first; of loops without them only innermost ones count."""
     matrix, depth = sum(row.group == "mfma" for row in run), min(row.depth for row in run)
     is_inner = all(row.depth == depth for row in run)
     heavy = sum(row.group in _HEAVY for row in run)
@@ -66,7 +66,7 @@ def _weight(run: Sequence[Instruction]) -> tuple[int, int, int, int]:
 
 
 def _merged(rows: Sequence[Instruction], depth: int | None) -> list[MachineLine]:
-    """Neighbours of one mnemonic are one line, and so are arithmetic and inner loops, which are not shown."""
+    """Merge neighbours of one mnemonic into one line, and so arithmetic and inner loops, which are not shown."""
     lines = []
     for (group, mnemonic), alike in groupby(rows, key=lambda row: _kind(row, depth)):
         same = list(alike)

@@ -48,7 +48,7 @@ class Body:
 
     @computed_once
     def conditions(self) -> dict[str, str]:
-        """On which value it depends whether a block is reached."""
+        """Find on which value it depends whether a block is reached."""
         branches = (_BRANCH.match(line) for line in self.lines)
         return {label: branch[1] for branch in branches if branch for label in branch.groups()[1:]}
 
@@ -59,7 +59,7 @@ class Body:
 
 
 def bodies(text: str) -> Iterator[Body]:
-    """Every function that is defined, in order."""
+    """Yield every function that is defined, in order."""
     for head in _FUNCTION.finditer(text):
         end = text.index("\n}", head.end() - 1)
         body = text[head.end() : end]

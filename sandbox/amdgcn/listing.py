@@ -31,7 +31,7 @@ class ListedKernel(KernelMetadata):
 
 
 def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
-    """Every kernel of a listing; `source_name` is the file name whose lines are counted."""
+    """Read every kernel of a listing; `source_name` is the file name whose lines are counted."""
     table = metadata_in(listing)
     if not table:
         return ()

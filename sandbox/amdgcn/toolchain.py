@@ -44,7 +44,7 @@ class Toolchain:
 
     @computed_once
     def version(self) -> str:
-        """Zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
+        """Join zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
         self.environment()  # a cache that cannot be written is said, whoever has asked before
         if (file := _stamp(self.zig)) not in _VERSIONS:
             zig = self._ask("version").strip()

@@ -79,7 +79,7 @@ def describe_level(level: str) -> str:
 
 
 def require(level: str, allowed: str) -> None:
-    """MachineError where work that nobody watches would run on `limits` alone, and nobody has allowed that in words."""
+    """Raise MachineError where unwatched work would run on `limits` alone, and nobody has allowed that in words."""
     if level == "limits" and allowed != "limits":
         raise MachineError(
             "this machine can confine kernels by limits only, so they could read and write your files: use Linux 5.13 "

@@ -27,7 +27,7 @@ def version() -> int:
 
 
 def masks(version: int) -> tuple[int, int, int]:
-    """All rights on files, all on the network, all scopes that this version of Landlock can deny."""
+    """Return all rights on files, all on the network, all scopes that this version of Landlock can deny."""
     bits = {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)
     return (1 << bits) - 1 if version else 0, 3 if version >= 4 else 0, 3 if version >= 6 else 0
 

@@ -42,7 +42,7 @@ class ProcessLimits:
     patience_s: float = 1200.0  # of the wall clock; who has met no other limit by then has starved
 
     def rows(self) -> tuple[tuple[int, int, int], ...]:
-        """Kind, soft and hard limit of each that the kernel keeps."""
+        """List kind, soft and hard limit of each that the kernel keeps."""
         import resource
 
         rows = [
@@ -134,7 +134,7 @@ class Meter:
         return size + self._without_name() <= self._limits.folder_bytes
 
     def _without_name(self) -> int:
-        """Bytes of files that the program has removed and still holds open; mapped ones as large as a file may be."""
+        """Count the bytes of removed files that the program still holds open; mapped ones as large as a file may be."""
         self._looks += 1
         bytes_by_inode = dict[int, int]()
         with contextlib.suppress(OSError, ValueError, IndexError):

@@ -126,7 +126,7 @@ def _load(offset: int) -> Row:
 
 
 def _tested(test: Test) -> Sequence[Row]:
-    """Instructions that fall through where the argument's low word passes, and return EPERM where it does not."""
+    """Write instructions that fall through where the argument's low word passes, else return EPERM."""
     kind, argument, values = test
     refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
     rows = [_load(16 + 8 * argument)]

@@ -24,7 +24,7 @@ class View:
     may_fork: bool = False  # True for a program of our own that has processes do its work
 
     def paths(self) -> tuple[tuple[str, Path], ...]:
-        """Each path with its kind; outer folders before what lies in them, so that a mount hides none."""
+        """Yield each path with its kind; outer folders before what lies in them, so that a mount hides none."""
         kinds = (("r", self.readable), ("x", self.executable), ("w", self.writable), ("d", self.devices))
         rows = {(kind, _absolute(path)) for kind, paths in kinds for path in paths}
         return tuple(sorted(rows, key=lambda row: (len(row[1].parts), str(row[1]), row[0])))

@@ -65,7 +65,7 @@ class Batch:
 def make_batch(
     swept_cases: Sequence[SweptCase], candidate: BatchCandidate, families: InputFamilies, most_bytes: int = MOST_BYTES
 ) -> Batch:
-    """Plans in numbers, inputs and answers; nothing here needs the GPU.
+    """Put plans into numbers, and make inputs and answers; nothing here needs the GPU.
 
     Buffers take so many bytes at most, unless they are one case's.
     """

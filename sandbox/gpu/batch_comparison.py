@@ -98,7 +98,7 @@ def _gate(tolerance: Tolerance) -> float:
 
 
 def _floors(most: Array, dtype: np.dtype[np.generic], tolerances: Sequence[Tolerance]) -> Array:
-    """As `floor_of` of the largest magnitude, for many cases at once."""
+    """Compute `floor_of` the largest magnitude for many cases at once."""
     if not is_float(dtype):
         return np.zeros_like(most)
     units = np.array([tolerance.units if dtype.itemsize >= 4 else 0.5 for tolerance in tolerances])

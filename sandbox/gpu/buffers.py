@@ -71,7 +71,7 @@ def need_of(request: BindRequest) -> Need:
 
 
 def staging_bytes(layout: Layout) -> int:
-    """Bytes of the memory by which the contents of many buffers go to and from the host; none where there are few."""
+    """Count the bytes by which the contents of many buffers go to and from the host; none where there are few."""
     if len(layout.places) < MANY:
         return 0
     filled = BASES * sum(p.nbytes for p in layout.places if p.role in FILLED)
@@ -94,7 +94,7 @@ class LoadedModule:
             self._variables.append((memory, copy))
 
     def kernel(self, symbol: str) -> DeviceKernel:
-        """One of its kernels."""
+        """Look up one of its kernels."""
         if symbol not in self._kernels:
             self._kernels[symbol] = self._module.kernel(symbol)
         return self._kernels[symbol]
@@ -113,7 +113,7 @@ class LoadedModule:
         return False
 
     def variables(self) -> list[DeviceMemory]:
-        """Its variables in the order in which they were named."""
+        """List its variables in the order in which they were named."""
         return [self._module.global_memory(name) for name in self._names]
 
 
@@ -158,13 +158,13 @@ class CaseBuffers:
         self._trusted.refresh(self._device_sets, sets, seed)
 
     def inspect(self, seed: int, sets: int) -> tuple[int, list[int]]:
-        """Blocks changed that may not be, of all sets together, and for each set a sum over its outputs."""
+        """Count the blocks changed that may not be, of all sets together, and sum each set's outputs."""
         self._trusted.inspect(self._device_sets, sets, seed)
         report = self._device_sets.report.read(np.uint64, (2 * sets,))
         return int(report[0::2].sum()), [int(n) for n in report[1::2]]
 
     def pieces(self, names: Sequence[str], number: int) -> list[tuple[DeviceMemory, int, int]]:
-        """Memory, offset and bytes of buffers of one set; of many the memory that they are gathered in."""
+        """Locate buffers of one set by memory, offset and bytes; of many the memory that they are gathered in."""
         buffers, start = [self._layout[name] for name in names], number * self._layout.nbytes
         total = sum(buffer.nbytes for buffer in buffers)
         if self._staging is None or not len(buffers) >= MANY or total > self._staging.nbytes:

@@ -14,7 +14,7 @@ from sandbox.gpu.memory_file import Raw
 def single(
     request: CallRequest, buffers: CaseBuffers, module: LoadedModule, scrub: Callable[[], None]
 ) -> tuple[int, list[int]]:
-    """One call on one set, all sets inspected: blocks changed, and a sum for each set."""
+    """Call once on one set, and inspect all sets: blocks changed, and a sum for each set."""
     buffers.refresh(request.seed, buffers.sets)
     if request.is_fresh:
         module.reset()

@@ -22,7 +22,7 @@ class ChildFault(Exception):
 
     @classmethod
     def late(cls, runs_candidate: bool, timeout_s: float) -> Self:
-        """No answer in time: the candidate's fault when its code was to run, else the device's."""
+        """Say that no answer came in time: the candidate's fault when its code was to run, else the device's."""
         if runs_candidate:
             return cls(f"the kernel did not end within {timeout_s:g} s", "timeout", lost=False)
         return cls(f"the GPU did not answer within {timeout_s:g} s", None, lost=True)

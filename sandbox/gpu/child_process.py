@@ -122,12 +122,12 @@ class ChildProcess(ChildLink):
             self.ask(replace(request, is_last=True), (DoneReply,), [file])
 
     def call(self, request: CallRequest, timeout_s: float) -> Called:
-        """One call on one set."""
+        """Call once on one set."""
         reply, (outputs,) = self._fetch(request, CallReply, request.outputs, 1, timeout_s)
         return Called(reply.changed, outputs, reply.sum)
 
     def batch(self, request: BatchRequest, inputs: int, nbytes: int, timeout_s: float) -> tuple[int, Raw]:
-        """Many cases in one call: blocks that changed and may not, and so many bytes of outputs."""
+        """Call many cases at once: blocks that changed and may not, and so many bytes of outputs."""
         handle = memory_file("outputs", max(1, nbytes))
         try:
             files, kinds = (inputs, handle), tuple[type[CallReply | ShortReply], ...]((CallReply, ShortReply))
@@ -169,7 +169,7 @@ class ChildProcess(ChildLink):
             self.ask(request, (DoneReply,), [handle])
 
     def read(self, names: Sequence[str]) -> dict[str, Raw]:
-        """Buffers of the first set as they are now."""
+        """Read buffers of the first set as they are now."""
         return self._fetch(ReadRequest(tuple(names)), DoneReply, names, 1, QUICK_S)[1][0]
 
     def windows(self, request: WindowsRequest, timeout_s: float) -> tuple[WindowResult, ...]:
@@ -186,7 +186,7 @@ class ChildProcess(ChildLink):
         )
 
     def repeat(self, request: RepeatRequest, timeout_s: float) -> ClockReading:
-        """So many calls without a pause."""
+        """Repeat a call so many times without a pause."""
         self.before_windows()
         return self._stretch(request, timeout_s)
 

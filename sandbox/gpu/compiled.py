@@ -52,7 +52,7 @@ class CompiledCandidate:
         return sum(nbytes for _, nbytes in self.build.globals)
 
     def launches(self, case: Case) -> Launches:
-        """Its launches for the child: symbols instead of names, workspaces under names of their own."""
+        """Make its launches for the child: symbols instead of names, workspaces under names of their own."""
         return launches_of(self.prepared.plan(case), self.build.kernels)
 
     def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
@@ -105,12 +105,12 @@ def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str 
 
 
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
-    """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
+    """Lay out the task's buffers and the workspaces of all candidates; a name they share has the larger size."""
     return lay_out(buffers_of(task, case, *(compiled.prepared.plan(case) for compiled in candidates)))
 
 
 def buffers_of(task: Task, case: Case, *plans: ResolvedPlan) -> list[tuple[str, str, int]]:
-    """Name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
+    """List name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
     filled = task.initials
     tensors = [
         (filled.get(s.name, s.name), "inout" if s.name in filled else "input", _bytes(task, s, case))

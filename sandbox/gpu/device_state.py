@@ -65,7 +65,7 @@ class DeviceState:
     _call_s: float = float("inf")
 
     def check(self) -> None:
-        """StateKept when a rule is broken, ChildFault when a call does not come to its end."""
+        """Check all rules; StateKept when one is broken, ChildFault when a call does not come to its end."""
         first = self._variables(is_reset=True)
         for content in CONTENTS:
             self._fresh(content)
@@ -83,7 +83,7 @@ class DeviceState:
         self._ends.setdefault(content, []).append(self._variables())
 
     def _called(self, content: int, is_fresh: bool) -> None:
-        """One call whose outputs are compared: with the reference where it is known, else with the first call's sum."""
+        """Call once and compare the outputs: with the reference where it is known, else with the first call's sum."""
         is_free = self.loaded.compiled.is_nondeterministic
         is_graded = is_free or content not in self._sums
         number, names = self.loaded.rng.randrange(self.sets), self._outputs if is_graded else ()
@@ -127,7 +127,7 @@ class DeviceState:
                     raise StateKept(self._finding(f"with other contents in them: {fault.message}")) from None
 
     def _parts(self, written_mask: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.bool_]]:
-        """Variables one by one, and everything before and behind some of the bytes that are written.
+        """Split off variables one by one, and everything before and behind some of the bytes that are written.
 
         What is kept for later is an answer and the sign by which it is known again: so one of them stays as it was.
         """
@@ -164,7 +164,7 @@ class DeviceState:
         return self._variables()
 
     def _stable(self, content: int) -> npt.NDArray[np.bool_]:
-        """Bytes that end alike after every fresh call."""
+        """Mark the bytes that end alike after every fresh call."""
         ends = self._ends[content]
         return np.asarray(np.logical_and.reduce([end == ends[0] for end in ends]))
 

@@ -43,7 +43,7 @@ def fenced(
 
 
 def require_fence(fence: Fence, allowed: str) -> None:
-    """MachineError where work that nobody watches would have the user's files, and nobody has allowed that in words."""
+    """Raise MachineError where unwatched work would have the user's files, and nobody has allowed that in words."""
     if fence in ("filter", "open") and allowed != "limits":
         raise MachineError(
             f"the GPU's process has {SUMMARY[fence]} here, so it could read and write your files: use Linux 5.13 or "

@@ -106,7 +106,7 @@ class GpuPool:
                 self._blame(gpu, 1)
 
     def quarantined(self) -> tuple[GpuSlot, ...]:
-        """GPUs that get no more work."""
+        """List the GPUs that get no more work."""
         return tuple(g.slot for g in self._gpus if g.is_quarantined)
 
     def close(self) -> None:

@@ -70,7 +70,7 @@ def block_roles(buffers: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.u
 
 
 def lay_out(buffers: Sequence[tuple[str, str, int]], zone: int = RED_ZONE) -> Layout:
-    """Places for (name, role, bytes), with a red zone of so many bytes before, between and behind."""
+    """Place (name, role, bytes), with a red zone of so many bytes before, between and behind."""
     laid_out, offset = [], zone
     for name, role, nbytes in buffers:
         laid_out.append(BufferPlace(name, role, offset, nbytes))
@@ -84,7 +84,7 @@ def draw(seed: int, index: int) -> int:
 
 
 def takes_b(seed: int, first: int, count: int, is_whole: bool) -> npt.NDArray[np.bool_]:
-    """For blocks `first`... of a set with this seed: whether they are base B's."""
+    """Draw for blocks `first`... of a set with this seed whether they are base B's."""
     if is_whole:
         return np.full(count, bool(seed & 1))
     index = np.arange(first, first + count, dtype=np.uint64)

@@ -38,7 +38,7 @@ LOST = (Closed, Late, Malformed, OSError)
 
 
 def usual_makers() -> int:
-    """As many processes as leave this machine's other cores to the judge; none on a small one."""
+    """Count as many processes as leave this machine's other cores to the judge; none on a small one."""
     return max(0, min(MOST, (len(os.sched_getaffinity(0)) - 2) // 2))
 
 
@@ -120,14 +120,14 @@ class SharedSweep:
             threading.Thread(target=self._serve, args=arguments, daemon=True).start()
 
     def __iter__(self) -> Iterator[Batch]:
-        """In order, until there are no more or a process is lost. Whoever takes one closes it."""
+        """Yield the batches in order, until there are no more or a process is lost. Whoever takes one closes it."""
         number = 0
         while (batch := self._queues[number % len(self._queues)].get()) is not None:
             yield batch
             number += 1
 
     def close(self) -> None:
-        """Nothing more is made; what is under way is dropped."""
+        """Make nothing more; drop what is under way."""
         self._ended.set()
         for batches in self._queues:
             with contextlib.suppress(queue.Empty):

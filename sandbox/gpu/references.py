@@ -103,7 +103,7 @@ class References:
         return (cases[number % len(cases)], names[(number >> 32) % len(names)]) if names else None
 
     def tests(self) -> list[Case]:
-        """The tests with secret values."""
+        """List the tests with secret values."""
         return [self._secretly(case) for case in self.task.tests]
 
     def benchmarks(self) -> list[Case]:
@@ -111,7 +111,7 @@ class References:
         return [self._secretly(case) for case in self.task.benchmarks]
 
     def known(self, case: Case, sets: int) -> list[tuple[int, int]]:
-        """Seed and set of the contents whose outputs are compared: the same for every candidate, so computed once."""
+        """Choose seed and set of contents whose outputs are compared: the same for all candidates, so computed once."""
         drawn = [draw(self._secret ^ case.seed, n) for n in range(2 * KNOWN)]
         return [(seed >> 1, number % sets) for seed, number in zip(drawn[::2], drawn[1::2], strict=True)]
 

@@ -77,7 +77,7 @@ class SweepVerification:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing more is made."""
+        """Make nothing more."""
         if self._shared is not None:
             self._shared.close()
 
@@ -163,7 +163,7 @@ class SweepVerification:
         return ()
 
     def _called(self, batch: Batch) -> tuple[int, Raw]:
-        """Blocks that changed and may not, and the bytes of all outputs."""
+        """Call a batch; return the count of blocks that changed and may not, and the bytes of all outputs."""
         loaded = self._loaded
         skip = ALIGNMENT * loaded.rng.randrange(SPREAD_BYTES // ALIGNMENT)
         request = BatchRequest(loaded.tag, batch.call, loaded.rng.getrandbits(63), loaded.rng.getrandbits(63), skip)

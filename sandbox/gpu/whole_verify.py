@@ -82,7 +82,7 @@ def verify_all(
     comparisons: Comparisons,
     makers: MakerPool = NO_MAKERS,
 ) -> tuple[Finding, ...]:
-    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault.
+    """Verify every case, until one shows a fault; `comparisons` gets the rows and what is still open. ChildFault.
 
     The sweep comes last: its batches are made and the benchmark cases are compared while the GPU does the others.
     """
@@ -132,7 +132,7 @@ def _benchmarks(
 
 
 def _on_a_family(loaded: LoadedCandidate, references: References, comparisons: Comparisons) -> tuple[Finding, ...]:
-    """One benchmark case on inputs of a secretly drawn family, whole."""
+    """Verify one benchmark case on inputs of a secretly drawn family, whole."""
     drawn = references.drawn_family()
     if drawn is None:
         return ()

@@ -83,7 +83,7 @@ def _labels(text: str, functions: set[str]) -> dict[str, str]:
 
 
 def _with_sections(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it stands in code."""
+    """Yield each line, and whether it stands in code."""
     in_code = True
     for line in text.split("\n"):
         if section := _SECTION.match(line):

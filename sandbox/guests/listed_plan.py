@@ -61,7 +61,7 @@ class ListedPlan:
         return tuple(by_listing.values())
 
     def merged(self) -> tuple[Compilation, ResolvedPlan]:
-        """All launches with one compilation, in which kernels of the same name have got names of their own."""
+        """Merge all launches into one compilation, in which kernels of the same name have got names of their own."""
         compilation, names = merged(self.compilations)
         by_listing = {
             listed.listing: kernel_names for listed, kernel_names in zip(self.compilations, names, strict=True)

@@ -28,7 +28,7 @@ _ENDING = "amdhsa.version:\n  - 1\n  - 2\n...\n\t.end_amdgpu_metadata\n"
 
 
 def merged(compilations: Sequence[Compilation]) -> tuple[Compilation, tuple[Mapping[str, str], ...]]:
-    """One compilation of all kernels, and for each given one the names that its kernels have there, by their own."""
+    """Merge compilations into one; return for each the names that its kernels have there, by their own."""
     if len(compilations) == 1:
         return compilations[0], ({kernel.name: kernel.name for kernel in compilations[0].kernels},)
     used_names, parts, entries = set[str](), list[str](), list[str]()

@@ -104,7 +104,7 @@ def _functions(excerpt: SourceExcerpt) -> dict[str, Any]:
 def _signature(
     kernel: Any, request: dict[str, Any]
 ) -> tuple[dict[str, str], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any], list[int]]:
-    """Types by parameter, constants and hints by its number, and the arguments that the code takes."""
+    """Give types by parameter, constants and hints by its number, and the arguments that the code takes."""
     name, constant_values = request["kernel"], dict(request["constants"])
     names = [parameter.name for parameter in kernel.params]
     for constant in constant_values:
@@ -190,7 +190,7 @@ def _built(
 
 
 def _explained(error: BaseException, functions: dict[str, Any], excerpt: SourceExcerpt) -> tuple[str, int | None]:
-    """One sentence and a line of the file for what Triton's compiler raises, from the innermost place in the file."""
+    """Explain what Triton's compiler raises by a sentence and a line of the file, from the innermost place in it."""
     message, line = "", None
     cause: BaseException | None = error
     while cause is not None:

@@ -148,13 +148,13 @@ class TritonCompiler:
 
 @cache
 def _programs() -> str:
-    """SHA-256 of the child's own text, on which a listing depends."""
+    """Hash the child's own text, on which a listing depends, by SHA-256."""
     texts = (Path(file).read_bytes() for file in (triton_child.__file__, triton_source.__file__))
     return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def installed_version() -> str:
-    """Triton's version here; ToolchainError says how to install it."""
+    """Return Triton's version here; ToolchainError says how to install it."""
     if importlib.util.find_spec("triton") is None:
         raise ToolchainError(_MISSING)
     return metadata.version("triton")

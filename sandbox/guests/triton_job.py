@@ -62,7 +62,7 @@ class TritonJob:
 
 
 def buffers_of(task: Task, case: Case, plan: ResolvedPlan) -> dict[str, tuple[str, int]]:
-    """Element type and bytes of every buffer that a launch may name."""
+    """Find element type and bytes of every buffer that a launch may name."""
     tensors = {t.name: (t.dtype, task.length_of(t, case)) for t in (*task.inputs, *task.outputs)}
     spaces = {name: (dtype, math.prod(shape)) for name, (dtype, shape) in plan.workspaces.items()}
     return {n: (dtype, length * DTYPE_BYTES[dtype]) for n, (dtype, length) in {**tensors, **spaces}.items()}

@@ -107,7 +107,7 @@ class _Statements:
         return self._excerpt
 
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
-        """`import MODULE as NAME`."""
+        """Read `import MODULE as NAME`."""
         name = alias.asname or alias.name.partition(".")[0]
         if _is_tritons(module):
             self._modules[name] = module if alias.asname else TRITON
@@ -116,7 +116,7 @@ class _Statements:
             self._excerpt.omitted[name] = (line, f"it is the module {module}")
 
     def _from(self, node: ast.ImportFrom) -> None:
-        """`from MODULE import NAME`; the names `triton` and `tl` mean Triton's, whoever hands them on."""
+        """Read `from MODULE import NAME`; the names `triton` and `tl` mean Triton's, whoever hands them on."""
         module = "." * node.level + (node.module or "")
         for alias in node.names:
             name = alias.asname or alias.name

@@ -62,7 +62,7 @@ class _ExpressionReader:
         return token
 
     def binary(self, level: int, depth: int) -> int:
-        """Operators of this level and tighter ones."""
+        """Read operators of this level and tighter ones."""
         value = self.unary(depth)
         while (tightness := _LEVELS.get(self.next, -1)) >= level:
             operator = self.take()
@@ -103,7 +103,7 @@ class _ExpressionReader:
             raise UnreadableListing("this function takes other arguments", name) from None
 
     def apply(self, operator: str, left: int, right: int) -> int:
-        """One operator on two values of 64 bits."""
+        """Apply one operator to two values of 64 bits."""
         if operator in "/%" and right == 0:
             raise UnreadableListing("this expression divides by zero", self.text[:80])
         if operator in ("<<", ">>") and not 0 <= right < 64:

@@ -68,14 +68,14 @@ class SoughtComparisons:
 
     @computed_once
     def every(self) -> tuple[DataComparison, ...]:
-        """All of them; the decoded program, which is large, is needed no more."""
+        """Find all of them; the decoded program, which is large, is needed no more."""
         comparisons = data_comparisons(*self._text)
         del self._text
         return comparisons
 
 
 def data_comparisons(program: DecodedProgram, listing: str, source_name: str) -> tuple[DataComparison, ...]:
-    """Every comparison of the source's own lines that data decide, those whose outcome can be seen first."""
+    """Find the comparisons of the source's own lines that data decide, those whose outcome can be seen first."""
     steps = [_Step(instruction) for instruction in program.instructions]
     if not any(step.is_comparison or step.is_bound for step in steps):
         return ()
@@ -206,7 +206,7 @@ class _Moves:
                 self._before[after].append(number)
 
     def constants_in(self, register: int, number: int) -> list[int]:
-        """Words that the last writes of a register move there, on each way to this instruction."""
+        """List the words that the last writes of a register move there, on each way to this instruction."""
         constants, visited, waiting = dict[int, None](), {number}, [*self._before[number]]
         while waiting and self._left:
             last = waiting.pop()

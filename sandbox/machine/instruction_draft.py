@@ -64,7 +64,7 @@ class InstructionDraft:
         return head[4:] + b"".join(results + sources) + tail
 
     def _settled(self) -> tuple[int, int, tuple[int, ...]]:
-        """Offsets and the last fields, as the settings have them."""
+        """Settle offsets and the last fields, as the settings have them."""
         row, settings, offset, control = self.row, self.settings, self.offset, self.control
         if row.name == "ds_swizzle_b32":
             control = number(settings, "offset") & 0xFFFF

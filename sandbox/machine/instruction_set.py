@@ -91,7 +91,7 @@ class TableRow:
 
 @cache
 def instruction_table() -> dict[str, TableRow]:
-    """Every row, by mnemonic."""
+    """Read every row, by mnemonic."""
     return {name: row for name in _lines() if (row := table_row(name))}
 
 

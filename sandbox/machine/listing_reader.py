@@ -92,7 +92,7 @@ class _ListingReader:
         self.block: list[str] | None = None  # lines of a metadata block that is open
 
     def line(self, line: str, row: int) -> None:
-        """One line of the text."""
+        """Read one line of the text."""
         if self.block is not None:
             self._metadata(line)
             return
@@ -257,7 +257,7 @@ class _ListingReader:
 
 
 def _plain(text: str) -> str:
-    """Without the comment behind it."""
+    """Strip the comment behind a line."""
     return text.partition(";")[0].strip()
 
 

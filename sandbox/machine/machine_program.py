@@ -118,7 +118,7 @@ def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
 
 
 def _grid_waits(decoded: DecodedProgram, mnemonics: Sequence[str]) -> frozenset[int]:
-    """Places around the sleeps of a program that has the counts of a grid's barrier."""
+    """Find the positions around the sleeps of a program that has the counts of a grid's barrier."""
     if not any(GRID_COUNT in name for name in decoded.symbols):
         return frozenset()
     sleeps = (number for number, mnemonic in enumerate(mnemonics, 1) if mnemonic == "s_sleep")

@@ -82,7 +82,7 @@ def integer(token: str) -> int:
 
 @lru_cache(65536)
 def register(token: str) -> tuple[str, int, int] | None:
-    """File (v, s or a), index and number of 32-bit registers; None where it is no register's name."""
+    """Read a register's file (v, s or a), index and number of 32-bit registers; None where it is no register's name."""
     if token in _NAMED:
         return "s", *_NAMED[token]
     match = _REGISTER.fullmatch(token)

@@ -49,7 +49,7 @@ class SymbolTable:
         return [section for section in sections if section.content]
 
     def value(self, name: str) -> int:
-        """Guest address of a label, or the value of an assigned symbol; UnreadableListing where there is none."""
+        """Compute a label's guest address or an assigned symbol's value; UnreadableListing where there is none."""
         if (cached := self.values.get(name)) is not None:
             return cached
         listing = self.listing
@@ -81,7 +81,7 @@ class SymbolTable:
         return number
 
     def datum(self, text: str, address: int) -> int:
-        """Value of an expression that stands among the data at this guest address."""
+        """Compute an expression that stands among the data at this guest address."""
         match = _RELOCATED.fullmatch(text)
         return self._relocated(match, address, 0) if match else evaluate(text, self.value)
 

@@ -28,7 +28,7 @@ FILES = ("task.toml", "reference.py")
 
 
 def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place: Place) -> Result:
-    """Everything the request asks for. A broken machine is raised; a bad kernel is part of the answer."""
+    """Answer everything the request asks for. A broken machine is raised; a bad kernel is part of the answer."""
     started = time.monotonic()
     plain = Result(request.hash, HARNESS, worker, place)
     prepared = judge.prepare(request.source, with_edges(task, _edges(request, task)), request.tunables)

@@ -49,7 +49,7 @@ def checked_token(text: str, secret_name: str = "token") -> str:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT`; SettingsError for another form."""
+    """Parse `HOST:PORT`; SettingsError for another form."""
     host, _, port = text.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise SettingsError(f"a worker's address is HOST:PORT, not {text[:80]!r}")
@@ -107,7 +107,7 @@ class SignedChannel:
         self._sent = self._received = 0
 
     def send(self, message: dict[str, Any]) -> None:
-        """One message."""
+        """Send one message."""
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > self._limit():
             raise SpoolError(f"a message of {len(data)} bytes is too large for {self.other}")
@@ -148,7 +148,7 @@ class SignedChannel:
         return max(0.001, self._until - time.monotonic())
 
     def _exactly(self, count: int, timeout_s: float) -> bytes:
-        """So many bytes; a stranger has the rest of the greeting for them, a known one `timeout_s` for each piece."""
+        """Receive so many bytes; a stranger has the greeting's rest for them, others `timeout_s` for each piece."""
         parts = bytearray()
         while len(parts) < count:
             try:

@@ -71,7 +71,7 @@ class Remote(ByPurpose):
         return self._preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """SHA-256 over everything the evaluation depends on; the place is fixed by the folder's or the worker's id."""
+        """Hash everything the evaluation depends on by SHA-256; the folder's or the worker's id fixes the place."""
         return self._request(prepared).key(prepared)
 
     def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None = None) -> None:
@@ -122,7 +122,7 @@ class Remote(ByPurpose):
         return self._evaluations[purpose, key]
 
     def _take_what_is_there(self) -> None:
-        """Bundles of announced sources that have arrived: one of them may hold a tuned variant that is asked for."""
+        """Load bundles of announced sources that have arrived: one of them may hold the tuned variant asked for."""
         for request in list(self._announced.values()):
             if request.hash not in self._loaded and self._post.has_result(request):
                 try:

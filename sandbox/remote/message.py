@@ -62,7 +62,7 @@ class Request:
 
     @computed_once
     def hash(self) -> str:
-        """SHA-256 over everything above: equal questions have one name."""
+        """Hash everything above by SHA-256: equal questions have one name."""
         return hashlib.sha256(dumps(self).encode()).hexdigest()
 
     def key(self, prepared: Prepared) -> str:
@@ -94,7 +94,7 @@ class Result:
 
 
 def pack(message: Request | Result) -> bytes:
-    """As a file or message: its format, its digest, itself."""
+    """Pack a record as a file or message: its format, its digest, itself."""
     body = dumps(message)
     head = {"format": FORMAT, "digest": hashlib.sha256(body.encode()).hexdigest()}
     return json.dumps({**head, "body": json.loads(body)}, sort_keys=True, ensure_ascii=True).encode()

@@ -90,7 +90,7 @@ def make_bench(
     allow_tasks: bool,
     isolation: str,
 ) -> WorkerPool:
-    """For `lab` or `device`; `gpus` are all of the target's kind when not given.
+    """Make the pool for `lab` or `device`; `gpus` are all of the target's kind when not given.
 
     MachineError where a device's process cannot be kept from the user's files, unless `isolation` is "limits".
     """

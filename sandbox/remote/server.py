@@ -88,7 +88,7 @@ class Server:
         channel.close()
 
     def _converse(self, channel: SignedChannel) -> None:
-        """With one who has proved the token."""
+        """Answer one who has proved the token."""
         try:
             channel.send({"harness": HARNESS, "place": to_plain(self._bench.place)})
             while True:
@@ -141,7 +141,7 @@ class ServedPost:
         return self._place if self._place is not None and self._place.target == target else None
 
     def has_result(self, request: Request) -> bool:
-        """Nothing is kept there."""
+        """Return False: nothing is kept there."""
         return False
 
     def ask(self, request: Request) -> Result:

@@ -51,7 +51,7 @@ def is_own_folder(path: Path) -> bool:
 
 
 def names_in(folder: Path) -> Iterator[str]:
-    """Names of whatever is there, without looking at any of it."""
+    """List the names of whatever is there, without looking at any of it."""
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry.name

@@ -137,7 +137,7 @@ class Spool:
         return result, problem_of(result, request, self.place(request.target))
 
     def _put_aside(self, name: str, why: str) -> None:
-        """Out of the way, so that a worker does the request again; kept, so that nothing is lost."""
+        """Move a result aside, so that a worker does the request again; it is kept, so that nothing is lost."""
         aside = self.folder / "refused" / f"{name}-{secrets.token_hex(4)}"
         with self._using("written to"), contextlib.suppress(FileNotFoundError):
             (self.folder / "results" / f"{name}.json").replace(aside.with_suffix(".json"))
@@ -159,7 +159,7 @@ class Spool:
         return [name for _, name in sorted(rows)]
 
     def request(self, name: str) -> Request:
-        """One request; SpoolError when it is torn or is not what its name says."""
+        """Read one request; SpoolError when it is torn or is not what its name says."""
         data = self._read(self.folder / "requests" / f"{name}.json")
         if data is None:
             raise SpoolError("is gone")
@@ -229,7 +229,7 @@ class Spool:
         return self.folder / "claims" / f"{name}.{number}"
 
     def _is_lost(self, path: Path) -> bool:
-        """By the folder's own clock, which other machines share, not by this machine's; nobody beats ahead of it."""
+        """Tell whether a claim is lost, by the folder's own clock, which machines share and nobody beats ahead of."""
         try:
             with tempfile.NamedTemporaryFile(prefix=".clock-", dir=self.folder / "claims") as clock:
                 return abs(os.fstat(clock.fileno()).st_mtime - path.lstat().st_mtime) > self.lease_s

@@ -37,12 +37,12 @@ class SourceCompiler(Protocol):
     """The face that the four compilers have in common."""
 
     def version(self) -> str:
-        """In numbers."""
+        """Return the version in numbers."""
 
     def compile(
         self, source: str, name: str, arch: str, options: list[str], headers: dict[str, str], names: list[str]
     ) -> Compiled:
-        """One file for `arch`, and the symbols of these kernels."""
+        """Compile one file for `arch`; name the symbols of these kernels."""
 
 
 def main(number: int, vendor: str, library: str) -> int:

@@ -116,7 +116,7 @@ def spell(kind: str, source: str, *, has_header: bool = False) -> str:
 
 @cache
 def dialect_of(kind: str) -> Dialect:
-    """Headers and options of the compiler of this kind."""
+    """Choose headers and options of the compiler of this kind."""
     standard = {name: (INCLUDE / name).read_text(encoding="utf-8") for name in _STANDARD}
     hip = frozenset(_texts(INCLUDE, "hip/*.h")) - {"hip/ks_device.h"}
     if kind == "nvrtc":

@@ -96,7 +96,7 @@ class DeviceBuild:
         )
 
     def check_arguments(self, plan: ResolvedPlan) -> tuple[Finding, ...]:
-        """One finding for every launch whose arguments do not match the kernel's own; empty when all do."""
+        """Report every launch whose arguments do not match the kernel's own, by one finding each; empty when all do."""
         return tuple(
             dict.fromkeys(
                 f
@@ -107,7 +107,7 @@ class DeviceBuild:
         )
 
     def check_variables(self) -> tuple[Finding, ...]:
-        """One finding where the variables, which are reset before each call, take more than a candidate may have."""
+        """Report variables, which are reset before each call, that take more than a candidate may have."""
         nbytes = sum(size for _, size in self.globals) + self.hidden_bytes
         if nbytes <= VARIABLE_BYTES:
             return ()
@@ -158,7 +158,7 @@ class GpuCompiler:
         return replace(build, seconds=time.monotonic() - started)
 
     def submit(self, candidate: Candidate, tunables: Mapping[str, int]) -> Future[DeviceBuild]:
-        """Like `compile`, in the background."""
+        """Compile in the background."""
         return self._threads.submit(self.compile, candidate, tunables)
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class GpuCompiler:
 
     @computed_once
     def identity(self) -> str:
-        """SHA-256 of everything but the candidate: compiler, headers, options, target."""
+        """Hash everything but the candidate by SHA-256: compiler, headers, options, target."""
         about, dialect = self.description, dialect_of(self.description.kind)
         parts = [
             FORMAT,

@@ -54,7 +54,7 @@ class Hipcc(Program):
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """As any program, without headers of ours: they would hide ROCm's."""
+        """Compile as any program does, without headers of ours: they would hide ROCm's."""
         return super().compile(source, name, arch, options, None, names)
 
 

@@ -48,7 +48,7 @@ class DeviceImage:
 
 
 def read_image(image: bytes) -> DeviceImage:
-    """Kernels and variables of a cubin, a code object or a bundle with one; ValueError when it is none of these."""
+    """Read kernels and variables of a cubin, a code object or a bundle with one; ValueError when it is none."""
     try:
         elf = Elf(unbundle(image))
         if any(section.name.startswith(".nv.info") for section in elf.sections):

@@ -30,7 +30,7 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,8})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U
 
 @lru_cache(maxsize=32)  # a tuner asks for one source many times, with other tunables
 def refusals(source: str, headers: frozenset[str], assembler_reads: bool) -> tuple[Finding, ...]:
-    """One finding for each way by which the source would read more than the headers of these names; at most 20.
+    """Report each way by which the source would read more than the headers of these names; at most 20.
 
     `assembler_reads`: the vendor's assembler knows directives that open files (AMD's does, PTX has none).
     """
@@ -117,7 +117,7 @@ def _questions(row: list[Token]) -> Iterator[Finding]:
 
 
 def _asks_fairly(token: Token, after: list[Token]) -> bool:
-    """`__has_include` without parentheses is the question whether the compiler knows it."""
+    """Tell whether a header's literal name is asked for, or, without parentheses, whether the word is known."""
     if not after or after[0].text in (")", "&&", "||"):
         return True
     if after[0].text != "(" or token.text != "__has_include" or len(after) < 3 or after[2].text != ")":
@@ -126,7 +126,7 @@ def _asks_fairly(token: Token, after: list[Token]) -> bool:
 
 
 def _pragma_operators(tokens: list[Token]) -> Iterator[Finding]:
-    """`_Pragma` of a plain string says what it is; of anything else, macros may make it of all that stands anywhere."""
+    """Refuse `_Pragma` of a file in a plain string, else of all that stands anywhere: macros may make it of that."""
     for index, token in enumerate(tokens):
         if token.text == "_Pragma":
             after = [t for t in tokens[index + 1 : index + 8] if t.kind != "end"][:2]
@@ -136,7 +136,7 @@ def _pragma_operators(tokens: list[Token]) -> Iterator[Finding]:
 
 
 def _assembly(tokens: list[Token]) -> Iterator[Finding]:
-    """Inline assembly may not read files: its text must be plain strings, and these may not hold such a directive."""
+    """Refuse inline assembly that may read files: its text must be plain strings, without such a directive."""
     sentence = "the assembler directive {} may not be used"
     for index, token in enumerate(tokens):
         if token.text == "incbin" and token.kind == "name":

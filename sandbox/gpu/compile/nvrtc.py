@@ -42,7 +42,7 @@ class Nvrtc(RunTimeCompiler):
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """With `--minimal` where the version knows it and the source needs nothing that it leaves out.
+        """Compile with `--minimal` where the version knows it and the source needs nothing that it leaves out.
 
         What does not compile with it is compiled without: no word that we do not know may make a source wrong.
         """
@@ -70,7 +70,7 @@ def _words(arch: str, folder: str) -> Sequence[str]:
 
 
 def find_compiler() -> Nvrtc | Nvcc:
-    """NVRTC where it is installed, else nvcc; ToolchainError when there is neither."""
+    """Open NVRTC where it is installed, else nvcc; ToolchainError when there is neither."""
     try:
         return Nvrtc()
     except ToolchainError:
@@ -78,7 +78,7 @@ def find_compiler() -> Nvrtc | Nvcc:
 
 
 def _wheels() -> list[str]:
-    """Libraries that pip has put under the `nvidia` name space."""
+    """List libraries that pip has put under the `nvidia` name space."""
     spec = importlib.util.find_spec("nvidia")
     folders = list(spec.submodule_search_locations or []) if spec else []
     paths = [str(p) for folder in folders for p in Path(folder).glob("*/lib/libnvrtc.so.*")]

@@ -67,7 +67,7 @@ class RunTimeCompiler:
         self.folder = Path(library._name).parent if "/" in library._name else None  # of the library
 
     def version(self) -> str:
-        """Such as "13.0"."""
+        """Return the version, such as "13.0"."""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self._call("Version", ctypes.byref(major), ctypes.byref(minor))
         return f"{major.value}.{minor.value}"
@@ -147,7 +147,7 @@ class Program:
         self.folder = Path(program).resolve().parent  # of the program
 
     def version(self) -> str:
-        """Such as "13.0.88"."""
+        """Return the version, such as "13.0.88"."""
         match = self._names.version.search(self._run(["--version"], "/").stdout)
         return match[1] if match else "unknown"
 
@@ -160,7 +160,7 @@ class Program:
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """Like `RunTimeCompiler.compile`; ToolchainError where symbols are asked for: only the library gives them."""
+        """Compile like `RunTimeCompiler`; ToolchainError where symbols are asked for: only the library gives them."""
         if names:
             raise ToolchainError(f"{self._names.name} does not give the symbol of {names[0]}; {self._names.library}")
         with tempfile.TemporaryDirectory() as folder:

@@ -90,7 +90,7 @@ class Device:
         self.driver, self.handle, self.index = driver, handle, index
 
     def properties(self) -> GpuProperties:
-        """Name, architecture, sizes and clocks."""
+        """Ask for name, architecture, sizes and clocks."""
         name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
         self.driver.call("name", name, 256, self.handle)
         self.driver.call("total", ctypes.byref(total), self.handle)
@@ -118,7 +118,7 @@ class Device:
         return free.value
 
     def reset_persisting(self) -> None:
-        """Lines that a kernel asked the L2 to keep become ordinary ones, where the vendor has such lines."""
+        """Turn lines that a kernel asked the L2 to keep into ordinary ones, where the vendor has such lines."""
         if self.driver.has("reset_persisting"):
             self.driver.call("reset_persisting")
 
@@ -127,7 +127,7 @@ class Device:
         self.driver.call("limit", self.driver.symbols.heap_limit, ctypes.c_size_t(nbytes))
 
     def allocate(self, nbytes: int) -> DeviceMemory:
-        """Device memory, contents undefined."""
+        """Allocate device memory, contents undefined."""
         address = POINTER()
         self.driver.call("allocate", ctypes.byref(address), ctypes.c_size_t(max(4, nbytes)))
         return DeviceMemory(self.driver, address.value, nbytes)
@@ -156,13 +156,13 @@ class Module:
         self.device, self._handle = device, handle
 
     def kernel(self, name: str) -> DeviceKernel:
-        """One of its kernels, by its symbol."""
+        """Find one of its kernels, by its symbol."""
         handle = ctypes.c_void_p()
         self.device.driver.call("kernel", ctypes.byref(handle), self._handle, name.encode())
         return DeviceKernel(self.device, handle)
 
     def global_memory(self, name: str) -> DeviceMemory:
-        """One of its device variables, by its symbol; it belongs to the module."""
+        """Find one of its device variables, by its symbol; it belongs to the module."""
         address, size = POINTER(), ctypes.c_size_t()
         self.device.driver.call("global", ctypes.byref(address), ctypes.byref(size), self._handle, name.encode())
         return DeviceMemory(self.device.driver, address.value, size.value)
@@ -252,7 +252,7 @@ class DeviceEvent:
         self.device.driver.call("wait_event", self._handle)
 
     def since_us(self, earlier: DeviceEvent) -> float:
-        """Microseconds from an earlier mark to this one; both must have passed."""
+        """Compute the microseconds from an earlier mark to this one; both must have passed."""
         milliseconds = ctypes.c_float()
         self.device.driver.call("elapsed", ctypes.byref(milliseconds), earlier._handle, self._handle)
         return 1e3 * milliseconds.value

@@ -41,7 +41,7 @@ class Symbols:
     describe: Callable[[ctypes.CDLL, int], str]  # a status in words
 
     def blame(self, output: str) -> tuple[FindingKind, str] | None:
-        """Kind and sentence of the fault that a dying process printed; None when it names none."""
+        """Find kind and sentence of the fault that a dying process printed; None when it names none."""
         return next(((kind, text) for pattern, kind, text in self.last_words if pattern.search(output)), None)
 
 

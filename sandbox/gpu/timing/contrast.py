@@ -37,7 +37,7 @@ class Rule:
     warm: int = 1  # pairs that are measured and thrown away first
 
     def looks(self) -> tuple[int, ...]:
-        """Pairs after which the samples are looked at; the first two only to drop a clearly slower challenger."""
+        """Choose after how many pairs to look; the first two looks only drop a clearly slower challenger."""
         first, last = _even(self.least / 2), _even(self.most / 2)
         counts = [first]
         while counts[-1] < last:
@@ -87,14 +87,14 @@ def decide(windows: Windows, rule: Rule, rng: random.Random) -> Decision:
 
 
 def draw_order(pairs: int, rng: random.Random) -> list[str]:
-    """Tags of so many pairs of windows; in a half of them, drawn at random, the challenger goes first."""
+    """Draw the tags of so many pairs of windows; in a half of them, drawn at random, the challenger goes first."""
     forward = [index < pairs / 2 for index in range(pairs)]
     rng.shuffle(forward)
     return [tag for ahead in forward for tag in ((INCUMBENT, CHALLENGER) if ahead else (CHALLENGER, INCUMBENT))]
 
 
 def steps(order: Sequence[str], samples: Sequence[float] | Values) -> tuple[Values, Values]:
-    """Logarithms of second over first: of the pairs with the incumbent first, and of the others; without void ones."""
+    """Compute logarithms of second over first: of pairs with the incumbent first, and of the others; no void ones."""
     logs = np.log(np.asarray(samples, np.float64))
     differences = logs[1::2] - logs[::2]
     is_forward, counts = np.asarray(order[::2]) == INCUMBENT, ~np.isnan(differences)

@@ -28,7 +28,7 @@ class Interval:
 
 
 def rank_sum(sample: Values, other: Values, alpha: float) -> Interval:
-    """By how much `one` lies above `other`: the median of all differences, and the interval that rank sums give.
+    """Estimate by how much `sample` lies above `other`: the median of all differences, and the interval of rank sums.
 
     Its error rate needs nothing but that chance decided which value went to which group: it holds for any noise, drift
     and outliers. The least possible `alpha` is two over the number of ways to split the values.

@@ -174,7 +174,7 @@ def _finite(decision: Decision) -> tuple[float, float]:
 
 
 def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[Contrast, float, float, float]:
-    """Verdict, ratio and interval over all cases of a task."""
+    """Combine all cases of a task into verdict, ratio and interval."""
     return contrast_of({c.name: c.weight for c in task.benchmarks}, cases, delta)
 
 
@@ -182,17 +182,17 @@ class Clocked(Protocol):
     """A case that can be timed by both clocks; each reading is of one call."""
 
     def two_clocks(self, tag: str, time_us: float, doublings: int) -> ClockReading:
-        """Of a candidate that takes about `time_us`."""
+        """Time a candidate that takes about `time_us` by both clocks."""
 
     def control(self, doublings: int) -> ClockReading:
-        """Of a kernel of the judge's own."""
+        """Time a kernel of the judge's own by both clocks."""
 
     def conclude(self) -> None:
         """Wait for what the judge does in the background."""
 
 
 def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockReading | None:
-    """None when the clocks agree once, else their last readings. ChildFault when the host is too busy to know."""
+    """Compare two clocks: None when they agree once, else their last readings. ChildFault when the host is too busy."""
     strikes = 0
     for number in range(tries):
         doublings = min(number, DOUBLINGS)

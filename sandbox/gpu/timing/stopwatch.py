@@ -113,7 +113,7 @@ class Stopwatch:
         self._grades.clear()
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """Microseconds a call for each tag in turn; nan where the GPU was throttled."""
+        """Time windows for each tag in turn: microseconds a call; nan where the GPU was throttled."""
         return self._take(order, self.calls)
 
     def warm_us(self, tag: str, windows: int = 5) -> float:
@@ -145,7 +145,7 @@ class Stopwatch:
         return ClockReading(*((after - before) / (2 * count) for before, after in zip(short, long, strict=True)))
 
     def _replay(self, tag: str, seed: int, sums: Sequence[int]) -> None:
-        """All calls of a window again on the contents that it had, each of them alone."""
+        """Repeat all calls of a window on the contents that it had, each alone. Refused where their sums differ."""
         replayed = self._child.replay(
             ReplayRequest(tag, self._launches[tag], seed, len(sums)), self._timeout_s(1 + len(sums))
         )
@@ -213,7 +213,7 @@ class Stopwatch:
 
 
 def flush_bytes(memory: Mapping[str, float], l2_bytes: int) -> int:
-    """Twice the largest cache that outlasts a kernel, by the driver and by the target's file."""
+    """Return twice the largest cache that outlasts a kernel, by the driver and by the target's file."""
     return 2 * max(l2_bytes, int(memory.get("l2_bytes", 0)), int(memory.get("mall_bytes", 0)), 16 << 20)
 
 

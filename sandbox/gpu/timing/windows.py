@@ -26,7 +26,7 @@ class Windows(Protocol):
     """A source of samples."""
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """Microseconds a call for each tag in turn, one window after the other; nan where a sample is void."""
+        """Time windows for each tag in turn, one after the other: microseconds a call; nan where a sample is void."""
         ...
 
 

@@ -66,7 +66,7 @@ class Arrays:
                 edits.instead[number] = [edits.report(number, probe, match[2])]
 
     def _outside(self, edits: Edits, number: int, first: Index, is_returned: bool) -> None:
-        """At a failed check of an index by clang: try whether the element is outside of the outermost array."""
+        """Try, at a failed check of an index by clang, whether the element is outside of the outermost array."""
         steps = list(subscripts(edits.body, first))
         base = steps[-1].base
         if not is_member(edits.body, base) and (

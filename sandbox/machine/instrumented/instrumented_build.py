@@ -151,7 +151,7 @@ class InstrumentedBuild:
 
 
 def _aligned(launches: Sequence[Launch]) -> frozenset[int]:
-    """Positions at which every launch passes a name: a buffer's first address, which is aligned, or a number."""
+    """Find where every launch passes a name: a buffer's first address, which is aligned, or a number."""
     texts = [[(position, str(text)) for position, text in enumerate(launch.args)] for launch in launches]
     return frozenset(position for row in texts for position, _ in row) - {
         position for row in texts for position, text in row if not text.isidentifier()

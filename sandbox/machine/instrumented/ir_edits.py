@@ -69,7 +69,7 @@ class Edits:
         return name
 
     def test(self, number: int, is_bad: str, probe: FaultProbe, value: str = "0") -> None:
-        """Before this line: lanes in which `is_bad` holds reach the probe, with a number of 64 bits."""
+        """Test before this line: lanes in which `is_bad` holds reach the probe, with a number of 64 bits."""
         address, location = self.table.add(probe, self.location(number)), self.location(number)
         call = f"  call void @ks.test(i1 {is_bad}, i64 {address}, i64 {value}){location}"
         self.before.setdefault(number, []).append(call)
@@ -97,7 +97,7 @@ class Edits:
 
 
 def element_bits(kind: str) -> int:
-    """Bits of an integer, or of each element of a vector of integers; 0 for another type."""
+    """Count the bits of an integer, or of each element of a vector of integers; 0 for another type."""
     match = INTEGER.match(kind) or _VECTOR.match(kind)
     return int(match.groups()[-1]) if match else 0
 

@@ -60,7 +60,7 @@ def is_row(body: Body, name: str) -> bool:
 
 
 def root_of(body: Body, name: str) -> str:
-    """Origin of a pointer: a variable, a global, or the value itself where the origin is unknown."""
+    """Follow a pointer to its origin: a variable, a global, or the value itself where the origin is unknown."""
     while name not in body.variables and (step := _STEP.search(body.definitions.get(name, ""))):
         name = step[1]
     return name

@@ -19,7 +19,7 @@ _READ = re.compile(
 
 
 def masked_lanes(edits: Edits) -> None:
-    """FaultProbe where the lane that is read is not active; its value is the mask of those that are."""
+    """Probe where the lane that is read is not active; its value is the mask of those that are."""
     for number, line in enumerate(edits.body.lines if "@llvm.amdgcn.readlane" in edits.body.text else ()):
         if "@llvm.amdgcn.readlane" not in line or not (match := _READ.search(line)):
             continue

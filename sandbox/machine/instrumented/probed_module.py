@@ -92,7 +92,7 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
 
 
 def _promises(edits: Edits, endless: set[str]) -> None:
-    """Promises of the source to the compiler (`__builtin_assume`, a missing return): each is tried where it is made."""
+    """Try each promise of the source to the compiler (`__builtin_assume`, a missing return) where it is made."""
     is_endless = not endless.isdisjoint(edits.body.head.split())
     if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
         return

@@ -26,7 +26,7 @@ _WORDS = ("div ", "rem ", " shl ", "shr ", "@llvm.ct")
 
 
 def arithmetic(edits: Edits) -> None:
-    """FaultProbe every division and shift by a number that is no constant, and every count of zeros that bars none."""
+    """Probe every division and shift by a number that is no constant, and every count of zeros that bars none."""
     if not any(word in edits.body.text for word in _WORDS):
         return
     for number, line in enumerate(edits.body.lines):
@@ -39,7 +39,7 @@ def arithmetic(edits: Edits) -> None:
 
 
 def _zeros(edits: Edits, number: int, match: re.Match[str]) -> None:
-    """FaultProbe a count, but where clang itself puts another number there for no bit: in ffs and clzg."""
+    """Probe a count, but where clang itself puts another number there for no bit: in ffs and clzg."""
     comparison = f" = icmp eq {match['kind']} {match['right']}, 0"
     if not any(comparison in line for line in edits.body.lines[number + 1 : number + 3]):
         none = edits.value(number, comparison.removeprefix(" = "))

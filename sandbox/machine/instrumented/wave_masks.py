@@ -30,7 +30,7 @@ class WaveMasks:
         self._compares = "@llvm.amdgcn.ballot.i64" in text and "@__ubsan_handle_implicit_conversion" in text
 
     def __call__(self, edits: Edits) -> None:
-        """FaultProbe where a ballot is cut and where a mask is handed over."""
+        """Probe where a ballot is cut and where a mask is handed over."""
         ballots = Ballots(edits.body, self._returning)
         for number, value in ballots.cuts():
             if DEBUG.search(edits.body.lines[number]):
