@@ -115,8 +115,8 @@ BENCHMARKS = (
     Benchmark(
         "retrieval_quality",
         "Finding the right note",
-        "The place of the right note for judged questions, beside other searches over the same passages. *Unseen* and "
-        "*blind*: adding-documents.md.",
+        "The place of the right note for judged questions, beside other searches over the same passages. "
+        "[What *unseen* and *blind* mean](adding-documents.md#measuring-search).",
         1,
     ),
     Benchmark(
