@@ -22,7 +22,6 @@ from pathlib import Path
 from benchmarks.collection import number
 from benchmarks.planted_errors import TARGET
 from records.errors import ScientistError
-from sandbox.amdgcn.compiler import Compiler
 from sandbox.lab.cases_met import LAWS, CaseDraw, CaseLaw, CaseMet, refused
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Built, Judge, Patience
@@ -85,19 +84,14 @@ def judged(job: tuple[int, tuple[int, ...]]) -> list[Row]:
     """Judge the kernels with these numbers, which share a task, in one trial."""
     trial, indices = job
     target, rows = load_target(TARGET), list[Row]()
-    compiler, lab = Compiler(toolchain(), COMPILED, target), MachineLab(toolchain(), COMPILED, target, 1)
+    evaluator, lab = LabEvaluator(toolchain(), COMPILED, target, trial, 1), MachineLab(toolchain(), COMPILED, target, 1)
     inputs = SessionInputs(KERNELS[indices[0]][1], COMPILED)
     for index in indices:
         name, task, source, tunables, is_endless = KERNELS[index]
         try:
-            prepared = LabEvaluator(toolchain(), COMPILED, target, trial, 1).prepare(source, task, tunables)
-            compilation = compiler.compile(prepared.candidate, prepared.tunables)
-            program = lab.decoded(prepared.candidate, prepared.tunables, compilation) if compilation.ok else ()
-            if isinstance(program, tuple):
-                laws = ["compile"]
-            else:
-                built = Built(prepared, compilation, program)
-                laws = list(laws_that_refuse(built, inputs, lab, HASTY if is_endless else Patience()))
+            built = evaluator.stages(evaluator.prepare(source, task, tunables)).program().built
+            patience = HASTY if is_endless else Patience()
+            laws = ["compile"] if built is None else list(laws_that_refuse(built, inputs, lab, patience))
         except (ScientistError, AssertionError, ValueError, OSError) as error:
             laws = [f"error {type(error).__name__}"]
         rows += [(name, trial, law) for law in laws or ["none"]]
