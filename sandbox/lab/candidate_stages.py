@@ -16,7 +16,7 @@ from sandbox.target import Target
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledStage:
     """A candidate's evaluation so far, and its compilation where neither the compiler nor the plan's checks object."""
 
     evaluation: Evaluation
@@ -24,7 +24,7 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Program:
+class ProgramStage:
     """A candidate's evaluation so far, and what can be executed where nothing objects."""
 
     evaluation: Evaluation
@@ -40,12 +40,12 @@ class CandidateStages:
     compiler: Compiler
     lab: Lab
     target: Target
-    compilations: dict[bool, Compiled] = field(default_factory=dict)  # by whether there is a code object
-    programs: dict[bool, Program] = field(default_factory=dict)
+    compilations: dict[bool, CompiledStage] = field(default_factory=dict)  # by whether there is a code object
+    programs: dict[bool, ProgramStage] = field(default_factory=dict)
     verdict: Evaluation | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def compiled(self, *, is_assembled: bool = True) -> Compiled:
+    def compiled(self, *, is_assembled: bool = True) -> CompiledStage:
         """Compile for the GPU. Without a code object only the listing is made, which is enough for a time."""
         with self.lock:
             known = self.compilations.get(True) or self.compilations.get(is_assembled)
@@ -57,7 +57,7 @@ class CandidateStages:
                 known = self.compilations[is_assembled] = self._checked(compilation)
             return known
 
-    def program(self, *, is_assembled: bool = True) -> Program:
+    def program(self, *, is_assembled: bool = True) -> ProgramStage:
         """Decode the listing for the lab."""
         with self.lock:
             known = self.programs.get(True) or self.programs.get(is_assembled)
@@ -65,17 +65,17 @@ class CandidateStages:
                 known = self.programs[is_assembled] = self._decoded(self.compiled(is_assembled=is_assembled))
             return known
 
-    def _checked(self, compilation: Compilation | None) -> Compiled:
+    def _checked(self, compilation: Compilation | None) -> CompiledStage:
         if compilation is None:
-            return Compiled(self.begun)
+            return CompiledStage(self.begun)
         evaluation = replace(
             self.begun,
             resources=resources_of(compilation.kernels, self.target, self.prepared.plans),
             code_object=compilation.code_object,
         )
         if findings := compilation.findings if not compilation.ok else self._mismatches(compilation):
-            return Compiled(replace(evaluation, verdict=rejected("compile", findings)))
-        return Compiled(evaluation, compilation)
+            return CompiledStage(replace(evaluation, verdict=rejected("compile", findings)))
+        return CompiledStage(evaluation, compilation)
 
     def _mismatches(self, compilation: Compilation) -> tuple[Finding, ...]:
         """List the contradictions between the code object's metadata and the plan on any listed case; each once."""
@@ -84,10 +84,10 @@ class CandidateStages:
         findings += [f for plan in plans for f in check_limits(plan, self.target, compilation.kernels)]
         return tuple(dict.fromkeys(findings))
 
-    def _decoded(self, compiled: Compiled) -> Program:
+    def _decoded(self, compiled: CompiledStage) -> ProgramStage:
         if compiled.compilation is None:
-            return Program(compiled.evaluation)
+            return ProgramStage(compiled.evaluation)
         program = self.lab.decoded(self.prepared.candidate, self.prepared.tunables, compiled.compilation)
         if isinstance(program, tuple):
-            return Program(replace(compiled.evaluation, verdict=rejected("compile", program)))
-        return Program(compiled.evaluation, Built(self.prepared, compiled.compilation, program))
+            return ProgramStage(replace(compiled.evaluation, verdict=rejected("compile", program)))
+        return ProgramStage(compiled.evaluation, Built(self.prepared, compiled.compilation, program))

@@ -13,9 +13,14 @@ from dataclasses import dataclass, replace
 from records.computed_once import computed_once
 from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
-from sandbox.candidate.derived_cases import plan_shapes
 from sandbox.candidate.limits import check_limits
-from sandbox.candidate.plan_ways import plan_way_cases
+from sandbox.cases.derived import plan_shapes
+from sandbox.cases.inputs.families import TOGETHER
+from sandbox.cases.inputs.family_measures import longest_line, small_cases
+from sandbox.cases.inputs.swept_values import ONE_BINADE, TURNS, seeds_of_ends
+from sandbox.cases.shapes.long_shapes import large_cases
+from sandbox.cases.shapes.plan_ways import plan_way_cases
+from sandbox.cases.sweep import SweptCase
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -25,12 +30,7 @@ from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.surveyed_case import surveyed_cases
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import Target
-from tasks.families import TOGETHER
-from tasks.family_measures import longest_line, small_cases
 from tasks.held_out import SMALL, cost
-from tasks.long_shapes import large_cases
-from tasks.sweep import SweptCase
-from tasks.swept_values import ONE_BINADE, TURNS, seeds_of_ends
 from tasks.task import Case, Task
 
 ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has

@@ -18,7 +18,7 @@ from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
-from sandbox.lab.candidate_stages import CandidateStages, Program
+from sandbox.lab.candidate_stages import CandidateStages, ProgramStage
 from sandbox.lab.cases_met import CaseMet, cases_met, confirmed_whole, one_whole, refused
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
@@ -174,7 +174,7 @@ class LabEvaluator(SandboxBase):
         inputs, candidate = self._inputs_of(prepared.task), self.stages(prepared)
         return self._tried(candidate, lambda: self._forecast(candidate.program(), inputs))
 
-    def _forecast(self, program: Program, inputs: SessionInputs | None = None) -> Evaluation:
+    def _forecast(self, program: ProgramStage, inputs: SessionInputs | None = None) -> Evaluation:
         started, evaluation, built = time.monotonic(), program.evaluation, program.built
         if built is None:
             return evaluation
