@@ -92,7 +92,7 @@ def judged(job: tuple[int, tuple[int, ...]]) -> list[Row]:
             built = evaluator.stages(evaluator.prepare(source, task, tunables)).program().built
             patience = HASTY if is_endless else Patience()
             laws = ["compile"] if built is None else list(laws_that_refuse(built, inputs, lab, patience))
-        except (ScientistError, AssertionError, ValueError, OSError) as error:
+        except (ScientistError, AssertionError, LookupError, ValueError, OSError) as error:
             laws = [f"error {type(error).__name__}"]
         rows += [(name, trial, law) for law in laws or ["none"]]
         print(f"{trial} {name}: {', '.join(laws) or 'none'}", flush=True)
