@@ -9,8 +9,8 @@ from sandbox.cases.inputs.independence import independent_dims
 from tasks.loader import load_task
 from tasks.task import Case
 
-EXPLOITS = Path(__file__).parents[2] / "kernels" / "exploits" / "tasks"
-REAL = Path(__file__).parents[2] / "kernels" / "real" / "tasks"
+EXPLOITS = Path(__file__).parents[4] / "kernels" / "exploits" / "tasks"
+REAL = Path(__file__).parents[4] / "kernels" / "real" / "tasks"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_every_process_finds_what_another_has_measured(name: str, tmp_path: Path
     )
     for hashes in ("1", "2", "3"):
         words = [sys.executable, "-c", program, name, str(tmp_path)]
-        subprocess.run(words, cwd=Path(__file__).parents[3], env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
+        subprocess.run(words, cwd=Path(__file__).parents[5], env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
     assert len(list(tmp_path.iterdir())) == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sandbox.candidate import plan_ways
+from sandbox.cases.shapes import plan_ways
 from sandbox.candidate.prepare import Prepared, prepare
 from sandbox.cases.shapes.many_shapes import shapes
 from sandbox.cases.shapes.plan_ways import COUNT, MOST_COST, MOST_TEXT, plan_way_cases, whole_cost
