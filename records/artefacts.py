@@ -74,9 +74,9 @@ class ArtefactStore:
 
     def get(self, digest: str) -> bytes:
         """Return the stored bytes; LedgerError when they are missing or do not match the digest."""
-        kept = None if self._ledger is None else self._ledger.artefact(digest)
+        stored = None if self._ledger is None else self._ledger.artefact(digest)
         try:
-            data = self._path(digest).read_bytes() if kept is None else kept
+            data = self._path(digest).read_bytes() if stored is None else stored
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be read from {self._place} ({error.strerror}); "
@@ -96,10 +96,10 @@ class ArtefactStore:
     def text(self, digest: str) -> str:
         """Return the stored text, from memory where it was stored or read lately."""
         with self._lock:
-            known = self._texts.get(digest)
-            if known is not None:
+            text = self._texts.get(digest)
+            if text is not None:
                 self._texts.move_to_end(digest)
-                return known
+                return text
         return self._remember(digest, self.get(digest).decode("utf-8"))
 
     def _remember(self, digest: str, text: str) -> str:

@@ -40,9 +40,9 @@ class Run:
     pause: Pause = ""  # set while the status is "paused"; `limit` where it is "done" because a limit was met
     extensions: tuple[Extension, ...] = ()  # oldest first
 
-    def generations_at(self, generation: int, asked: int) -> int:
-        """Return the total that was in force when this generation began; `asked` is what the run was started with."""
-        return next((e.generations for e in reversed(self.extensions) if e.after < generation), asked)
+    def generations_at(self, generation: int, initial_total: int) -> int:
+        """Return the total in force when this generation began; `initial_total` is what the run was started with."""
+        return next((e.generations for e in reversed(self.extensions) if e.after < generation), initial_total)
 
 
 @dataclass(frozen=True)
