@@ -42,15 +42,15 @@ class KnownModels:
     def has_answered(self) -> bool:
         """Tell whether the endpoint answered in this session, by whichever model."""
         with self._lock:
-            return any(known.has_answered for known in self._known.values())
+            return any(facts.has_answered for facts in self._known.values())
 
     def answered(self, model: str, forms: Forms, sizes: ModelSizes) -> None:
         """Keep the forms and sizes with which an answer came."""
         with self._lock:
-            known = self._of(model)
-            merged = forms.merged(known.forms)
-            is_new = merged != known.forms or not known.has_answered
-            sizes = sizes.narrowed(known.sizes.window, known.sizes.answer)
+            facts = self._of(model)
+            merged = forms.merged(facts.forms)
+            is_new = merged != facts.forms or not facts.has_answered
+            sizes = sizes.narrowed(facts.sizes.window, facts.sizes.answer)
             self._known[model] = Known(merged, sizes, True)
         if is_new:
             self.remember(model)
@@ -62,8 +62,8 @@ class KnownModels:
     def simplify(self, model: str, forms: Forms) -> None:
         """Keep forms that were found too full in another way than by a refusal."""
         with self._lock:
-            known = self._of(model)
-            known.forms = known.forms.merged(forms)
+            facts = self._of(model)
+            facts.forms = facts.forms.merged(forms)
 
     def pin(self, model: str, forms: Forms) -> None:
         """Ask in these forms from now on, simpler or not."""

@@ -14,15 +14,17 @@ _LEAVES = frozenset(("for", "return", "continue", "break"))
 
 def refusals(source: str, offered: Sequence[str]) -> tuple[str, ...]:
     """For each kernel the changes that were not offered for it, with the first thing that is against each."""
-    file, found = read(plain(source)), list[str]()
+    file, sentences = read(plain(source)), list[str]()
     for kernel in file.kernels:
         work = form_of(file, kernel)
         if isinstance(work, str):
-            found.append(f"{kernel.name}: only its plan and single lines are changed: {work}")
+            sentences.append(f"{kernel.name}: only its plan and single lines are changed: {work}")
             continue
         mine = {h.split(":")[0] for h in offered if h.split(":")[1].split(".")[0] == kernel.name}
-        found += [f"{move} not for {kernel.name}: {why(work)}" for move, why in _REASONS.items() if move not in mine]
-    return tuple(found)
+        sentences += [
+            f"{move} not for {kernel.name}: {why(work)}" for move, why in _REASONS.items() if move not in mine
+        ]
+    return tuple(sentences)
 
 
 def _rows(work: WorkItems) -> str:
@@ -34,10 +36,10 @@ def _rows(work: WorkItems) -> str:
     if not loops:
         return "it has no loop over a row"
     for loop in loops:
-        made = counted(work, loop)
-        if not made:
+        counted_loop = counted(work, loop)
+        if not counted_loop:
             return f"{_line(work, loop.start)}: the loop does not count up by one to a fixed end"
-        if reductions(made) is None:
+        if reductions(counted_loop) is None:
             return f"{_line(work, loop.start)}: a pass of the loop needs what an earlier one computed"
     return _apart(work) or "no loop reads neighbouring elements, or passes may store to one place"
 
@@ -80,8 +82,8 @@ def _whole(work: WorkItems) -> str:
     return f"its work holds a {leaves[0]}" if leaves else ""
 
 
-def _line(work: WorkItems, at: int) -> str:
-    return f"line {work.file.source.count(chr(10), 0, at) + 1}"
+def _line(work: WorkItems, offset: int) -> str:
+    return f"line {work.file.source.count(chr(10), 0, offset) + 1}"
 
 
 _REASONS: Mapping[str, Callable[[WorkItems], str]] = {
