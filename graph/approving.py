@@ -18,8 +18,8 @@ from records.quantity import counted
 def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have a person approve this generation's experiments: all, some or none of them."""
     context, generation = runtime.context, state["generation"]
-    shown = [_shown(context, pick["experiment_id"]) for pick in state["picks"]]
-    ids, complaint = [row["id"] for row in shown], ""
+    summaries = [_shown(context, pick["experiment_id"]) for pick in state["picks"]]
+    ids, complaint = [row["id"] for row in summaries], ""
     answers = f'answer true for all, false for none, or a list of ids such as ["{ids[0]}"]'
     would = f"generation {generation} would run {counted(len(ids), 'experiment')}"
     for unread in itertools.count():
@@ -27,7 +27,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             {
                 "kind": "experiments",
                 "generation": generation,
-                "experiments": shown,
+                "experiments": summaries,
                 "spent_usd": context.ledger.paid_usd(context.run.id),
                 "unread": unread,
                 "message": f"{complaint}{would}; {answers}",
