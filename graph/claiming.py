@@ -47,7 +47,7 @@ def tell_payer(context: Context, key: str, purpose: Purpose) -> None:
     """Note in the diary, once, that a verdict was found which another run has paid for."""
     paid = context.ledger.paid_by_other(context.run.id, key, purpose) if must_wait(purpose) else None
     if paid is not None:
-        payload = {"purpose": purpose, "key": key, "run": paid.run_id, "who": paid.who, "at": paid.at}
+        payload = {"purpose": purpose, "key": key, "run": paid.run_id, "who": paid.account, "at": paid.stored_at}
         context.ledger.event(context.run.id, "shared", payload, f"shared:{purpose}:{key}", is_synced=False)
 
 

@@ -14,8 +14,8 @@ class Payer:
     """The run that paid for a verdict, or is about to; `at` is empty until the verdict is stored."""
 
     run_id: str
-    who: str  # user and machine, as far as they are known
-    at: str = ""  # ISO 8601, UTC
+    account: str  # user and machine, as far as they are known
+    stored_at: str = ""  # ISO 8601, UTC
 
 
 class Claims(Lifecycle):
