@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.measured_kernels import MeasuredKernel
 from app.sandboxes import make_sandbox
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from records.agreement import Agreement, Factor, Pair, agreement, factors, scaled
+from sandbox.measured_kernels import MeasuredKernel
 
 if TYPE_CHECKING:
     from records.evaluation import Evaluation

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.mean_interval import Difference, difference
 from app.run_request import RunRequest, new_run
 from app.sandboxes import make_sandbox
-from app.schemes import SCHEMES
 from app.settings import Settings
 from app.task_folders import open_task
+from graph.schemes import SCHEMES
 from records.errors import UsageError
+from records.mean_interval import Difference, difference
 
 if TYPE_CHECKING:
     from sandbox.answers import Remembered

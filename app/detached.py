@@ -75,7 +75,7 @@ def stop(ledger: Ledger, run: Run, patience_s: float) -> bool:
 
 def tidy(settings: Settings) -> None:
     """Have another process bring the cache within its bound, once this one has ended; nothing waits for it."""
-    from app.cache import is_due
+    from sandbox.cache import is_due
 
     if is_due(settings.cache_folder):
         pid = _spawn(settings, Path(os.devnull), ["cache", "prune", "--wait-s", str(TIDY_S)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from app.page.sheets import Disassemble, Machine, MachineRow
 from app.settings import Settings
+from page.sheets import Disassemble, Machine, MachineRow
 
 if TYPE_CHECKING:
     from records.experiment import Run

@@ -12,13 +12,13 @@ import uvicorn
 
 from app.disassembly import disassembler
 from app.machine import describe
-from app.page.gate import Gate
-from app.page.sheets import Extras
-from app.page.web import Site, application
 from app.pages import extras_of
 from app.screen import note, say
 from app.settings import Settings
 from app.wiring import open_records
+from page.gate import Gate
+from page.sheets import Extras
+from page.web import Site, application
 from records.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

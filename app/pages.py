@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.machine import describe
-from app.page import Extras, RunReader, write_report
-from app.page.sheets import Rates
 from app.settings import Settings
 from app.task_folders import open_task
+from page import Extras, RunReader, write_report
+from page.sheets import Rates
 from records.errors import ScientistError, UsageError
 from records.experiment import Run
 

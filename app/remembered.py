@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.redaction import redacted
 from records.errors import UsageError
 from records.quantity import given
+from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -50,7 +50,7 @@ def keep_recalled(
 
 def keep_weights(ledger: Ledger, artefacts: ArtefactStore) -> Mapping[str, str]:
     """Factors for passages, by what became of experiments that read them, as a setting of a new run."""
-    from app.passage_use import all_uses, weights_of
+    from knowledge.passage_use import all_uses, weights_of
 
     return {"passage_weights": artefacts.put(json.dumps(weights_of(all_uses(ledger)), sort_keys=True))}
 

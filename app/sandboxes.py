@@ -10,10 +10,10 @@ from app.settings import Settings
 from records.errors import MachineError, SettingsError, SpoolError, UsageError
 
 if TYPE_CHECKING:
-    from app.target_file import TargetFile
     from graph.context import Sandbox
     from sandbox.remote.client import Post
     from sandbox.target import Target
+    from sandbox.target_file import TargetFile
 
 ELSEWHERE = ("spool", "worker", "ray")  # before the colon
 MOST_SEED = 2**63 - 1  # of a whole number in a ledger
@@ -84,8 +84,8 @@ def target_file_of(settings: Settings, target: str) -> TargetFile | None:
     """Read the target file of the settings where it is about this target; SettingsError for one that cannot be used."""
     if settings.target_file is None:
         return None
-    from app.target_file import overlaid, read_target_file
     from sandbox.target import load_target
+    from sandbox.target_file import overlaid, read_target_file
 
     found = read_target_file(settings.target_file)
     overlaid(load_target(found.target), found)
@@ -213,8 +213,8 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path 
 
     own = target_file_of(settings, target.name)
     if own is not None:
-        from app.scaled_lab import ScaledLab
-        from app.target_file import overlaid
+        from sandbox.lab.scaled_lab import ScaledLab
+        from sandbox.target_file import overlaid
 
         plain = settings.model_copy(update={"target_file": None})
         return ScaledLab(_lab(plain, overlaid(target, own), seed, exact, keep, whole_s), own)

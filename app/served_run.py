@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.event_log import all_of, begun, ended
 from app.open_telemetry import Spans
 from graph.context import Context
 from records.errors import LedgerError
+from records.event_log import all_of, begun, ended
 
 PATIENCE_S = 2.0  # with a lock that is held
 

@@ -15,15 +15,15 @@ from uuid import uuid4
 from app import wiring
 from app.allowing import extend_limits
 from app.continuing import branched, extended
-from app.event_log import Listener, all_of, begun, ended
-from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.sandboxes import is_cluster
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
+from page.leaders import best_attempt, retuned, yardsticks
 from records.errors import LedgerError, ScientistError, UsageError
+from records.event_log import Listener, all_of, begun, ended
 from records.experiment import Run
 from records.files import write_whole
 from records.quantity import given

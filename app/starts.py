@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.kernel_file import read_source
 from records.errors import UsageError
+from sandbox.candidate.kernel_file import read_source
 
 if TYPE_CHECKING:
     from graph.context import Given

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.coverage import coverage_text
 from app.screen import say, table
 from app.times import print_times, time_json
 from records.code_meanings import CODES
+from records.coverage import coverage_text
 from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown

@@ -18,8 +18,6 @@ from pydantic import SecretStr
 
 from app.allowing import meter_of
 from app.configured_store import make_store
-from app.event_log import EventLog
-from app.paid_embedder import PaidEmbedder
 from app.pricing import ASSUMED_USD, prices_of
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
@@ -27,7 +25,9 @@ from app.screen import note
 from app.settings import OPENAI, Settings
 from app.starts import starts_of
 from app.task_folders import open_task
+from knowledge.paid_embedder import PaidEmbedder
 from records.errors import LedgerError, NoRecords, SettingsError, UsageError
+from records.event_log import EventLog
 from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
@@ -226,7 +226,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:
     """Open the ledger and artefacts of the runs folder, or of the database; LedgerError when they cannot be used."""
-    from app.shared_database import open_shared, person
+    from postgres.shared_database import open_shared, person
     from records.artefacts import ArtefactStore
 
     if settings.database is not None:
@@ -241,7 +241,7 @@ def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStor
 
 def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
     """Open the ledger and the artefacts of a database or of a file, made where there are none."""
-    from app.shared_database import SCHEMES, open_shared, person, refuse_password
+    from postgres.shared_database import SCHEMES, open_shared, person, refuse_password
     from records.artefacts import ArtefactStore
 
     if place.startswith(SCHEMES):
@@ -258,7 +258,7 @@ def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
 
 def checkpoints_of(settings: Settings, folder: Path) -> Path | Checkpoints:
     """Return the place of a run's checkpoints: a file of its folder, or the database of the ledger."""
-    from app.shared_database import open_checkpoints
+    from postgres.shared_database import open_checkpoints
 
     return folder / "checkpoint.db" if settings.database is None else partial(open_checkpoints, settings.database)
 

@@ -24,12 +24,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from agents.author import Idea, Specimen, Step
-from app.shared_database import open_checkpoints, open_shared
 from benchmarks.scripted_loop import Forgetful, resident_bytes
 from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, linked, opened, source_of
 from graph import Limits
 from graph.doubles import table_context
 from graph.drive import Checkpoints, drive
+from postgres.shared_database import open_checkpoints, open_shared
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from sandbox.target import load_target

@@ -23,10 +23,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from app.imports.confined import Imported, imported_all
 from benchmarks.__main__ import enter, machine
 from benchmarks.figure import Figure
 from benchmarks.results import Record
+from imports.confined import Imported, imported_all
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target

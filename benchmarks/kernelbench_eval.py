@@ -28,14 +28,14 @@ from tempfile import TemporaryDirectory
 from threading import Semaphore
 from typing import Any
 
-from app.exports.kernelbench_model import kernelbench_model
-from app.exports.launcher import Launcher
-from app.exports.provenance import Provenance
-from app.exports.torch_operator import TorchOperator
-from app.imports.confined import imported_all
 from benchmarks.collection import machine
 from benchmarks.figure import Figure, report
 from benchmarks.kernelbench import CACHE, RESULTS, is_right, known, request
+from exports.kernelbench_model import kernelbench_model
+from exports.launcher import Launcher
+from exports.provenance import Provenance
+from exports.torch_operator import TorchOperator
+from imports.confined import imported_all
 from records.errors import ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.prepare import prepare

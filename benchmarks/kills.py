@@ -30,13 +30,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from app.shared_database import open_shared
 from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kill_site import PICKS, SECONDS, Site
 from benchmarks.many_gpus import processor
 from benchmarks.simulated import counted
+from postgres.shared_database import open_shared
 from records.ledger import Ledger
 from tests.support.postgres_server import programs, serving
 

@@ -14,8 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app.page import RunReader, write_report
 from benchmarks.figure import Figure, report
+from page import RunReader, write_report
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
 from tests.support.page_server import served

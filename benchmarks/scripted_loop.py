@@ -20,11 +20,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from agents.author import Assignment, Idea, Member, Selection, Specimen, Step
-from app.shared_database import open_checkpoints, open_shared
 from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import Checkpoints, drive
 from graph.table_sandbox import TableSandbox
+from postgres.shared_database import open_checkpoints, open_shared
 from records.artefacts import ArtefactStore
 
 PICKS = 3

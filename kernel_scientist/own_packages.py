@@ -10,7 +10,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-NAMES = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
+NAMES = (
+    *("app", "graph", "cluster", "imports", "exports", "page", "postgres"),
+    *("agents", "documents", "knowledge", "sandbox", "tasks", "records"),
+)
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -18,8 +18,8 @@ MIB = 1 << 20
 @app.command()
 def show(json: Json = False) -> None:
     """Say where the cache is, how large it is, and what its bound is."""
-    from app.cache import entries
     from app.settings import load_settings
+    from sandbox.cache import entries
 
     settings = load_settings()
     found = list(entries(settings.cache_folder))
@@ -42,8 +42,8 @@ def prune(
     json: Json = False,
 ) -> None:
     """Remove what was not used for longest; exit 1, and remove nothing, while another process uses the cache."""
-    from app.cache import prune as remove
     from app.settings import load_settings
+    from sandbox.cache import prune as remove
 
     settings = load_settings()
     done = remove(settings.cache_folder, (settings.cache_mib if mib is None else mib) * MIB, wait_s)

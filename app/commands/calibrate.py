@@ -55,9 +55,9 @@ def command(rows: Rows = None, target: TargetName = "mi300x", write: Write = Non
 def _pairs(settings: Settings, rows: Path | None, target: str) -> tuple[list[Pair], str]:
     """All pairs, and the place of the measurements."""
     from app.calibrating import predicted
-    from app.measured_kernels import kernels_in_ledger, kernels_in_table
     from app.sandboxes import resolve_on
     from app.wiring import open_place, open_records
+    from sandbox.measured_kernels import kernels_in_ledger, kernels_in_table
 
     resolve_on("lab", target)
     pairs: list[Pair] = []
@@ -88,8 +88,8 @@ def is_ledger(path: Path) -> bool:
 
 
 def _write(path: Path, target: str, found: FittedFactors, place: str) -> None:
-    from app.target_file import target_file_text
     from records.files import write_whole
+    from sandbox.target_file import target_file_text
 
     row: dict[str, str | int | float] = {
         "source": Path(place).name,

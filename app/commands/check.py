@@ -73,11 +73,11 @@ def command(
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
     from app.judged import judge
-    from app.kernel_file import read_kernel
     from app.settings import load_settings
     from app.task_folders import open_task
     from app.verdict import show, verdict_json
     from sandbox.candidate.guessed_branches import guesses_said
+    from sandbox.candidate.kernel_file import read_kernel
 
     source, file, _ = read_kernel(file)
     settings, chosen = load_settings(), tunables_of(set_ or [])

@@ -16,7 +16,7 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from app.exports.exporting import ExportedKernel, ExportForm
+    from app.exporting import ExportedKernel, ExportForm
     from app.settings import Settings
     from records.artefacts import ArtefactStore
     from records.experiment import Run
@@ -131,7 +131,7 @@ class _Chosen:
 
     def kernel(self, settings: Settings) -> ExportedKernel:
         """Return the kernel; a file's after the verdict on it."""
-        from app.exports.exporting import kernel_of_file, kernel_of_run
+        from app.exporting import kernel_of_file, kernel_of_run
 
         if (given := self.given) is None:
             return kernel_of_run(settings, self.name)
@@ -154,7 +154,7 @@ def _for_elsewhere(
     settings: Settings, first: _Chosen, second: _Chosen | None, form: ExportForm, out: str | None, force: bool
 ) -> tuple[dict[str, Any], str]:
     """Write the kernel with its host half, and with that of its backward kernel; return an answer and a line."""
-    from app.exports.exporting import files_of, write_new
+    from app.exporting import files_of, write_new
 
     kernel = first.kernel(settings)
     backward = second.on(kernel.target).kernel(settings) if second else None
@@ -165,8 +165,8 @@ def _for_elsewhere(
 
 def _of_run(settings: Settings, name: str, dataset: bool, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
     """Write the best kernel's file or the dataset; return an answer and a line."""
-    from app.exports.place import place_of, refuse_there
     from app.wiring import find_run, open_records
+    from exports.place import place_of, refuse_there
 
     ledger, artefacts = open_records(settings, create=False)
     with ledger:

@@ -92,8 +92,8 @@ def _compiled(
 
 def _one_kernel(file: Path) -> tuple[str, Path, str]:
     """Read a file that holds one kernel: its text, its path, and the name behind a colon; UsageError otherwise."""
-    from app.kernel_file import read_kernel
     from sandbox.candidate.dispatch import is_dispatch
+    from sandbox.candidate.kernel_file import read_kernel
 
     source, file, name = read_kernel(file)
     if is_dispatch(source):

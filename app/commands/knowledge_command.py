@@ -16,9 +16,9 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from app.passage_use import UseRow
     from documents.document_files import Found
     from knowledge.intake import Added
+    from knowledge.passage_use import UseRow
     from knowledge.store import KnowledgeStore
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The literature the scientists read.")
@@ -39,8 +39,8 @@ def add(
 ) -> None:
     """Add documents; the same content again changes nothing."""
     from app.own_embedder import buy
-    from app.page_download import is_address
     from documents.document import Citation
+    from documents.page_download import is_address
 
     store = _store()
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
@@ -57,9 +57,9 @@ def add(
 
 
 def _fetched(address: str, folder: Path) -> Found:
-    from app.page_download import download
     from app.settings import load_settings
     from documents.document_files import Found
+    from documents.page_download import download
 
     hosts = [host.strip().lower() for host in load_settings().fetch_hosts.split(",") if host.strip()]
     path = download(address, hosts, Path(mkdtemp(dir=folder)))
@@ -212,9 +212,9 @@ def stats(
         counts = {"documents": len(documents), "mine": len(mine), "passages": sum(d.chunks for d in documents)}
         emit(counts) if json else say(", ".join(f"{count} {name}" for name, count in counts.items()))
         return
-    from app.passage_use import all_uses, by_document, by_passage, together
     from app.settings import load_settings
     from app.wiring import open_records
+    from knowledge.passage_use import all_uses, by_document, by_passage, together
 
     ledger, _ = open_records(load_settings(), create=False)
     with ledger:

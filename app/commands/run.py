@@ -86,8 +86,8 @@ def command(
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
     from app.run_request import RunRequest
-    from app.schemes import limits_of_scheme
     from app.settings import load_settings, with_isolation
+    from graph.schemes import limits_of_scheme
 
     chosen = _given(
         generations=generations, picks=picks, tunings=tunings, tries=tries, ablations=ablations,
@@ -259,7 +259,7 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
 
 def _agreement(session: Session) -> list[str]:
     """Measured times of this run beside the lab's predictions of them, where the ledger holds some."""
-    from app.page.foretold import foretold
+    from page.foretold import foretold
     from records.agreement import agreement
 
     ledger, run = session.context.ledger, session.context.run

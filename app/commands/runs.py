@@ -111,7 +111,7 @@ def remove(
     json: Json = False,
 ) -> None:
     """Remove runs with their records, files and what was paid for in them; this cannot be undone."""
-    from app.shared_database import open_checkpoints
+    from postgres.shared_database import open_checkpoints
     from records.artefacts import path_of
 
     settings, ledger = _opened()

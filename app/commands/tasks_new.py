@@ -15,8 +15,8 @@ from app.screen import emit, note, say
 from records.errors import MachineError, PlanError, UsageError
 
 if TYPE_CHECKING:
-    from app.imports.readers import ImportPlace, Specs
     from app.settings import Settings
+    from imports.readers import ImportPlace, Specs
     from tasks.task import Task
 
 LAB = "mi300x"  # the target whose kernels can be judged without a GPU
@@ -94,11 +94,11 @@ def command(
     """Make a task folder of a file: reference, cases, tolerance and, where possible, a naive kernel that passes."""
     from app.commands.new_folder import refuse_taken, whole_or_none
     from app.commands.tasks_of_kernel import KernelWish, make_of_kernel
-    from app.exports.gpumode_submission import ARGUMENTS
-    from app.imports.confined import imported
-    from app.imports.readers import KERNELS, form_of
     from app.settings import load_settings
     from app.task_folders import open_sound_task, task_cage
+    from exports.gpumode_submission import ARGUMENTS
+    from imports.confined import imported
+    from imports.readers import KERNELS, form_of
 
     folder = _folder_of(name, out)
     refuse_taken(folder)
@@ -132,9 +132,9 @@ def command(
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
     """Drop the generated kernels that the lab rejects on small cases; return the task and sentences about them."""
-    from app.imports.names import NAIVE, WAVES
     from app.judged import fault_on_small_cases
     from app.task_folders import open_sound_task
+    from imports.names import NAIVE, WAVES
 
     if LAB not in task.targets or not (folder / NAIVE).exists():
         return task, ()
@@ -192,7 +192,7 @@ def _show(folder: Path, task: Task, notes: tuple[str, ...]) -> None:
 
 
 def _place(source: str) -> ImportPlace:
-    from app.imports.readers import ImportPlace
+    from imports.readers import ImportPlace
 
     path, _, function = source.rpartition(":") if re.search(r":[A-Za-z_]\w*$", source) else (source, "", "")
     found = Path(path)

@@ -12,10 +12,10 @@ from app.screen import note
 from records.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.hosts.found_plan import HostPlan
-    from app.imports.confined import Imported
-    from app.imports.readers import ImportPlace, Specs
     from app.settings import Settings
+    from imports.confined import Imported
+    from imports.hosts.found_plan import HostPlan
+    from imports.readers import ImportPlace, Specs
     from tasks.task import Task
 
 PLAIN_RATIO, MARGIN = 2.0, 0.7  # of every import; the share of it that a kernel may need, since draws differ
@@ -40,12 +40,12 @@ class KernelWish:
 def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
     """Write the folder, with the file as a seed that passes `check`: the task, and notes. UsageError says why not."""
     from app.commands.new_folder import whole_or_none
-    from app.hosts.local_headers import with_headers
-    from app.hosts.memory import HostUnclear
-    from app.imports.confined import imported
-    from app.imports.kernel_request import matched, parameters_of, request_of, shapes_of
-    from app.imports.readers import text_of
     from app.task_folders import open_sound_task, task_cage
+    from imports.confined import imported
+    from imports.hosts.local_headers import with_headers
+    from imports.hosts.memory import HostUnclear
+    from imports.kernel_request import matched, parameters_of, request_of, shapes_of
+    from imports.readers import text_of
     from sandbox.candidate.guessed_branches import guesses_said
 
     path = wish.place.path
@@ -87,13 +87,13 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
 
 
 def _plan_of(wish: KernelWish, text: str) -> HostPlan:
-    from app.hosts.found_plan import found_plan
+    from imports.hosts.found_plan import found_plan
 
     return found_plan(text, wish.place.function, wish.sizes, wish.outputs)
 
 
 def _reference_place(wish: KernelWish) -> ImportPlace | None:
-    from app.imports.readers import ImportPlace
+    from imports.readers import ImportPlace
 
     if not wish.reference:
         return None
@@ -133,7 +133,7 @@ def _written(
     settings: Settings, folder: Path, made: Imported, found: HostPlan, match: Any, text: str, place: ImportPlace
 ) -> tuple[str, ...]:
     """Write the folder with the first seed that passes; UsageError where none does."""
-    from app.imports.kernel_seed import seeds_of
+    from imports.kernel_seed import seeds_of
 
     for file, content in made.files.items():
         if file != "seed.hip":

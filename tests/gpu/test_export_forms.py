@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from app.exports.flashinfer_trace import flashinfer_trace
-from app.exports.gpumode_submission import gpumode_submission
-from app.exports.kernelbench_model import kernelbench_model
-from app.exports.robust_kbench import robust_kbench
-from app.exports.torch_module import torch_module
+from exports.flashinfer_trace import flashinfer_trace
+from exports.gpumode_submission import gpumode_submission
+from exports.kernelbench_model import kernelbench_model
+from exports.robust_kbench import robust_kbench
+from exports.torch_module import torch_module
 from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target
 from tests.support.exports import KNOWN, operator

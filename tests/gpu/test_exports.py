@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from app.exports.hip_project import hip_project
-from app.exports.launcher import Launcher
-from app.exports.provenance import Provenance
-from app.exports.torch_module import Backward, torch_module
-from app.exports.torch_operator import TorchOperator
+from exports.hip_project import hip_project
+from exports.launcher import Launcher
+from exports.provenance import Provenance
+from exports.torch_module import Backward, torch_module
+from exports.torch_operator import TorchOperator
 from sandbox.candidate.prepare import prepare
 from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target

@@ -23,13 +23,13 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 import psycopg
 
-from app.postgres.checkpointing import LastingSaver, checkpoints
-from app.postgres.database_address import address_of
-from app.postgres.link import Link
-from app.postgres.postgres_engine import PostgresEngine
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
+from postgres.checkpointing import LastingSaver, checkpoints
+from postgres.database_address import address_of
+from postgres.link import Link
+from postgres.postgres_engine import PostgresEngine
 from records.artefacts import ArtefactStore
 from tests.integration.crash_driver import (
     CALL,

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from app.cli import run_command
-from app.page.foretold import foretold
-from app.target_file import read_target_file
+from page.foretold import foretold
 from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation, Measurement, Verdict
 from records.experiment import Attempt, Experiment, Run
 from records.ledger import Ledger
 from sandbox.candidate.prepare import Preparer
+from sandbox.target_file import read_target_file
 from tasks.loader import load_task
 from tests.support.short_task import short_task
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from app.exports.flashinfer_trace import flashinfer_trace
-from app.exports.kernelbench_model import kernelbench_model
-from app.exports.robust_kbench import robust_kbench
+from exports.flashinfer_trace import flashinfer_trace
+from exports.kernelbench_model import kernelbench_model
+from exports.robust_kbench import robust_kbench
 from tests.support.exports import KNOWN, operator
 
 FOREIGN = Path(os.environ.get("FOREIGN", "/nonexistent").split(":")[0])  # further folders, for torch, behind a colon

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from app.cli import run_command
-from app.imports.board_folder import board_files
-from app.imports.confined import imported_all
-from app.imports.readers import ImportPlace, form_of, text_of
-from app.imports.trace_set import definition_of, workloads_of
 from app.settings import load_settings
 from app.task_folders import task_cage
+from imports.board_folder import board_files
+from imports.confined import imported_all
+from imports.readers import ImportPlace, form_of, text_of
+from imports.trace_set import definition_of, workloads_of
 from records.errors import UsageError
 from tasks.compare import compare
 from tasks.linter import lint

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.imports.confined import imported_all
-from app.imports.readers import ImportPlace, form_of
 from app.settings import load_settings
 from app.task_folders import task_cage
+from imports.confined import imported_all
+from imports.readers import ImportPlace, form_of
 from tasks.linter import lint
 from tasks.loader import load_task
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.page import RunReader
+from page import RunReader
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, chosen, sheet, visit

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.page import RunReader, write_report
-from app.page.sheets import Extras
-from app.page.single_file import FOLDER
+from page import RunReader, write_report
+from page.sheets import Extras
+from page.single_file import FOLDER
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, everywhere, sheet, visit

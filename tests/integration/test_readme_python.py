@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
 
 
 def example() -> str:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from app.shared_database import open_checkpoints, open_shared
 from benchmarks.ray_nodes import RayNodes
 from benchmarks.simulated import environment
 from cluster.cluster_link import ClusterAddress, ClusterLink, spec_of
@@ -22,6 +21,7 @@ from cluster.cluster_sandbox import ClusterSandbox
 from graph.context import Context
 from graph.doubles import TableSandbox
 from graph.drive import drive
+from postgres.shared_database import open_checkpoints, open_shared
 from records.artefacts import ArtefactStore
 from records.errors import DeviceError
 from records.ledger import Ledger

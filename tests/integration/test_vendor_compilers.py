@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.exports.hip_project import hip_project
+from exports.hip_project import hip_project
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.exports import KNOWN, operator

@@ -118,10 +118,10 @@ def exports(folder: Path) -> Iterator[Row]:
 def imports(folder: Path) -> Iterator[Row]:
     """What can become a task and what cannot, as far as that is found without PyTorch."""
     from app.cli import run_command
-    from app.imports.graph import Graph, Operation, Ref, Tensor
-    from app.imports.hip_text import seed_text
-    from app.imports.numpy_text import reference_text
-    from app.imports.sizing import sized
+    from imports.graph import Graph, Operation, Ref, Tensor
+    from imports.hip_text import seed_text
+    from imports.numpy_text import reference_text
+    from imports.sizing import sized
 
     sizes: dict[str, tuple[dict[str, int], Callable[[Any], bool]]] = {
         "none": ({}, lambda dims: True),
@@ -149,7 +149,7 @@ def imports(folder: Path) -> Iterator[Row]:
 
 
 def _tried(step: Callable[[], Any]) -> tuple[Any, list[str]]:
-    from app.imports.refusal import ImportRefused
+    from imports.refusal import ImportRefused
 
     try:
         return ["", step()], []

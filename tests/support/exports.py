@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from app.exports.launcher import Launcher
-from app.exports.provenance import Provenance
-from app.exports.torch_operator import TorchOperator
+from exports.launcher import Launcher
+from exports.provenance import Provenance
+from exports.torch_operator import TorchOperator
 from sandbox.candidate.prepare import prepare
 from sandbox.target import load_target
 from tasks.loader import load_task

@@ -19,8 +19,8 @@ def openings(kind: str, folder: Path, server: Callable[[], PostgresServer]) -> O
     url = server().ledger()
 
     def open_postgres() -> Ledger:
-        from app.postgres.database_address import address_of
-        from app.postgres.postgres_engine import PostgresEngine
+        from postgres.database_address import address_of
+        from postgres.postgres_engine import PostgresEngine
 
         return Ledger(PostgresEngine(address_of(url), "tester@here"), "tester@here")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import uvicorn
 
 from app.live_page import PageServer
-from app.page.gate import Gate
-from app.page.sheets import Extras, Machine, MachineRow, Rates
-from app.page.web import Site, application
+from page.gate import Gate
+from page.sheets import Extras, Machine, MachineRow, Rates
+from page.web import Site, application
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 

@@ -122,8 +122,8 @@ class PostgresServer:
 
     def ledger(self) -> str:
         """The address of a new database with the ledger's tables."""
-        from app.postgres.database_address import address_of
-        from app.postgres.postgres_engine import PostgresEngine
+        from postgres.database_address import address_of
+        from postgres.postgres_engine import PostgresEngine
 
         if self._ledger is None:
             self._ledger = self.database()

@@ -21,8 +21,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("app", "cluster", "graph", "agents", "documents", "knowledge", "sandbox", "tasks", "records")
+PRODUCT = NAMES
 MARK = "qzx"
 Place = tuple[int | None, str]  # of a message among a call's arguments: its position and its name
 RECORDS: Mapping[str, Place] = {

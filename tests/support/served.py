@@ -10,7 +10,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.author import Assignment
 from app.allowing import meter_of
-from app.event_log import EventLog
 from app.served_runs import ServedRuns
 from app.settings import Settings
 from app.wiring import limits_of
@@ -19,6 +18,7 @@ from graph.doubles import ListedLiterature, ScriptedAuthor, table_task
 from graph.serving import serve
 from graph.table_sandbox import TableSandbox
 from records.artefacts import ArtefactStore
+from records.event_log import EventLog
 from records.experiment import Run
 from records.ledger import Ledger
 from tests.support.scripted_run import SEED, Writer, faster, ideas

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = (
-    *("kernel_scientist", "app", "cluster", "graph", "agents"),
-    *("documents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples"),
-)
+PACKAGES = ("kernel_scientist", *NAMES, "benchmarks", "examples")
 DOCUMENTS = sorted(
     path.relative_to(ROOT)
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("agents/**/*.md.j2"))  # no look into .venv

@@ -7,27 +7,26 @@ from pathlib import Path
 import grimp
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = (
-    *("kernel_scientist", "app", "cluster", "graph", "agents"),
-    *("documents", "knowledge", "sandbox", "tasks", "records"),
-)
+PACKAGES = ("kernel_scientist", *NAMES)
 LINES = 50
 COMMANDS = "app.commands."  # one file a command
 FULL = "its importer has no room for it, and it is a noun of its own"
 REWRITING = "a rewriting of a module on its own, which the other probes do not read"
 APART = {
     "app.continuing": FULL,
-    "app.exports.safetensors_file": "a file format that others define",
-    "app.exports.original_definition": FULL,
-    "app.hosts.local_headers": FULL,
-    "app.imports.board_folder": "a file format that others define",
-    "app.imports.eager": "changes PyTorch in the import's own process",
-    "app.imports.exact_constants": FULL,
-    "app.imports.handed": FULL,
-    "app.imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
-    "app.imports.in_place": FULL,
-    "app.imports.source_kinds": "a table that grows with each form",
+    "exports.safetensors_file": "a file format that others define",
+    "exports.original_definition": FULL,
+    "imports.hosts.local_headers": FULL,
+    "imports.board_folder": "a file format that others define",
+    "imports.eager": "changes PyTorch in the import's own process",
+    "imports.exact_constants": FULL,
+    "imports.handed": FULL,
+    "imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
+    "imports.in_place": FULL,
+    "imports.source_kinds": "a table that grows with each form",
     "app.mcp.tool_arguments": FULL,
     "cluster.resource_unit": FULL,
     "documents.front_matter": "file formats that others define",

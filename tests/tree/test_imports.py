@@ -9,11 +9,10 @@ from pathlib import Path
 import grimp
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = (
-    *("kernel_scientist", "app", "cluster", "graph", "agents"),
-    *("documents", "knowledge", "sandbox", "tasks", "records"),
-)
+PACKAGES = ("kernel_scientist", *NAMES)
 
 
 def circle(imports: Mapping[str, set[str]]) -> list[str]:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "tests" / "unit"
-PACKAGES = (
-    *("kernel_scientist", "app", "cluster", "graph", "agents"),
-    *("documents", "knowledge", "sandbox", "tasks", "records"),
-)
+PACKAGES = ("kernel_scientist", *NAMES)
 COVERED = ROOT / "tests" / "tree" / "covered.txt"  # modules without a unit test of their name, and what covers each
 MODULE = re.compile(rf"\b(?:{'|'.join((*PACKAGES, 'benchmarks', 'tests'))})(?:\.\w+)+")
 ANYWHERE = ("__init__.py", "__main__.py", "reference.py")  # a task's reference is loaded by its path

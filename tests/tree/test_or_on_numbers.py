@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kernel_scientist.own_packages import NAMES
+
 ROOT = Path(__file__).resolve().parents[2]
-PRODUCT = ("agents", "app", "graph", "kernel_scientist", "knowledge", "records", "sandbox", "tasks")
+PRODUCT = ("kernel_scientist", *NAMES)
 AMOUNT = re.compile(
     r"(^|_)(usd|budget|cost|price|prices|tokens|calls|seconds|hours|minutes|timeout|timeouts|deadline|retries|"
     r"limit|limits|most|least|count|counts|total|times|bytes|evaluations|generations|attempts|after)$"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from app.calibrating import fitted, pairs_of, with_benchmarks
-from app.measured_kernels import MeasuredKernel
 from records.agreement import Factor, Pair
 from records.errors import UsageError
 from records.evaluation import Evaluation, Measurement, Verdict
+from sandbox.measured_kernels import MeasuredKernel
 from tasks.loader import load_task
 
 TASK = load_task("row_softmax")

@@ -8,7 +8,7 @@ from pathlib import Path
 from app.condition import Condition, condition
 from app.settings import Settings
 from records.ledger import Ledger
-from tests.unit.app.conftest import Notebook
+from tests.unit.conftest import Notebook
 
 
 def now(notebook: Notebook, folder: Path) -> Condition:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from app.condition import condition
-from app.page import RunReader
 from app.settings import Settings
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
+from page import RunReader
 from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation
 from records.ledger import Ledger

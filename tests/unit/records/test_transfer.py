@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from app.shared_database import open_shared
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
+from postgres.shared_database import open_shared
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError, UsageError
 from records.experiment import ModelCall, Usage
@@ -119,7 +119,7 @@ MORTAL = """
 import os, signal, sys
 from pathlib import Path
 from pydantic import SecretStr
-from app.shared_database import open_shared
+from postgres.shared_database import open_shared
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from records.transfer import copy_run

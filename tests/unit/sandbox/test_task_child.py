@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.imports.confined import LIMITS as IMPORTS
+from imports.confined import LIMITS as IMPORTS
 from records.errors import TaskError
 from sandbox.cage.confinement import Cage
 from sandbox.process import ProcessLimits

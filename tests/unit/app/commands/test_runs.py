@@ -13,7 +13,7 @@ from app.cli import run_command
 from app.commands.runs import moment
 from records.errors import UsageError
 from records.experiment import Run
-from tests.unit.app.conftest import Notebook
+from tests.unit.conftest import Notebook
 
 NOW = datetime.now(UTC)
 

@@ -1,0 +1,169 @@
+"""A stranger's Python, executed once in a process without network and without files, which leaves a task folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from imports.names import NAIVE, WAVES
+from records import scratch_folder
+from records.errors import MachineError, UsageError
+from records.outside_text import decoded
+from sandbox.cage.output import UnusableOutput, read_output
+from sandbox.cage.python_child import ENVIRONMENT, python_child
+from sandbox.process import ProcessLimits, clean, run
+from tasks.recorded import FILE
+from tasks.recorded import MOST_BYTES as MOST_RECORDED
+
+if TYPE_CHECKING:
+    from sandbox.cage.confinement import Cage
+
+PACKAGES = ("torch", "numpy", "ml_dtypes", "imports", "records", "tasks")
+OPTIONAL = (  # of PyTorch
+    *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
+    *("typing_extensions", "setuptools", "packaging", "pkg_resources", "_distutils_hack"),
+)
+LIBRARIES = "nvidia"  # beside PyTorch, where its wheel is one for CUDA: it loads them on the processor as well
+PROCESSOR = (Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu"))  # PyTorch's products of half precision ask for it
+LIMITS = ProcessLimits(
+    cpu_s=60,  # a problem of KernelBench takes 3 to 5
+    data_bytes=1900 << 20,  # PyTorch writes to 0.4 GiB and keeps as much again
+    file_bytes=64 << 20,
+    resident_bytes=3 << 29,
+    folder_bytes=256 << 20,
+    threads=32,
+    idle_s=20.0,
+    patience_s=7200.0,
+)
+EACH_S = 40  # of processor time more for each further request of a process
+ENDS = {
+    "cpu": f"it does not end within {LIMITS.cpu_s} s of processor time",
+    "memory": f"it takes more than {LIMITS.resident_bytes / (1 << 30):g} GiB of memory",
+    "folder": "it writes more than an import may",
+    "threads": "it starts too many threads",
+    "stalled": "it waits for something that never comes",
+    "output": "it prints more than an import may",
+}
+NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # what Python, PyTorch and libraries say
+WRITTEN = ("task.toml", "reference.py", NAIVE, WAVES, FILE, "README.md")
+OFTEN = (NAIVE, WAVES, FILE, "README.md")  # that not every import leaves
+MOST_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The files of a task folder by name, and sentences about it."""
+
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+
+
+def has_torch() -> bool:
+    """Tell whether the extra `torch` is installed."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def imported(request: Mapping[str, Any], cage: Cage) -> Imported:
+    """Run one import; UsageError with the reason where the file cannot become a task."""
+    found = imported_all([request], cage)[0]
+    if isinstance(found, str):
+        raise UsageError(found)
+    return found
+
+
+def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+    """Run imports one after the other in one process: tasks, or the sentences that say why there are none.
+
+    The first that gives no answer has the end of the process for its reason; the others are asked for again.
+    """
+    if not has_torch():
+        raise UsageError(
+            "tasks are imported with PyTorch on the processor, which is not installed here; install the extra `torch`: "
+            ".venv/bin/pip install -e '.[torch]'"
+        )
+    found: list[Imported | str] = []
+    while len(found) < len(requests):
+        found += _some(requests[len(found) :], cage)
+    return found
+
+
+def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+    """Run the first requests, one at least, and return their outcomes."""
+    folder = scratch_folder.make("import")
+    try:
+        (folder / "request.json").write_text(json.dumps(requests), encoding="utf-8")
+        for name in ("cache", *(f"task-{n}" for n in range(len(requests)))):  # no process in the cage makes folders
+            (folder / name).mkdir()
+        packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
+        view, argv = python_child(packages, "imports.import_child")
+        torch = importlib.util.find_spec("torch")
+        view = view.with_readable(*PROCESSOR, *libraries_beside(torch.origin if torch else None))
+        environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
+        environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
+        limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
+        done = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+        found = list[Imported | str]()
+        while len(found) < len(requests) and (folder / f"result-{len(found)}.json").exists():
+            found.append(_taken(folder, len(found), requests[len(found)]))
+        if len(found) < len(requests):
+            found.append(_refusal(requests[len(found)], ENDS.get(done.end) or _ended(done.returncode, done.stderr)))
+        return found
+    finally:
+        scratch_folder.remove(folder)
+
+
+def _ended(returncode: int, said: str) -> str:
+    """Say why a process has left no answer, of one that kept to its limits."""
+    if returncode < 0:
+        return f"its process crashed ({signal.Signals(-returncode).name})"
+    lines = [line for line in clean(said).splitlines() if line.strip()]
+    return f"its process ended without an answer ({lines[-1] if lines else 'silent'})"
+
+
+def libraries_beside(origin: str | None) -> tuple[Path, ...]:
+    """Find the folder of CUDA's libraries beside the package with this file; none if its wheel is for the processor."""
+    place = Path(origin).resolve().parents[1] / LIBRARIES if origin else None
+    return (place,) if place is not None and place.is_dir() else ()
+
+
+def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
+    """Take the files that the process has left, as a stranger's word."""
+    try:
+        answer = decoded(read_output(folder / f"result-{number}.json", MOST_BYTES))
+        if not isinstance(answer, dict):
+            raise ValueError("no answer")
+    except (OSError, ValueError, RecursionError):
+        return _refusal(request, "its process left no usable answer")
+    if "broken" in answer:
+        raise MachineError(
+            f"PyTorch cannot be used here: {clean(str(answer['broken']))}; install the extra `torch` again"
+        )
+    if "refused" in answer:
+        said = clean(str(answer["refused"]))
+        return _refusal(request, f"{ENDS['memory']} ({said})" if any(text in said for text in NO_MEMORY) else said)
+    place, files = folder / f"task-{number}", {}
+    original = next((path.name for path in place.glob("original*")), "original.py")
+    for name in (*WRITTEN, original):
+        try:
+            files[name] = read_output(place / name, MOST_RECORDED if name == FILE else MOST_BYTES)
+        except UnusableOutput:
+            if name not in OFTEN:
+                return _refusal(request, f"its import left no {name}")
+    others = answer.get("others")
+    texts = {clean(str(n)): clean(str(v)) for n, v in others.items()} if isinstance(others, dict) else {}
+    return Imported(files, _sentences(answer.get("notes")), _sentences(answer.get("arguments")), texts)
+
+
+def _sentences(found: object) -> tuple[str, ...]:
+    return tuple(clean(str(each)) for each in found) if isinstance(found, list) else ()
+
+
+def _refusal(request: Mapping[str, Any], reason: str) -> str:
+    return f"{request['source']['path']} cannot become a task: {' '.join(reason.split())}"

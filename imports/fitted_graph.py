@@ -1,0 +1,151 @@
+"""The graph of a source, fitted to several sizes and checked at others. In the import's own process only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from imports import traced_graph
+from imports.differential import refuse_difference
+from imports.drawing import drawn_graph, structured
+from imports.fitting import Fitting
+from imports.graph import Graph, uses
+from imports.idle_weights import idle_weights, without
+from imports.own_sizes import AtOwnSizes, traced_at_own_sizes
+from imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted, ImportUnrolled
+from imports.sizing import Sizing
+from imports.source_file import Instance, Source
+
+FITS = 3  # times that expressions are fitted to sizes
+STEP = 1 / 64  # by which a real argument differs from trace to trace, as a part of it
+Values = Mapping[str, float]
+
+
+def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None, Values]:
+    """Trace the graph of the function and that of its inputs, checked against PyTorch in double precision; its scalars.
+
+    Real arguments differ from trace to trace, so that they are found in the graph; where they are not, they stay as
+    they are.
+    """
+    scalars = source.scalars()
+    try:
+        graph, drawn = _refitted(source, sizing, original, STEP)
+    except ImportRefused:
+        if not scalars:
+            raise
+        graph, drawn = _refitted(source, sizing, original, 0.0)
+        return graph, drawn, {}
+    return graph, drawn, {n: v for n, v in scalars.items() if uses(graph, n)}
+
+
+def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step: float) -> tuple[Graph, Graph | None]:
+    """Fit the graphs again to sizes at which an expression fails, since one that fits those seen may fail at others."""
+    rng = np.random.default_rng(0)
+    configs = sizing.configs(rng)
+
+    def values(at: int) -> Values:
+        return {n: v * (1 + at * step) if v else at * step for n, v in source.scalars().items()}
+
+    def built(config: Mapping[str, int], at: int) -> Instance:
+        try:
+            return source.build({**original, **sizing.constants(config), **values(at)})
+        except FAULTS as error:
+            raise ImportUnfitted(f"it does not run for {named(sizing.constants(config))}: {short(error)}") from None
+
+    large = traced_at_own_sizes(source, sizing, original)
+    for left in reversed(range(FITS)):
+        instances = [built(config, at) for at, config in enumerate(configs)]
+        given = [values(at) for at in range(len(configs))] if step and values(0) else []
+        graph, drawn = _fitted(configs, instances, given, large)
+        unseen = sizing.unseen(rng)
+        others = [
+            (built(config, at), config, values(at) if given else {}) for at, config in enumerate(unseen, len(configs))
+        ]
+        try:
+            for other in others:
+                refuse_difference(graph, drawn, *other)
+            break
+        except ImportDiffers:
+            if not left:
+                raise
+            configs = [*configs, *unseen]
+    return _without_idle(graph, drawn, others), drawn
+
+
+def _without_idle(
+    graph: Graph, drawn: Graph | None, others: Sequence[tuple[Instance, Mapping[str, int], Values]]
+) -> Graph:
+    """Drop weights that change nothing from the graph, where what is left still is what PyTorch computes."""
+    idle = idle_weights(graph, drawn, *others[-1])
+    if not idle:
+        return graph
+    less = without(graph, idle)
+    try:
+        for other in others:
+            refuse_difference(less, drawn, *other)
+    except ImportDiffers:
+        return graph
+    return less
+
+
+def _fitted(
+    configs: Sequence[Mapping[str, int]],
+    instances: Sequence[Instance],
+    scalars: Sequence[Values],
+    large: AtOwnSizes | None,
+) -> tuple[Graph, Graph | None]:
+    traces = []
+    for config, instance in zip(configs, instances, strict=True):
+        try:
+            traces.append(traced_graph.trace(instance, {*config, *(scalars[0] if scalars else ())}))
+        except FAULTS as error:
+            raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
+    if any(t.key != traces[0].key for t in traces):
+        said = "its operations change with its sizes, so one graph cannot stand for all"
+        raise _with_sizes(ImportUnrolled(said, [len(t.nodes) for t in traces]), configs)
+    graph, fitting = _unified(traces, configs, scalars, large)
+    drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
+    return graph if drawn is None else structured(graph, instances), drawn
+
+
+def _unified(
+    traces: Sequence[traced_graph.Trace],
+    configs: Sequence[Mapping[str, int]],
+    scalars: Sequence[Values],
+    large: AtOwnSizes | None,
+) -> tuple[Graph, Fitting]:
+    """One graph, fitted to the file's own sizes as well where that can be; and the fitting of the small sizes."""
+    if large is not None and all(each.key == traces[0].key for each in large.traces):
+        given = [*scalars, *[large.scalars] * len(large.traces)] if scalars else ()
+        fitting = Fitting([*configs, *large.configs], given)
+        try:
+            return traced_graph.unified([*traces, *large.traces], fitting), fitting.of_first(len(configs))
+        except (*FAULTS, ImportRefused):  # a constant without values; sizes that only small ones have in common
+            pass
+    fitting = Fitting(configs, scalars)
+    try:
+        return traced_graph.unified(traces, fitting), fitting
+    except ImportUnfitted as error:
+        raise _with_sizes(error, configs) from None
+
+
+def _with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:
+    """Return the error with the sizes of which each alone decides the numbers that it rests on."""
+    if error.values:
+        rows = [dict(zip([c[n] for c in configs], error.values, strict=True)) for n in configs[0]]
+        pairs = zip(configs[0], rows, strict=True)
+        error.sizes = tuple(
+            n for n, row in pairs if all(row[c[n]] == v for c, v in zip(configs, error.values, strict=True))
+        )
+    return error
+
+
+def named(config: Mapping[str, int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{n} = {v}" for n, v in config.items())
+
+
+def short(error: BaseException) -> str:
+    """Write an error on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,109 @@
+"""Elements written to places as device functions of one element, which looks for what is written to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from imports.graph import Operation, Ref, Size
+from imports.hip_values import C_TYPES, HipValues, c_expression, number
+from imports.node_arguments import masked_places
+from imports.refusal import ImportRefused
+
+
+class HipScatters(HipValues):
+    """Bodies of functions that find the value of an element among those that are written to many."""
+
+    def _index_put(self, node: Operation, at: list[str]) -> str:
+        """Write the last of the values that are written here, or the element with their sum."""
+        x, places, values, adds = (*node.args, False)[:4]
+        taken = [k for k, place in enumerate(places) if place is not None]
+        if masked_places(self._graph, node):
+            mask = self.value(places[0].name, at[: len(self._graph.shape_of(places[0].name))])
+            only = self.operand(values, Operation("", "", (), {}, (1,) * len(at), node.dtype), ["0"] * len(at))
+            return f"return {mask} ? {only} : {self.value(x.name, at)};"
+        if taken != list(range(taken[0], taken[-1] + 1)):
+            raise ImportRefused("a write to axes that are apart has no naive kernel yet")
+        first, last = taken[0], taken[-1] + 1
+        middle = self._broadcast([self._graph.shape_of(places[k].name) for k in taken])
+        loops = [f"r{k}" for k in range(len(middle))]
+        index = Operation("", "", (), {}, middle, "")
+        lines = []
+        for k in taken:
+            lines.append(f"long long p{k} = {self.operand(places[k], index, loops)};")
+            lines.append(f"if (p{k} < 0) p{k} += {c_expression(self._graph.shape_of(x.name)[k])};")
+        whole = Operation("", "", (), {}, (*node.shape[:first], *middle, *node.shape[last:]), node.dtype)
+        value = self.operand(values, whole, [*at[:first], *loops, *at[last:]])
+        is_here = " && ".join(f"p{k} == {at[k]}" for k in taken)
+        return self._found(node, at, list(zip(loops, middle, strict=True)), lines, is_here, value, bool(adds))
+
+    def _scatter(self, node: Operation, at: list[str]) -> str:
+        return self._along(node, at, False)
+
+    def _scatter_add(self, node: Operation, at: list[str]) -> str:
+        return self._along(node, at, True)
+
+    def _along(self, node: Operation, at: list[str], adds: bool) -> str:
+        """Values that an index spreads along one axis."""
+        if node.kwargs.get("reduce"):
+            raise ImportRefused("a scatter with reduce has no naive kernel yet")
+        axis, index, source = node.args[1] % len(at), node.args[2], node.args[3]
+        shape = self._graph.shape_of(index.name)
+        own = [*at[:axis], "r0", *at[axis + 1 :]]
+        inside = [
+            f"{i} < {c_expression(s)}"
+            for k, (i, s, whole) in enumerate(zip(at, shape, node.shape, strict=True))
+            if k != axis and s != whole
+        ]
+        is_spread = isinstance(source, Ref) and bool(self._graph.shape_of(source.name))
+        value = self.value(source.name, own) if is_spread else self.operand(source, node, at)
+        is_here = " && ".join([*inside, f"{self.value(index.name, own)} == {at[axis]}"])
+        return self._found(node, at, [("r0", shape[axis])], [], is_here, value, adds)
+
+    def _found(
+        self,
+        node: Operation,
+        at: list[str],
+        loops: list[tuple[str, Size]],
+        lines: list[str],
+        is_here: str,
+        value: str,
+        adds: bool,
+    ) -> str:
+        wide = "double" if adds and node.dtype[0] in "fb" and node.dtype != "bool" else C_TYPES[node.dtype]
+        heads = [f"for (long long {name} = 0; {name} < {c_expression(size)}; ++{name})" for name, size in loops]
+        inner = [*lines, f"if ({is_here}) found {'+=' if adds else '='} {value};"]
+        return "\n    ".join(
+            [f"{wide} found = {self.value(node.args[0].name, at)};", *heads, "{", *inner, "}", "return found;"]
+        )
+
+    def _slice_scatter(self, node: Operation, at: list[str]) -> str:
+        x, source, *rest = node.args
+        given = dict(zip(("dim", "start", "end", "step"), rest, strict=False)) | dict(node.kwargs)
+        axis = (given.get("dim") or 0) % len(at)
+        size = self._graph.shape_of(source.name)[axis]
+        first, step = self._first(given.get("start") or 0, node.shape[axis]), number(given.get("step") or 1, "i64")
+        own = [*at[:axis], "n", *at[axis + 1 :]]
+        return "\n    ".join(
+            [
+                f"const long long d = {at[axis]} - {first}, n = d / {step};",
+                f"return d >= 0 && d % {step} == 0 && n < {c_expression(size)} ? "
+                f"{self.value(source.name, own)} : {self.value(x.name, at)};",
+            ]
+        )
+
+    def _select_scatter(self, node: Operation, at: list[str]) -> str:
+        x, source, axis, index = node.args[:4]
+        axis %= len(at)
+        value = self.value(source.name, [*at[:axis], *at[axis + 1 :]])
+        return f"return {at[axis]} == {self._first(index, node.shape[axis])} ? {value} : {self.value(x.name, at)};"
+
+    @staticmethod
+    def _first(start: Any, size: Size) -> str:
+        is_from_end = isinstance(start, int) and start < 0
+        return f"({c_expression(size)} - {-start})" if is_from_end else number(start, "i64")
+
+    @staticmethod
+    def _broadcast(shapes: list[tuple[Size, ...]]) -> tuple[Size, ...]:
+        rank = max(len(shape) for shape in shapes)
+        padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+        return tuple(next((s for s in sizes if s != 1), 1) for sizes in zip(*padded, strict=True))

@@ -1,0 +1,107 @@
+"""A place in the words of host code: brackets, types and macros, which decide how words are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from imports.hosts.types import DTYPES, QUALIFIERS, SIGNS, VECTOR
+from imports.hosts.words import Word, closing
+
+MOST_ARGUMENT_WORDS = 40
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro: its parameters, None where it takes none, and its words."""
+
+    parameters: tuple[str, ...] | None
+    body: tuple[Word, ...]
+
+
+@dataclass
+class WordReader:
+    """A place in some words, and what the file's names stand for."""
+
+    words: Sequence[Word]
+    macros: Mapping[str, Macro]
+    types: frozenset[str] = frozenset()
+    at: int = 0
+    depth: int = field(default=0)
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the text of a word ahead; empty at the end."""
+        place = self.at + ahead
+        return self.words[place].text if place < len(self.words) else ""
+
+    @property
+    def line(self) -> int:
+        """The line of the next word."""
+        return self.words[min(self.at, len(self.words) - 1)].line if self.words else 0
+
+    def take(self, text: str) -> None:
+        """Go over this word; ValueError for another."""
+        if self.peek() != text:
+            raise ValueError(f"{text!r} expected")
+        self.at += 1
+
+    def is_type(self, texts: Sequence[str]) -> bool:
+        """Tell whether words name a type."""
+        plain = [t for t in texts if t not in QUALIFIERS and t not in ("*", "&", "std", "::")]
+        if not plain:
+            return False
+        first = plain[0]
+        known = (
+            first in self.types
+            or first in DTYPES
+            or first in SIGNS
+            or VECTOR.fullmatch(first)
+            or first in ("void", "dim3")
+        )
+        return bool(known) and all(t in SIGNS or t == first for t in plain)
+
+    def template_arguments(self) -> tuple[str, ...] | None:
+        """Read the arguments between angle brackets, where that is what they are; the place is behind them then."""
+        words, depth, found, part, place = list(self.words), 0, list[str](), list[str](), self.at
+        while place < min(len(words), self.at + MOST_ARGUMENT_WORDS):
+            text = words[place].text
+            stop = closing(words, place) + 1 if text == "(" else place + 1
+            if text == "<" and depth == 0:
+                depth = 1
+            elif text in (">", ">>", ">>>") and depth <= len(text):
+                self.at, kept = stop, self.at
+                if self._goes_on():
+                    return (*found, " ".join(part)) if part else tuple(found)
+                self.at = kept
+                return None
+            elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[place].kind == "string":
+                return None
+            elif text == "," and depth == 1:
+                found.append(" ".join(part))
+                part = []
+            else:
+                depth += (text == "<") - (len(text) if text in (">", ">>") else 0)
+                part += [w.text for w in words[place:stop]]
+            place = stop
+        return None
+
+    def _goes_on(self) -> bool:
+        """Tell whether the next word may stand behind a template's arguments."""
+        behind = self.peek()
+        return behind in ("(", "<<<", "::", "{", ",", ")", ";", ">", "&", "*", "") or behind.isidentifier()
+
+    def raw_list(self) -> list[list[Word]]:
+        """Return the words of each argument between parentheses."""
+        words = list(self.words)
+        end = closing(words, self.at)
+        found, part, place = list[list[Word]](), list[Word](), self.at + 1
+        while place < end:
+            stop = closing(words, place) + 1 if words[place].text in ("(", "[", "{") else place + 1
+            if words[place].text == ",":
+                found.append(part)
+                part = []
+            else:
+                part += words[place:stop]
+            place = stop
+        self.at = end + 1
+        return [*found, part] if part or found else []

@@ -1,0 +1,82 @@
+"""The seed of a task that was made of a HIP file: the file behind the plan of its own host half."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from imports.hosts.found_plan import HostPlan
+from imports.hosts.plan_text import plan_text
+from imports.hosts.values import DeviceBuffer, HostStep, Pointer, Value
+from imports.kernel_request import Matched
+from imports.names import free_name
+from tasks.manifest import read_manifest
+
+
+def seeds_of(found: HostPlan, match: Matched, manifest: str, others: Mapping[str, str], text: str) -> Iterator[str]:
+    """Candidates to try, the best first: repeated launches once, then as the host half has them.
+
+    A host repeats launches to warm up and to measure; whether that is what it does, the reference says.
+    """
+    statement = read_manifest(Path("task.toml"), manifest).statement
+    names = {b: t.name for b, t in zip(found.outputs, statement.outputs, strict=True)}
+    given = {t.name for t in statement.inputs}
+    taken = {*given, *names.values(), *statement.tests[0].dims}
+    steps, more = list(found.steps), list[DeviceBuffer]()
+    for buffer in found.inputs:
+        if buffer in match.updated:
+            continue
+        if buffer in names or _is_written(buffer, steps):  # kernels may not write what they are given
+            if buffer.name in given:
+                steps, names = _with_copy(buffer, steps, names, taken)
+                more += [] if buffer in found.outputs else [buffer]
+        else:
+            names[buffer] = buffer.name
+    for buffer in found.workspaces:
+        names[buffer] = free_name(buffer.name, taken)
+    dims = {n: v for n, v in found.dims.items() if n in statement.tests[0].dims}
+    known = replace(found, dims=dims, others=others, workspaces=(*found.workspaces, *more))
+    once = _once(steps)
+    for chosen in [once, steps] if len(once) < len(steps) else [steps]:
+        yield f"/*+++\n{plan_text(known, names, chosen)}\n+++*/\n{text}"
+
+
+def _is_written(buffer: DeviceBuffer, steps: list[HostStep]) -> bool:
+    return any(
+        isinstance(v, Pointer) and v.buffer is buffer and not kind.is_constant for s in steps for v, kind in s.arguments
+    ) or any(s.buffers[:1] == (buffer,) for s in steps)
+
+
+def _with_copy(
+    buffer: DeviceBuffer, steps: list[HostStep], names: dict[DeviceBuffer, str], taken: set[str]
+) -> tuple[list[HostStep], dict[DeviceBuffer, str]]:
+    """Put a copy of what is given to where the kernels write before the steps; return these and the names."""
+    source = DeviceBuffer(buffer.name, buffer.dtype, buffer.count, 0)
+    own = names.get(buffer) or free_name(f"{buffer.name}_work", taken)
+    return [HostStep("copy", 0, buffers=(buffer, source)), *steps], {**names, buffer: own, source: buffer.name}
+
+
+def _once(steps: list[HostStep]) -> list[HostStep]:
+    """Without launches that repeat others, whatever their blocks are, and without loops whose number nothing names."""
+    seen, found = set[object](), list[HostStep]()
+    for step in steps:
+        loops = tuple(row for row in step.loops if re.search(rf"\b{row[0]}\b", _words(step)))
+        key = (step.kind, step.kernel, _words(step), step.number, step.when)
+        if key not in seen:
+            seen.add(key)
+            found.append(replace(step, loops=loops))
+    return found
+
+
+def _words(step: HostStep) -> str:
+    buffers = [str(id(b)) for b in step.buffers]
+    sizes = [a.text for a in (*step.grid, *step.block)] if step.loops else []
+    return " ".join([*buffers, *(_text(v) for v, _ in step.arguments), *sizes, step.when])
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, Pointer):
+        return f"{id(value.buffer)} {value.offset.text if value.offset else ''}"
+    return str(getattr(value, "text", ""))

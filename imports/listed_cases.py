@@ -1,0 +1,88 @@
+"""The cases that a foreign format lists: sizes, real scalars, and values of other kinds, which a task cannot vary."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imports.refusal import ImportRefused
+
+MOST_CASES = 6  # benchmark cases that a task takes
+
+
+@dataclass(frozen=True)
+class ListedCases:
+    """Cases that agree in all but sizes and real numbers; the largest one first."""
+
+    cases: tuple[Mapping[str, Any], ...]
+    notes: tuple[str, ...]
+    tests: tuple[Mapping[str, Any], ...] = ()  # further, small ones that agree with them
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The whole numbers of the largest case."""
+        return {n: v for n, v in self.cases[0].items() if is_size(v)}
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        """The real numbers of the largest case."""
+        return {n: v for n, v in self.cases[0].items() if isinstance(v, float) and math.isfinite(v)}
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """Everything else, the same in all of them."""
+        return {n: v for n, v in self.cases[0].items() if n not in self.sizes and n not in self.scalars}
+
+    @property
+    def numbers(self) -> list[Mapping[str, float]]:
+        """The sizes and scalars of each."""
+        return [{n: v for n, v in case.items() if n not in self.others} for case in self.cases]
+
+    @property
+    def more(self) -> list[Mapping[str, float]]:
+        """The sizes and scalars of the tests."""
+        return [{n: v for n, v in case.items() if n not in self.others} for case in self.tests]
+
+
+def is_size(value: object) -> bool:
+    """Tell whether a value is a positive whole number."""
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def listed(cases: Sequence[Mapping[str, Any]], where: str, tests: Sequence[Mapping[str, Any]] = ()) -> ListedCases:
+    """Those that have the other values of the largest; ImportRefused where there is none or their names differ."""
+    if not cases:
+        raise ImportRefused(f"{where} lists no case")
+    ordered = sorted(cases, key=lambda case: -_product(case))
+    first = ordered[0]
+    if any(set(case) != set(first) for case in (*ordered, *tests)):
+        raise ImportRefused(f"the cases of {where} do not have the same names")
+    fixed = {n: v for n, v in first.items() if not is_size(v) and not isinstance(v, float)}
+
+    def agrees(case: Mapping[str, Any]) -> bool:
+        is_same = all(_alike(case[n], v) for n, v in fixed.items())
+        return is_same and all(is_size(case[n]) == is_size(v) for n, v in first.items())
+
+    same, small = ([case for case in rows if agrees(case)] for rows in (ordered, tests))
+    notes, count = [], len(ordered) + len(tests)
+    if len(same) + len(small) < count:
+        said = ", ".join(f"{n} = {json.dumps(v, default=str)}" for n, v in fixed.items())
+        left = count - len(same) - len(small)
+        notes.append(f"{left} of {count} cases are left out, since a task has one value of {said}")
+    found = list({json.dumps(case, sort_keys=True, default=str): case for case in same}.values())
+    if len(found) > MOST_CASES:
+        step = (len(found) - 1) / (MOST_CASES - 1)
+        found = [found[round(i * step)] for i in range(MOST_CASES)]
+        notes.append(f"{len(found)} of {len(same)} cases were taken, from the largest to the smallest")
+    return ListedCases(tuple(found), tuple(notes), tuple(small))
+
+
+def _product(case: Mapping[str, Any]) -> int:
+    return math.prod(v for v in case.values() if is_size(v))
+
+
+def _alike(one: object, two: object) -> bool:
+    return type(one) is type(two) and one == two

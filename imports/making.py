@@ -1,0 +1,300 @@
+"""Makes a task folder of a PyTorch or NumPy file. Runs in a confined process of its own, with PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from imports.fitted_graph import graphs_of, short
+from imports.graph import Graph
+from imports.hip_text import seed_text, waves_text
+from imports.manifest_text import Shapes, flops, manifest_text, moved
+from imports.names import NAIVE, WAVES, is_plain, is_reserved
+from imports.numpy_text import LAWS, SAID, reference_text
+from imports.own_sizes import refuse_other_shapes
+from imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
+from imports.results import results_of
+from imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
+from imports.source_file import Instance, Source
+from imports.summing_order import NARROW, ratio_of
+from records.errors import TaskError
+from tasks.dtypes import size_bytes
+from tasks.expressions import evaluate
+from tasks.linter import lint
+from tasks.loader import load_task
+from tasks.origin import Origin
+
+COST = 2.0**22  # operations plus bytes of the largest test
+MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
+MOST_HELD = 3  # sizes that are tried as the one that cannot change
+MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A request: the source, and what the folder is to say of it."""
+
+    name: str
+    title: str
+    source: Source
+    origin: Origin
+    gate: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """The outcome of an import; `notes` are sentences about the task."""
+
+    notes: tuple[str, ...]
+    has_seed: bool
+    arguments: tuple[str, ...] = ()  # of a call, where their order matters to an export
+    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+
+
+def make(wanted: Wanted, folder: Path) -> Made:
+    """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
+    source = wanted.source
+    original = source.constants()
+    tried = Trials(source, original)
+    try:
+        sizing, graph, drawn, scalars = _followed(source, original, tried)
+    except ImportRefused:
+        if tried.error and not tried.has_run:
+            raise ImportRefused(f"it does not run: {tried.error}") from None
+        raise
+    dims = list(sizing.base)
+    _refuse_clashes(graph, dims)
+    shapes, left = _shapes(graph, sizing, source, scalars)
+    _refuse_heavy(graph, shapes)
+    notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
+    seeds, why = _seeds(graph, dims, list(scalars))
+    notes += [why] if why else []
+    law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
+    if problems:
+        raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
+    for name, text in seeds.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return Made(
+        (
+            *notes,
+            SAID[law] if drawn is not None or law != "plain" else "inputs are drawn from a normal distribution",
+            *(
+                ()
+                if gate or not (wanted.gate or source.gate())
+                else ("the original's tolerance does not fit its results and is left out",)
+            ),
+        ),
+        bool(seeds),
+        tuple(source.arguments()),
+        {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
+    )
+
+
+def _followed(
+    source: Source, original: Mapping[str, int], tried: Trials
+) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
+    """Trace the graph under sizes that it fits: any, or the listed cases' steps, or those with what all cases share."""
+    listed = source.cases()
+    ways: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
+    if listed:
+        shared = [n for n in original if len({case[n] for case in listed}) == 1 and original[n] <= MOST_FIXED]
+        ways.append((common([*listed, *source.tests()], original), [], 1))
+        for held in [*([n] for n in sorted(shared, key=lambda n: original[n])[:MOST_HELD]), shared]:
+            alike = [case for case in source.tests() if all(case[n] == original[n] for n in held)]
+            ways.append((common([*listed, *alike], original), held, 1))
+    first: ImportUnfitted | None = None
+    for steps, held, least in ways:
+        if not held and steps is not None and max(steps.values()) == 1:
+            continue
+        try:
+            sizing = sized(original, tried, steps, held, least=least)
+            _refuse_names(list(sizing.base))
+            graph, drawn, scalars = graphs_of(source, sizing, original)
+            refuse_other_shapes(graph, source, sizing, original)
+        except ImportUnfitted as error:
+            first = first or error
+            if not held and least == 1 and (steps or not listed):
+                ways += _other_ways(error, steps, original)
+        except ImportRefused:
+            if first is None:
+                raise
+        else:
+            return sizing, graph, drawn, scalars
+    raise first or AssertionError
+
+
+def _other_ways(
+    error: ImportUnfitted, steps: Mapping[str, int] | None, original: Mapping[str, int]
+) -> list[tuple[Mapping[str, int] | None, list[str], int]]:
+    """With a size kept that alone decides what did not fit; of listed cases, without sizes of one step or odd steps."""
+    is_unrolled = isinstance(error, ImportUnrolled)
+    if steps is None:
+        most = MOST_UNROLLED if is_unrolled else MOST_FIXED
+        kept = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
+        bounds = sorted((n for n in original if original[n] <= MOST_BOUND), key=lambda n: original[n])
+        return [(None, [n], 1) for n in dict.fromkeys([*kept, *bounds[-1:]])]
+    doubled = [{**steps, n: 2 * steps[n]} for n in steps if original[n] % (2 * steps[n]) == 0]
+    return [(each, [], 2) for each in (steps, *doubled)] if is_unrolled else []
+
+
+def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:
+    """Refuse weights that are heavy at the file's own sizes, however light those of the trials are."""
+    weights = [t for t in graph.inputs if t.parameter]
+    for case in shapes.benchmarks:
+        dims = {name: int(value) for name, value in case.items()}
+        lengths = (size_bytes(t.dtype) * math.prod(int(evaluate(str(e), dims)) for e in t.shape) for t in weights)
+        if sum(lengths) > MOST_OWN_BYTES:
+            raise ImportRefused(f"its weights take more than {MOST_OWN_BYTES >> 30} GiB at its own sizes")
+
+
+@dataclass
+class Trials:
+    """Runs of the function under some constants: True where it comes to its end."""
+
+    source: Source
+    original: Mapping[str, int]
+    error: str = ""  # of the last run that failed
+    has_run: bool = False
+
+    def __call__(self, constants: Mapping[str, int]) -> bool:
+        """Tell whether it runs; ImportRefused where it never can."""
+        try:
+            _called(self.source.build({**self.original, **self.source.scalars(), **constants}))
+        except FAULTS as error:
+            self.error = short(error)
+            if isinstance(error, OSError):
+                self.error += "; a file is imported without network and without files of yours"
+            return False
+        self.has_run = True
+        return True
+
+
+def _called(instance: Instance) -> list[torch.Tensor]:
+    """Compute the outputs twice, the same; ImportRefused where they are not."""
+    with torch.no_grad():
+        state = {n: t.clone() for n, t in instance.state.items()}
+        one, two = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
+    shapes = [[tuple(t.shape) for t in tensors] for tensors in (one, two)]
+    if shapes[0] != shapes[1]:
+        said = ", then ".join(", ".join(map(str, each)) or "nothing" for each in shapes)
+        raise ImportRefused(
+            f"it returns other shapes on a second call ({said}), so its result does not follow from its inputs"
+        )
+    return one
+
+
+def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
+
+
+def _refuse_names(dims: Sequence[str]) -> None:
+    for name in dims:
+        if is_reserved(name):
+            raise ImportRefused(f"the name {name!r} of a size is a word of C++ or of the reference; rename it")
+        if not is_plain(name):
+            raise ImportRefused(f"the name {name!r} of a size has letters that C++ and TOML do not take; rename it")
+
+
+def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
+    names = [t.name for t in graph.inputs] + [spec.name for spec, _ in graph.outputs] + list(dims)
+    for name in names:
+        if not is_plain(name):
+            raise ImportRefused(f"the name {name!r} has letters that C++ and TOML do not take; rename it")
+        if names.count(name) > 1:
+            raise ImportRefused(f"the name {name!r} stands for a size and for an input; rename one of them")
+
+
+def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, float]) -> tuple[Shapes, list[str]]:
+    """List the cases of the task, and a note where some of the source's are none."""
+    work, traffic, limits = flops(graph), moved(graph), source.limits()
+
+    def cost(dims: Mapping[str, int]) -> float:
+        if any(value > limits.get(name, value) for name, value in dims.items()):
+            return COST + 1
+        return float(evaluate(work, dims) + evaluate(traffic, dims))
+
+    original, asked = source.constants(), source.cases()
+    fitting = [case for case in asked or [original] if not asked or sizing.admits(case)]
+    own = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
+    benchmarks = list({tuple(case.items()): case for case in own}.values())
+    small = [
+        {n: v for n, v in case.items() if n in sizing.base or n in scalars}
+        for case in source.tests()
+        if sizing.admits(case) and cost({n: int(case[n]) for n in sizing.base}) <= COST
+    ]
+    chosen: list[Mapping[str, float]] = [*listed_dims(sizing, cost, COST), *small]
+    tests = list({tuple(c.items()): c for c in chosen}.values())
+    left = [f"{len(asked) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
+    steps = {n: s for n, s in sizing.steps.items() if s > 1}
+    return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(asked) else []
+
+
+def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
+    notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
+    return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
+
+
+def _seeds(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[dict[str, str], str]:
+    try:
+        made = ((NAIVE, seed_text(graph, dims, scalars)), (WAVES, waves_text(graph, dims, scalars)))
+        return {name: text for name, text in made if text}, ""
+    except ImportRefused as error:
+        return {}, f"no seed was generated: {error}"
+
+
+def _lawful(
+    wanted: Wanted,
+    graph: Graph,
+    drawn: Graph | None,
+    dims: Sequence[str],
+    shapes: Shapes,
+    notes: Sequence[str],
+    folder: Path,
+) -> tuple[str, tuple[float, float] | None, tuple[str, ...]]:
+    """Write the folder with the first law of inputs and the tolerance that the linter finds no fault with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    theirs = wanted.gate or wanted.source.gate()
+    name = f"original{Path(wanted.origin.source).suffix or '.py'}"
+    (folder / name).write_text(wanted.source.original(), encoding="utf-8")
+    origin = replace(wanted.origin, file=name)
+    least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
+    for law in LAWS:
+        text = reference_text(graph, drawn, dims, law, wanted.title, list(shapes.scalars))
+        (folder / "reference.py").write_text(text, encoding="utf-8")
+        for gate in [theirs, None] if theirs else [None]:
+            text = manifest_text(wanted.name, wanted.title, graph, shapes, origin, [*notes, SAID[law]], gate)
+            (folder / "task.toml").write_text(text, encoding="utf-8")
+            problems = _problems(folder)
+            if not problems:
+                _widen(folder)
+                return law, gate, ()
+            if least is None or len(problems) <= len(least[2]):
+                least = law, gate, problems
+    assert least is not None
+    return least
+
+
+def _widen(folder: Path) -> None:
+    """Allow sums in any order, unless the linter then finds a shortcut that passes."""
+    path = folder / "task.toml"
+    narrow = path.read_text(encoding="utf-8")
+    ratio = ratio_of(load_task(folder))
+    while ratio > NARROW:
+        path.write_text(narrow.replace(f"\nratio = {NARROW}\n", f"\nratio = {ratio}\n"), encoding="utf-8")
+        if not _problems(folder):
+            return
+        ratio /= 2
+    path.write_text(narrow, encoding="utf-8")
+
+
+def _problems(folder: Path) -> tuple[str, ...]:
+    try:
+        found = lint(load_task(folder))
+    except TaskError as error:
+        return (f"it makes no task: {str(error).replace(f'{folder.resolve()}/', '')}",)
+    return tuple(f"it makes a task that could not tell right kernels from wrong ones: {said}" for said in found)

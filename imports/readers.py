@@ -1,0 +1,169 @@
+"""The forms that a task can be imported from: a row for each, the first that knows a place takes it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from imports.board_folder import board_files
+from imports.trace_set import definition_of, workloads_of
+from records.errors import UsageError
+
+MOST_BYTES = 1 << 20
+KERNELS = (".hip", ".cu", ".cuh", ".cpp", ".cc", ".c", ".h")
+Specs = Mapping[str, tuple[str, list[str], str]]  # inputs: type, dims, and the dim or number that limits whole ones
+
+
+@dataclass(frozen=True)
+class ImportPlace:
+    """A place that `--from` names: a file or a folder, and the function behind the colon."""
+
+    path: Path
+    function: str = ""
+
+    def has(self, name: str) -> bool:
+        """Tell whether a folder has such a file."""
+        return (self.path / name).is_file()
+
+    @property
+    def head(self) -> str:
+        """The text of a file; empty for a folder."""
+        return "" if self.path.is_dir() else text_of(self.path)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The files of a place: the one that is imported, those kept beside it, and what the import needs of them."""
+
+    path: Path
+    text: str
+    kind: str = "file"  # a class of source
+    more: Mapping[str, Any] = field(default_factory=dict)  # its further fields
+    kept: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
+    is_named: bool = False  # the file's name says what it computes
+
+    def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """Make the part of an import's request that follows from the files."""
+        title = function or (self.path.stem if self.is_named else name).replace("_", " ").strip()
+        source = {**self.more, "kind": self.kind, "path": self.path.name, "text": self.text}
+        source |= {"function": function if self.kind == "file" else "", "specs": specs, "sizes": sizes}
+        return {"name": name, "title": title, "source": source}
+
+    @property
+    def shown(self) -> str:
+        """The file's name, with its folder's where that is the task."""
+        return self.path.name if self.kind in ("file", "definition") else f"{self.path.parent.name}/{self.path.name}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file that is imported."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ImportForm:
+    """One form: its name in `[origin]`, the places it takes, and the files it is made of."""
+
+    form: str
+    knows: Callable[[ImportPlace], bool]
+    gather: Callable[[ImportPlace], Gathered]
+    gate: tuple[float, float] | None = None  # relative and absolute tolerance that the form prescribes
+
+
+def text_of(path: Path) -> str:
+    """Read the text of a file; UsageError for what is none."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes, which no source file is")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} cannot become a task: it is not Python: its bytes are no UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+
+
+def _file(place: ImportPlace) -> Gathered:
+    return Gathered(place.path, place.head)
+
+
+def _problem(place: ImportPlace) -> Gathered:
+    return replace(_file(place), is_named=True)
+
+
+def _is_kernelbench(place: ImportPlace) -> bool:
+    text = place.head
+    return not place.function and all(
+        part in text for part in ("class Model(", "def get_inputs(", "def get_init_inputs(")
+    )
+
+
+def _robust_folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _is_robust(place: ImportPlace) -> bool:
+    folder = ImportPlace(_robust_folder(place.path))
+    is_named = place.path.is_dir() or place.path.name == "func_forward.py"
+    return is_named and folder.has("func_forward.py") and folder.has("config_forward.json")
+
+
+def _robust(place: ImportPlace) -> Gathered:
+    folder = _robust_folder(place.path)
+    path, config = folder / "func_forward.py", text_of(folder / "config_forward.json")
+    kept = {"original_config.json": config.encode()}
+    return Gathered(path, text_of(path), "config", {"more": config}, kept)
+
+
+def _is_board(place: ImportPlace) -> bool:
+    return place.has("task.yml") or place.path.name == "task.yml"
+
+
+def _board(place: ImportPlace) -> Gathered:
+    folder = place.path if place.path.is_dir() else place.path.parent
+    listing, modules = board_files(folder, text_of)
+    text = text_of(folder / "reference.py")
+    return Gathered(folder / "reference.py", text, "popcorn", {"modules": modules, "listing": listing})
+
+
+def _is_definition(place: ImportPlace) -> bool:
+    return place.path.suffix == ".json" or (place.path / "definitions").is_dir()
+
+
+def _definition(place: ImportPlace) -> Gathered:
+    path = definition_of(place.path, place.function)
+    text = text_of(path)
+    lines, kept = workloads_of(path, text)
+    return Gathered(path, text, "definition", {"more": lines}, kept, is_named=True)
+
+
+def _is_numpy(place: ImportPlace) -> bool:
+    return "torch" not in place.head and re.search(r"\bnumpy\b", place.head) is not None
+
+
+FORMS = (
+    ImportForm("robust-kbench", _is_robust, _robust, gate=(1e-5, 1e-5)),
+    ImportForm("gpumode", _is_board, _board),
+    ImportForm("flashinfer", _is_definition, _definition, gate=(1e-2, 1e-2)),
+    ImportForm("kernelbench", _is_kernelbench, _problem, gate=(1e-4, 1e-4)),
+    ImportForm("numpy", _is_numpy, _file),
+    ImportForm("pytorch", lambda place: True, _file),
+)
+
+
+def form_of(place: ImportPlace) -> ImportForm:
+    """Find a place's form; UsageError for a folder that is none of them, and for a kernel, which states no task."""
+    if place.path.suffix in KERNELS:
+        raise UsageError(
+            f"{place.path} is a kernel, and a task needs a statement of what it computes: import a PyTorch or NumPy "
+            f"function of the same, put a launch plan in front of {place.path.name}, and check it against that task"
+        )
+    if place.path.is_dir() and not any(form.knows(place) for form in FORMS[:3]):
+        raise UsageError(
+            f"{place.path} is a folder of no form that is known: give a file, or a folder with func_forward.py and "
+            "config_forward.json (robust-kbench), with task.yml (GPU MODE), or with definitions/ (FlashInfer-Bench)"
+        )
+    return next(form for form in FORMS if form.knows(place))

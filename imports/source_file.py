@@ -1,0 +1,237 @@
+"""A file of PyTorch or NumPy, executed with some of its constants replaced. Runs in the import's own process only."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from imports.file_sizes import constants_of, entries, replaced
+from imports.foreign_text import executed, parsed
+from imports.laws import Laws
+from imports.names import free_name, is_plain
+from imports.refusal import ImportRefused
+from imports.torch_numpy import OnTorch, on_tensors
+from records.errors import PlanError
+from tasks.expressions import evaluate
+
+MOST_WEIGHT_BYTES = 2 << 30
+SEED = 42
+LAWS = " laws"  # of what a file drew while it was executed, among its names
+
+NARROW = {"i8": torch.int8, "u8": torch.uint8, "i16": torch.int16}  # drawn over all of their values
+WHOLE = {**NARROW, "i32": torch.int32, "i64": torch.int64}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """The function for one set of constants, with its state and its arguments."""
+
+    call: Callable[[Mapping[str, Any], tuple[Any, ...]], Any]  # state, arguments
+    state: Mapping[str, torch.Tensor]
+    laws: Mapping[str, str]  # of the state
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    redraw: Callable[[], tuple[Any, ...]] | None  # draws the arguments again
+    outputs: tuple[str, ...] = ()  # their names, where the source has some
+    hands_out: bool = False  # buffers for results may be among the arguments and stay unused
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, the function that is wanted, and the inputs where the file does not draw any."""
+
+    path: str
+    text: str
+    function: str  # empty: found
+    specs: Mapping[str, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)  # input: type, dims, limit
+    sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
+
+    def constants(self) -> dict[str, int]:
+        """Return the whole numbers that the file names or writes down, or that the inputs name."""
+        if self.specs:
+            return dict(self.sizes)
+        return constants_of(self._tree())
+
+    def scalars(self) -> Mapping[str, float]:
+        """Return the real arguments that a caller chooses, with the values of the first case."""
+        return {}
+
+    def cases(self) -> Sequence[Mapping[str, float]]:
+        """List the cases that the source lists, constants and scalars; none where its constants are the only one."""
+        return ()
+
+    def tests(self) -> Sequence[Mapping[str, float]]:
+        """Small cases that the source lists; it may have none of its own."""
+        return self.cases()
+
+    def gate(self) -> tuple[float, float] | None:
+        """Return the relative and absolute tolerance that the source itself prescribes."""
+        return None
+
+    def limits(self) -> Mapping[str, int]:
+        """Return the largest sizes that tests may have, where the source sets some."""
+        return {}
+
+    def original(self) -> str:
+        """Return the text that is kept beside the task."""
+        return self.text
+
+    def arguments(self) -> Sequence[str]:
+        """List the names of the values that a call is given, where their order matters to an export."""
+        return ()
+
+    def notes(self) -> Sequence[str]:
+        """Sentences about what was left out."""
+        return ()
+
+    def build(self, constants: Mapping[str, Any]) -> Instance:
+        """Execute the file with these constants; ImportRefused where it is no such file."""
+        torch.manual_seed(SEED)
+        with Laws() as seen:
+            space = {**self._executed({} if self.specs else constants), LAWS: seen}
+        if self.specs:
+            return self._plain(space, constants)
+        if callable(space.get("get_inputs")) and "Model" in space and not self.function:
+            return instance_of(space["Model"], space, lambda: tuple(space["get_inputs"]()))
+        if callable(space.get("get_inputs")):
+            return self._with_inputs(space)
+        raise ImportRefused(self._missing(space))
+
+    def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
+        tree = replaced(self._tree(), constants)
+        if self.is_numpy:
+            tree = OnTorch().visit(tree)
+        space = executed(self.path, self.text, tree)
+        return {n: on_tensors(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
+
+    @cached_property
+    def is_numpy(self) -> bool:
+        """True for a file that imports NumPy and not PyTorch."""
+        nodes = [*ast.walk(self._tree())]
+        found = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
+        found |= {(n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
+        return "numpy" in found and "torch" not in found
+
+    def _tree(self) -> ast.Module:
+        return parsed("it", self.text)
+
+    def _wanted(self, space: Mapping[str, Any]) -> Any:
+        own = _own(space)
+        if self.function:
+            if self.function not in space:
+                raise ImportRefused(f"{self.path} has no {self.function}; it has {', '.join(own) or 'no functions'}")
+            return space[self.function]
+        ends = own if len(own) == 1 else entries(self._tree(), own)
+        if len(ends) != 1:
+            raise ImportRefused(
+                f"{self.path} has {', '.join(own) or 'no function or module'}: name one with FILE:FUNCTION"
+            )
+        return space[ends[0]]
+
+    def _missing(self, space: Mapping[str, Any]) -> str:
+        wanted = self._wanted(space)
+        function = getattr(wanted, "forward", wanted)
+        names = [n for n in inspect.signature(function).parameters if n != "self"]
+        example = " ".join(f"--input {n}=f32[rows,cols]" for n in names)
+        return (
+            f"{self.path} does not say which inputs it takes: add a function get_inputs() to it, or give "
+            f"{example} --size rows=4096,cols=4096"
+        )
+
+    def _with_inputs(self, space: Mapping[str, Any]) -> Instance:
+        wanted = self._wanted({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
+        return instance_of(wanted, space, lambda: tuple(space["get_inputs"]()))
+
+    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
+        def draw() -> tuple[Any, ...]:
+            return tuple(
+                _drawn(dtype, [length_of(n, sizes) for n in shape], length_of(limit, sizes) if limit else 0)
+                for dtype, shape, limit in self.specs.values()
+            )
+
+        return instance_of(self._wanted(space), space, draw, tuple(self.specs))
+
+
+def length_of(name: str, sizes: Mapping[str, int]) -> int:
+    """Return the size of a dim, or what an expression of dims or a number in its place says."""
+    try:
+        return evaluate(name, sizes)
+    except PlanError as error:
+        raise ImportRefused(str(error)) from None
+
+
+def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
+    if dtype == "bool":
+        return torch.randint(0, 2, shape).to(torch.bool)
+    if limit:
+        return torch.randint(0, limit, shape).to(WHOLE[dtype])
+    if dtype in ("i32", "i64"):
+        return torch.randint(0, 100, shape).to(WHOLE[dtype])
+    if dtype in NARROW:
+        kind = NARROW[dtype]
+        return torch.randint(torch.iinfo(kind).min, torch.iinfo(kind).max + 1, shape).to(kind)
+    kinds = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
+    return torch.randn(shape).to(kinds[dtype])
+
+
+def instance_of(
+    wanted: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
+) -> Instance:
+    """One of a module's class or of a function, with the arguments that `draw` gives."""
+    laws: dict[str, str] = {}
+    state: dict[str, torch.Tensor] = {}
+    torch.manual_seed(SEED)
+    if inspect.isclass(wanted):
+        given = space["get_init_inputs"]() if callable(space.get("get_init_inputs")) else []
+        torch.manual_seed(SEED)
+        with Laws() as seen:
+            made: Any = wanted(*given) if isinstance(given, (list, tuple)) else wanted(**given)
+        function, call, (state, laws) = made.forward, _of_module(made), _state(made, seen)
+    elif isinstance(wanted, torch.nn.Module):
+        function, call, (state, laws) = wanted.forward, _of_module(wanted), _state(wanted, space[LAWS])
+    else:
+        function = wanted
+
+        def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+            return wanted(*arguments)
+
+    torch.manual_seed(SEED)
+    arguments = draw()
+    if not names:
+        found = [n for n in inspect.signature(function).parameters if n != "self"]
+        names = tuple(found[: len(arguments)]) if len(found) >= len(arguments) else ()
+        names = names or tuple(f"x{i}" for i in range(len(arguments)))
+    plain = [n if is_plain(n) else f"x{i}" for i, n in enumerate(names)]
+    return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in plain), draw)
+
+
+def _state(module: torch.nn.Module, seen: Laws) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """Weights and buffers by name, and the laws that they were drawn by."""
+    state = {n: t.detach() for n, t in (*module.named_parameters(), *module.named_buffers())}
+    if sum(t.numel() * t.element_size() for t in state.values()) > MOST_WEIGHT_BYTES:
+        raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
+    return state, {n: seen.law(t) for n, t in state.items()}
+
+
+def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
+    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+        return torch.func.functional_call(module, dict(state), arguments)
+
+    return call
+
+
+def _own(space: Mapping[str, Any]) -> list[str]:
+    """Names of the functions and modules' classes of the file; of modules that it made where it has none of these."""
+    names = [n for n in space if not n.startswith("_")]
+    stated = [n for n in names if getattr(space[n], "__module__", "") == "imported" and _is_stated(space[n])]
+    return stated or [n for n in names if isinstance(space[n], torch.nn.Module)]
+
+
+def _is_stated(value: Any) -> bool:
+    return inspect.isfunction(value) or (inspect.isclass(value) and issubclass(value, torch.nn.Module))

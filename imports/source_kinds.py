@@ -1,0 +1,19 @@
+"""The classes of sources by the names that requests give them. In the import's own process only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from imports.config_source import ConfigSource
+from imports.definition_source import DefinitionSource
+from imports.kernel_source import KernelSource
+from imports.popcorn_source import PopcornSource
+from imports.source_file import Source
+
+SOURCES: Mapping[str, type[Source]] = {
+    "file": Source,
+    "config": ConfigSource,
+    "definition": DefinitionSource,
+    "popcorn": PopcornSource,
+    "kernel": KernelSource,
+}

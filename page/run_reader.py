@@ -1,0 +1,266 @@
+"""A run's records gathered for the page. What never changes is read once, so that a live page costs little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from page.foretold import foretold
+from page.leaders import Yardsticks, leaders, yardsticks
+from page.run_lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
+from page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
+from records.agreement import agreement
+from records.artefacts import ArtefactStore
+from records.code_meanings import CODES
+from records.computed_once import computed_once
+from records.coverage import coverage_text
+from records.errors import LedgerError, UsageError
+from records.evaluation import Evaluation, Verdict
+from records.experiment import Attempt, Event, ModelCall
+from records.ledger import Ledger
+
+LAST_EVENTS = 200
+LOST = "(this text is missing from the artefact store or damaged)"
+
+
+class RunReader:
+    """One run, read again as it grows. Safe for threads that take turns."""
+
+    def __init__(self, ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras | None = None) -> None:
+        """Raise UsageError when there is no such run."""
+        self.run_id = ledger.run(run_id).id
+        self.extras = extras or Extras()
+        self._ledger = ledger
+        self._artefacts = artefacts
+        self._judged: dict[str, Judged] = {}
+
+    def head(self) -> RunHead:
+        """Describe the run in one line."""
+        ledger, run = self._ledger, self._ledger.run(self.run_id)
+        attempts = ledger.attempts(run.id)
+        leading = leaders(attempts, ledger)
+        best = leading[-1] if leading else None
+        state, events, calls = ledger.states([run])[run.id], ledger.events(run.id), ledger.calls(run.id)
+        return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
+
+    def book(self) -> RunBook:
+        """Read the run as it stands; LedgerError when a record is damaged."""
+        ledger, run = self._ledger, self._ledger.run(self.run_id)
+        events, attempts = ledger.events(run.id), ledger.attempts(run.id)
+        seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
+        calls = ledger.calls(run.id)
+        best = leading[-1] if leading else None
+        shown, pairs = self._shapes(best, seeds.best), foretold(ledger, run, attempts)
+        extras = self.extras
+        return RunBook(
+            head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
+            row=events[-1].number if events else 0,
+            task_title=extras.task_title,
+            task_description=extras.task_description,
+            target_title=extras.target_title,
+            config=run.config,
+            seed=run.seed,
+            environment=extras.environment,
+            isolation="; ".join(filter(None, dict.fromkeys(self._facts(a).isolation for a in attempts))),
+            coverage=self._coverage(best),
+            rates=extras.rates,
+            naive_id=seeds.naive.id if seeds.naive else "",
+            seed_id=seeds.best.id if seeds.best else "",
+            roofline_us=light_us([s.measurement for s in shown]),
+            lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
+            shapes=shown,
+            foretold=pairs,
+            agreement=agreement(pairs),
+            calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
+            literature=literature(events, ledger.experiments(run.id)),
+            refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
+            events=events[-LAST_EVENTS:],
+        )
+
+    def sheet(self, attempt_id: str) -> CandidateSheet:
+        """One candidate whole; UsageError where the run has none of this id."""
+        return self._sheet(self._attempt(attempt_id), _Whole(self._ledger, self.run_id))
+
+    def sheets(self) -> Iterator[CandidateSheet]:
+        """All candidates whole, in the order of the book's lines."""
+        whole = _Whole(self._ledger, self.run_id)
+        return (self._sheet(attempt, whole) for attempt in whole.attempts)
+
+    def texts(self) -> Iterator[CallText]:
+        """Yield the texts of all calls, in their order."""
+        calls = self._ledger.calls(self.run_id)
+        return (self._call_text(n, call) for n, call in enumerate(calls))
+
+    def _sheet(self, attempt: Attempt, whole: _Whole) -> CandidateSheet:
+        ledger, run_id = self._ledger, self.run_id
+        experiment = ledger.experiment(run_id, attempt.experiment_id)
+        found = ledger.evaluation(attempt.evaluation_key) or _nothing(attempt)
+        return CandidateSheet(
+            id=attempt.id,
+            source=self._text(attempt.source),
+            parent=attempt.parent_id or "",
+            seed=whole.seed_id,
+            description=experiment.description if experiment else "",
+            cites=experiment.cites if experiment else (),
+            rubric=experiment.rubric if experiment else (),
+            report=attempt.report,
+            skipped=attempt.skipped,
+            critique=attempt.critique,
+            lesson=attempt.lesson,
+            standing=attempt.standing,
+            reason=attempt.reason,
+            code=attempt.code,
+            meaning=CODES.get(attempt.code, ""),
+            stage=attempt.stage,
+            tunables=attempt.tunables,
+            inert=attempt.inert,
+            arms=attempt.arms,
+            contrasts=self._contrasts(attempt, whole),
+            findings=found.verdict.findings,
+            cases=found.cases,
+            measurements=found.measurements,
+            resources=found.resources,
+            counters=found.counters,
+            kernel_counters=found.kernel_counters,
+            hot_lines=found.hot_lines,
+            explanation=found.explanation,
+            isolation=found.isolation,
+            paid_by=whole.paid_by.get(attempt.evaluation_key, ()),
+            seconds=found.seconds,
+            calls=whole.calls_of(attempt),
+        )
+
+    def call(self, number: int) -> CallText:
+        """Read the texts of one call; UsageError where the run has none of this number."""
+        calls = self._ledger.calls(self.run_id)
+        if not 0 <= number < len(calls):
+            raise UsageError(f"the run {self.run_id} has no call {number}")
+        return self._call_text(number, calls[number])
+
+    def _call_text(self, number: int, call: ModelCall) -> CallText:
+        return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
+
+    def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
+        """Read the source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
+        attempt = self._attempt(attempt_id)
+        return self._artefacts.text(attempt.source), attempt.tunables
+
+    def _attempt(self, attempt_id: str) -> Attempt:
+        found = self._ledger.attempt(self.run_id, attempt_id)
+        if found is None:
+            raise UsageError(f"the run {self.run_id} has no candidate {attempt_id!r}")
+        return found
+
+    def _lines(
+        self,
+        attempts: Sequence[Attempt],
+        seeds: Yardsticks,
+        records: set[str],
+        events: Sequence[Event],
+        calls: Sequence[ModelCall],
+    ) -> tuple[CandidateLine, ...]:
+        experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
+        at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
+        by_id, costs = {a.id: a for a in attempts}, Costs(calls)
+        return tuple(
+            candidate_line(
+                a,
+                experiments.get(a.experiment_id),
+                self._facts(a),
+                gain_pct=gain_over(a, by_id.get(a.parent_id or "")),
+                over_seed=seeds.over_best(a) if a.status == "accepted" else None,
+                is_record=a.id in records,
+                at=at.get(a.id, ""),
+                usd=costs.by(at.get(a.id, "")),
+            )
+            for a in attempts
+        )
+
+    def _facts(self, attempt: Attempt) -> Judged:
+        known = self._judged.get(attempt.evaluation_key)
+        if known is None:
+            evaluation = self._ledger.evaluation(attempt.evaluation_key)
+            known = Judged() if evaluation is None else judged(evaluation)
+            self._judged[attempt.evaluation_key] = known
+        return known
+
+    def _shapes(self, best: Attempt | None, seed: Attempt | None) -> tuple[Shape, ...]:
+        """List the best candidate's cases; the seed's time only where it is of the same kind."""
+        found = self._ledger.evaluation(best.evaluation_key) if best else None
+        before = self._ledger.evaluation(seed.evaluation_key) if seed else None
+        times = {(m.case, m.kind): m.time_us for m in before.measurements} if before else {}
+        return tuple(Shape(m, times.get((m.case, m.kind))) for m in found.measurements) if found else ()
+
+    def _coverage(self, best: Attempt | None) -> str:
+        """Write the sentence on the winner's confirmation, or on its verification where it was not confirmed."""
+        if best is None:
+            return ""
+        read = self._ledger.evaluation
+        found = read(best.evaluation_key, "confirm") or read(best.evaluation_key)
+        return coverage_text(found.cases) if found else ""
+
+    def _contrasts(self, attempt: Attempt, whole: _Whole) -> tuple[str, ...]:
+        """Sentences on how it did where it was timed in turns with another one."""
+        compared = self._ledger.comparisons(attempt.evaluation_key)
+        if not compared:
+            return ()
+        names = whole.names
+        if names.get(attempt.evaluation_key) != attempt.id:
+            return ()
+        return tuple(f"{c.text} against {names[c.incumbent]}" for c in compared if c.incumbent in names)
+
+    def _text(self, digest: str) -> str:
+        """Read a text, or give a sentence in its place: a page must still open when an artefact is lost."""
+        try:
+            return self._artefacts.text(digest) if digest else ""
+        except (LedgerError, UnicodeDecodeError):
+            return LOST
+
+
+class _Whole:
+    """Records that the sheets of a run share, read when they are first needed."""
+
+    def __init__(self, ledger: Ledger, run_id: str) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+
+    @computed_once
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All of them, in the order of the book's lines."""
+        return self._ledger.attempts(self._run_id)
+
+    @computed_once
+    def seed_id(self) -> str:
+        """Return the id of the best seed as tuned; "" where none was verified."""
+        best = yardsticks(self._ledger.attempts(self._run_id, 0), self._ledger).best
+        return best.id if best else ""
+
+    @computed_once
+    def names(self) -> Mapping[str, str]:
+        """Map each evaluation to its first verified attempt's name."""
+        return {a.evaluation_key: a.id for a in reversed(self.attempts) if a.status == "accepted"}
+
+    @computed_once
+    def paid_by(self) -> Mapping[str, tuple[PaidBy, ...]]:
+        """Map an evaluation's key to the verdicts of other runs that this one found."""
+        found: dict[str, tuple[PaidBy, ...]] = {}
+        for told in (e.payload for e in self._ledger.events(self._run_id) if e.kind == "shared"):
+            key, purpose, run, who, at = (str(told[name]) for name in ("key", "purpose", "run", "who", "at"))
+            found[key] = (*found.get(key, ()), PaidBy(purpose, run, who, at))
+        return found
+
+    @computed_once
+    def _places(self) -> Mapping[tuple[int | None, str], list[int]]:
+        found: dict[tuple[int | None, str], list[int]] = {}
+        for number, call in enumerate(self._ledger.calls(self._run_id)):
+            found.setdefault((call.generation, call.experiment_id), []).append(number)
+        return found
+
+    def calls_of(self, attempt: Attempt) -> tuple[int, ...]:
+        """Numbers of the calls for its generation and for its experiment."""
+        wanted = {"", attempt.experiment_id}
+        return tuple(sorted(n for name in wanted for n in self._places.get((attempt.generation, name), ())))
+
+
+def _nothing(attempt: Attempt) -> Evaluation:
+    """Make an evaluation without content, for an attempt that has none."""
+    return Evaluation(attempt.evaluation_key, attempt.candidate_id, attempt.tunables, Verdict("parse", False, "A.2"))

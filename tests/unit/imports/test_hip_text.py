@@ -1,0 +1,212 @@
+"""A graph becomes a task: its NumPy is sound, its naive kernel right, and a kernel with a fault in it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from imports.graph import Graph, Number, Operation, Ref, Tensor
+from imports.hip_ops import HipWriter
+from imports.hip_text import seed_text, waves_text
+from imports.manifest_text import Shapes, flops, manifest_text
+from imports.numpy_text import reference_text
+from imports.refusal import ImportRefused
+from sandbox.lab.lab_evaluator import LabEvaluator
+from tasks.linter import lint
+from tasks.loader import load_task
+from tasks.origin import Origin
+from tasks.task import Task
+from tests.support.lab_bench import evaluator as lab_evaluator
+
+X, W, B = Tensor("x", ("m", "k"), "f32"), Tensor("w", ("n", "k"), "f32"), Tensor("b", ("n",), "f32")
+GRAPH = Graph(
+    (X, W, B),
+    (
+        Operation("permute", "aten.permute.default", (Ref("w"), [1, 0]), {}, ("k", "n"), "f32"),
+        Operation("mm", "aten.mm.default", (Ref("x"), Ref("permute")), {}, ("m", "n"), "f32"),
+        Operation("add", "aten.add.Tensor", (Ref("mm"), Ref("b")), {}, ("m", "n"), "f32"),
+        Operation("relu", "aten.relu.default", (Ref("add"),), {}, ("m", "n"), "f32"),
+        Operation("amax", "aten.amax.default", (Ref("relu"), [1], True), {}, ("m", 1), "f32"),
+        Operation("sub", "aten.sub.Tensor", (Ref("relu"), Ref("amax")), {}, ("m", "n"), "f32"),
+        Operation("mean", "aten.mean.dim", (Ref("sub"), [0]), {}, ("n",), "f32"),
+    ),
+    ((Tensor("y", ("m", "n"), "f32"), "sub"), (Tensor("z", ("n",), "f32"), "mean")),
+)
+FINDS: dict[str, tuple[Any, ...]] = {
+    "sum": ("aten.sum.dim_IntList", [1]),
+    "mean": ("aten.mean.dim", [-1], True),
+    "amin": ("aten.amin.default", [1], True),
+    "var": ("aten.var.correction", [1], True),
+    "length": ("aten.linalg_vector_norm.default", 2, [1], True),
+    "others": ("aten.sum.dim_IntList", [0], True),
+}
+LINES = Graph(
+    (Tensor("x", ("m", "k"), "f32"),),
+    (
+        *(
+            Operation(name, op, (Ref("x"), *rest), {"correction": 1} if name == "var" else {}, shape, "f32")
+            for name, (op, *rest) in FINDS.items()
+            for shape in [("m",) if name == "sum" else (1, "k") if name == "others" else ("m", 1)]
+        ),
+        Operation("a", "aten.add.Tensor", (Ref("mean"), Ref("amin")), {}, ("m", 1), "f32"),
+        Operation("b", "aten.add.Tensor", (Ref("var"), Ref("length")), {}, ("m", 1), "f32"),
+        Operation("c", "aten.add.Tensor", (Ref("a"), Ref("b")), {}, ("m", 1), "f32"),
+        Operation("d", "aten.add.Tensor", (Ref("c"), Ref("others")), {}, ("m", "k"), "f32"),
+    ),
+    ((Tensor("y", ("m", "k"), "f32"), "d"), (Tensor("z", ("m",), "f32"), "sum")),
+)
+SHAPES = Shapes([{"m": 6, "n": 7, "k": 9}, {"m": 17, "n": 33, "k": 20}], [{"m": 32, "n": 48, "k": 24}], {})
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("imported")
+    origin = Origin("net.py", "pytorch", licence="MIT")
+    (folder / "task.toml").write_text(manifest_text("net", "A layer", GRAPH, SHAPES, origin, ["a note"], None))
+    (folder / "reference.py").write_text(reference_text(GRAPH, None, ["m", "n", "k"], "wide", "A layer"))
+    (folder / "seed.hip").write_text(seed_text(GRAPH, ["m", "n", "k"]))
+    return load_task(folder)
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(3)
+
+
+def test_a_wave_takes_the_sums_over_neighbours_and_no_others(tmp_path: Path, evaluator: LabEvaluator) -> None:
+    sizes = Shapes([{"m": 6, "k": 9}, {"m": 7, "k": 100}], [{"m": 16, "k": 130}], {})
+    origin = Origin("lines.py", "pytorch", licence="MIT")
+    (tmp_path / "task.toml").write_text(manifest_text("lines", "Lines", LINES, sizes, origin, [], None))
+    (tmp_path / "reference.py").write_text(reference_text(LINES, None, ["m", "k"], "wide", "Lines"))
+    (tmp_path / "seed.hip").write_text(seed_text(LINES, ["m", "k"]))
+    task, text = load_task(tmp_path), waves_text(LINES, ["m", "k"])
+    verdict = evaluator.verify(evaluator.prepare(text, task)).verdict
+    assert verdict.accepted, verdict.findings
+    shared = [part.split("(")[0] for part in text.split("__device__ float g_") if "__shfl_xor" in part]
+    assert shared == ["sum", "mean", "amin", "var", "length"]
+    wrong = text.replace("lanes_ = 32", "lanes_ = 16")
+    assert not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted
+    assert waves_text(replace(LINES, nodes=LINES.nodes[5:6], outputs=((LINES.outputs[0][0], "others"),)), ["k"]) == ""
+
+
+def test_the_task_is_sound_and_says_where_it_is_from(task: Task) -> None:
+    assert lint(task) == ()
+    assert task.provenance is not None and task.provenance.form == "pytorch" and "a note" in task.description
+    assert "2 * m * n * k" in flops(GRAPH) and task.work(task.tests[0])[0] > 2 * 6 * 7 * 9
+
+
+def test_the_reference_is_the_graph(task: Task) -> None:
+    inputs = task.draw(task.tests[0])
+    x, w, b = (inputs[n].astype(np.float64) for n in ("x", "w", "b"))
+    relu = np.maximum(x @ w.T + b, 0)
+    right = relu - relu.max(axis=1, keepdims=True)
+    made = task.reference(inputs, task.tests[0])
+    assert np.allclose(made["y"], right) and np.allclose(made["z"], right.mean(axis=0))
+
+
+def test_the_seed_passes(task: Task, evaluator: LabEvaluator) -> None:
+    made = evaluator.benchmark(evaluator.prepare(task.seeds[0].read_text(), task))
+    assert made.verdict.accepted, made.verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("r < q_.k", "r < q_.k - 1"), ("fmaxf(sum,", "fminf(sum,"), (") return;\n", " - 1) return;\n")]
+)
+def test_a_fault_in_it_is_refused(task: Task, evaluator: LabEvaluator, old: str, new: str) -> None:
+    text = task.seeds[0].read_text()
+    assert old in text
+    head, _, last = text.rpartition(old)
+    assert not evaluator.verify(evaluator.prepare(f"{head}{new}{last}", task)).verdict.accepted
+
+
+def test_an_operation_that_is_not_known_is_refused_by_its_name() -> None:
+    odd = replace(
+        GRAPH, nodes=(Operation("sub", "aten.bessel.default", (Ref("x"),), {}, ("m", "k"), "f32"),), outputs=()
+    )
+    odd = replace(odd, outputs=((Tensor("y", ("m", "k"), "f32"), "sub"),))
+    with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no naive kernel"):
+        seed_text(odd, ["m", "k"])
+    with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no translation"):
+        reference_text(odd, None, ["m", "k"], "wide", "odd")
+
+
+def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
+    """Computed twice it would differ in its last bit, and large numbers less their maximum would be anything."""
+    shape, column = ("m", "n"), ("m", 1)
+    nodes = (
+        Operation("mul", "aten.mul.Tensor", (Ref("x"), 0.125), {}, shape, "f32"),
+        Operation("amax", "aten.amax.default", (Ref("mul"), [1], True), {}, column, "f32"),
+        Operation("sub", "aten.sub.Tensor", (Ref("mul"), Ref("amax")), {}, shape, "f32"),
+    )
+    graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "f32"), "sub"),))
+    assert HipWriter(graph).stored == ["mul", "amax"]
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "shape", "said"),
+    [
+        ("aten.bincount.default", (None, Number("m")), ("m",), "sum += at_at(q_, r0) == i0;"),
+        ("aten.repeat.default", ([2, 3],), (2, "3 * n"), "return at_at(q_, i1 % q_.n);"),
+        ("aten.index_select.default", (0, Ref("at")), ("n",), "return at_at(q_, at_at(q_, i0));"),
+        ("aten.max.default", (), (), "sum = larger_of(sum, at_at(q_, r0));"),
+        ("aten.clamp.default", (-5, 1 << 40), ("n",), "smaller_of(larger_of(at_at(q_, i0), -5), 1099511627776);"),
+        ("aten.argmax.default", (0,), (), "long long best = at_at(q_, 0);"),
+        ("aten.maximum.default", (Ref("at"),), ("n",), "return larger_of(at_at(q_, i0), at_at(q_, i0));"),
+    ],
+)
+def test_one_thread_finds_one_element(op: str, given: tuple[object, ...], shape: tuple[str, ...], said: str) -> None:
+    node = Operation("made", op, (Ref("at"), *given), {}, shape, "i64")
+    graph = Graph((Tensor("at", ("n",), "i64"),), (node,), ((Tensor("y", shape, "i64"), "made"),))
+    assert said in seed_text(graph, ["m", "n"])
+
+
+@pytest.mark.long
+def test_a_running_sum_takes_each_element_once(tmp_path: Path, evaluator: LabEvaluator) -> None:
+    """Of a row of 60,000 a thread that adds up everything before its element would not end."""
+    shape = ("m", "k", "n")
+    graph = Graph(
+        (Tensor("x", shape, "f32"),),
+        (
+            Operation("flip", "aten.flip.default", (Ref("x"), [1]), {}, shape, "f32"),
+            Operation("cumsum", "aten.cumsum.default", (Ref("flip"), -2), {}, shape, "f32"),
+            Operation("back", "aten.flip.default", (Ref("cumsum"), [1]), {}, shape, "f32"),
+        ),
+        ((Tensor("y", shape, "f32"), "back"), (Tensor("z", shape, "f32"), "cumsum")),
+    )
+    sizes = Shapes([{"m": 3, "k": 7, "n": 2}, {"m": 2, "k": 90, "n": 5}], [{"m": 1, "k": 60000, "n": 2}], {})
+    manifest = manifest_text("sums", "Running sums", graph, sizes, Origin("net.py", "pytorch"), [], None)
+    (tmp_path / "task.toml").write_text(manifest)
+    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "k", "n"], "wide", "Running sums"))
+    seed = seed_text(graph, ["m", "k", "n"])
+    (tmp_path / "seed.hip").write_text(seed)
+    task = load_task(tmp_path)
+    made = evaluator.benchmark(evaluator.prepare(seed, task))
+    assert made.verdict.accepted, made.verdict
+    wrong = evaluator.prepare(seed.replace("z[((i0) * q_.k + r)", "z[((i0) * q_.k + q_.k - 1 - r)"), task)
+    assert not evaluator.verify(wrong).verdict.accepted
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", ["e4m3fnuz", "bf16"])
+def test_a_narrow_result_is_stored(tmp_path: Path, evaluator: LabEvaluator, dtype: str) -> None:
+    shape = ("m", "n")
+    nodes = (
+        Operation("narrow", "aten._to_copy.default", (Ref("x"),), {}, shape, dtype),
+        Operation("wide", "aten.add.Tensor", (Ref("x"), Ref("h")), {}, shape, "f32"),
+    )
+    inputs = (Tensor("x", shape, "f32"), Tensor("h", shape, dtype))
+    graph = Graph(inputs, nodes, ((Tensor("y", shape, dtype), "narrow"), (Tensor("z", shape, "f32"), "wide")))
+    sizes = Shapes([{"m": 3, "n": 7}, {"m": 17, "n": 90}], [{"m": 20, "n": 100}], {})
+    manifest = manifest_text("narrow", "Narrow", graph, sizes, Origin("net.py", "pytorch"), [], None)
+    (tmp_path / "task.toml").write_text(manifest)
+    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "n"], "plain", "Narrow"))
+    (tmp_path / "seed.hip").write_text(seed_text(graph, ["m", "n"]))
+    task, seed = load_task(tmp_path), seed_text(graph, ["m", "n"])
+    made = evaluator.verify(evaluator.prepare(seed, task))
+    assert made.verdict.accepted, made.verdict
+    wrong = seed.replace("(f_narrow(q_, i0, i1))", "(-f_narrow(q_, i0, i1))")
+    assert wrong != seed and not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted
