@@ -170,7 +170,7 @@ class ModelCall:
     generation: int | None = None  # its place in the run; None where an older program wrote it
     experiment_id: str = ""  # empty for a question on the whole generation
     number: int = 0  # of the repair, or of the turn
-    at: str = ""  # when it was answered, ISO 8601, UTC
+    answered_at: str = ""  # when it was answered, ISO 8601, UTC
 
 
 @dataclass(frozen=True)
