@@ -117,7 +117,7 @@ class Gateway:
         opening, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
         mended = False
         while True:
-            raw = self._asked(role, step, talk, max_tokens, candidate, form.schema, least=least)
+            raw = self._ask_models(role, step, talk, max_tokens, candidate, form.schema, least=least)
             used = add(used, raw.usage)
             if raw.is_cut:
                 if least:
@@ -151,7 +151,7 @@ class Gateway:
         run_step = Step(step.run_id, 0)
         with self._question:
             try:
-                return calls_a_tool(self._asked(role, run_step, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
+                return calls_a_tool(self._ask_models(role, run_step, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
             except ModelRefused:  # where the endpoint is at fault, the next request says so
                 return False
 
@@ -161,16 +161,16 @@ class Gateway:
         """At most two requests: the second with twice the tokens, after an answer that was cut off."""
         talk = [replace(m, content=clean(m.content)) for m in messages]
         max_tokens = self.endpoint.max_tokens
-        first = self._asked(role, step, talk, max_tokens, candidate, tools=tools)
+        first = self._ask_models(role, step, talk, max_tokens, candidate, tools=tools)
         if not first.is_cut:
             return first
         try:
             least = first.allowed(max_tokens) + 1
-            return self._asked(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
+            return self._ask_models(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
         except NoRoom:
             return first
 
-    def _asked(
+    def _ask_models(
         self,
         role: str,
         step: Step,

@@ -18,7 +18,7 @@ from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
 from agents.model.forms import MOST_STEPS, named_part, names_tools
-from agents.model.known_models import Known, KnownModels
+from agents.model.known_models import KnownModels, ModelFacts
 from agents.model.model_errors import NoRoom, error_of
 from agents.model.patience import CallPatience
 from agents.model.prompt_fit import LEAST, FittedPrompt, ModelSizes, fit, size_of
@@ -99,7 +99,7 @@ class Inquiry:
             raise self._error(fault)
         return 0.0
 
-    def _starts_over(self, facts: Known) -> bool:
+    def _starts_over(self, facts: ModelFacts) -> bool:
         """Ask in the fullest forms again where those that a memory held are refused: the server is another by now."""
         fresh = self.models.fresh()
         if facts.has_answered or facts.forms == fresh or self.steps:

@@ -16,7 +16,7 @@ DOWN_S = 900.0  # a model that could not be had is asked last for so long
 
 
 @dataclass
-class Known:
+class ModelFacts:
     """The state of one model."""
 
     forms: Forms
@@ -32,9 +32,9 @@ class KnownModels:
         """Nothing is known but what the memory holds."""
         self._endpoint, self._memory = endpoint, memory
         self._lock = threading.Lock()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ModelFacts] = {}
 
-    def of(self, model: str) -> Known:
+    def of(self, model: str) -> ModelFacts:
         """Return a copy of the state of one model."""
         with self._lock:
             return replace(self._of(model))
@@ -51,7 +51,7 @@ class KnownModels:
             merged = forms.merged(facts.forms)
             is_new = merged != facts.forms or not facts.has_answered
             sizes = sizes.narrowed(facts.sizes.window, facts.sizes.answer)
-            self._known[model] = Known(merged, sizes, True)
+            self._known[model] = ModelFacts(merged, sizes, True)
         if is_new:
             self.remember(model)
 
@@ -88,8 +88,8 @@ class KnownModels:
         """List the models in the order in which they are asked: those that could not be had lately come last."""
         return sorted(dict.fromkeys(models), key=self.is_down)
 
-    def _of(self, model: str) -> Known:
+    def _of(self, model: str) -> ModelFacts:
         if model not in self._known:
             stored = self._memory.forms(self._endpoint.address, model)
-            self._known[model] = Known(stored.merged(self.fresh()) if stored else self.fresh())
+            self._known[model] = ModelFacts(stored.merged(self.fresh()) if stored else self.fresh())
         return self._known[model]

@@ -38,7 +38,7 @@ def usage_of(document: Any, sizes: RequestSizes, price: Price, tier: Any = "") -
     usage = document if isinstance(document, Mapping) else {}
     prompt = _believed(_first(usage, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)
     answer = _believed(_first(usage, "completion_tokens", "output_tokens"), sizes.answer_bytes)
-    total = _whole(usage.get("total_tokens"))
+    total = _whole_number(usage.get("total_tokens"))
     if prompt is not None and answer is not None and total is not None:
         answer = max(answer, total - prompt)  # some servers leave reasoning out of the completion, and bill it
     prompt_tokens = _at_worst(sizes.prompt_bytes) if prompt is None else prompt
@@ -58,7 +58,7 @@ def _at_worst(size_bytes: int) -> int:
 
 
 def _believed(value: Any, size_bytes: int) -> int | None:
-    count = _whole(value)
+    count = _whole_number(value)
     return None if count is None or count * BYTES_PER_TOKEN_AT_BEST < size_bytes else count
 
 
@@ -66,7 +66,7 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and -MOST <= value <= MOST
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     return int(value) if _is_number(value) and value >= 0 and value == int(value) else None
 
 
@@ -78,7 +78,7 @@ def _part(usage: Mapping[str, Any], groups: tuple[str, ...], name: str) -> int:
     """Read a count among the details of a usage; 0 where it is none."""
     for group in groups:
         details = usage.get(group)
-        count = _whole(details.get(name)) if isinstance(details, Mapping) else None
+        count = _whole_number(details.get(name)) if isinstance(details, Mapping) else None
         if count is not None:
             return count
     return 0
@@ -86,7 +86,7 @@ def _part(usage: Mapping[str, Any], groups: tuple[str, ...], name: str) -> int:
 
 def _cached(usage: Mapping[str, Any]) -> int:
     detailed = _part(usage, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
-    top_level = (_whole(usage.get(name)) for name in ("prompt_cache_hit_tokens", "cache_read_input_tokens"))
+    top_level = (_whole_number(usage.get(name)) for name in ("prompt_cache_hit_tokens", "cache_read_input_tokens"))
     return max([detailed, *(count for count in top_level if count is not None)])
 
 

@@ -99,7 +99,7 @@ def _window(numbers: Sequence[int], answer_tokens: int, prompt_tokens: float, te
         return (
             Size(window=max(windows), prompt=prompt)
             if windows
-            else Size(window=_named(text, candidates) or None, prompt=prompt)
+            else Size(window=_window_named(text, candidates) or None, prompt=prompt)
         )
     if (
         answer_tokens not in numbers
@@ -117,7 +117,7 @@ def _told_apart(candidates: Sequence[int], answer_tokens: int, prompt_tokens: fl
     """Window and prompt among numbers of which none is a sum: by the words beside them, else by the prompt's size."""
     if not candidates:
         return Size(window=answer_tokens - 1)  # the only number is what was asked
-    window = _named(text, candidates)
+    window = _window_named(text, candidates)
     if window is None:
         likely = sorted(candidates, key=lambda n: abs(n - prompt_tokens) / max(n, prompt_tokens))
         windows = [n for n in candidates if n != likely[0]] or list(candidates)
@@ -140,7 +140,7 @@ _BESIDE = (  # a number right behind a comparison or such words is the window, o
 )  # fmt: skip
 
 
-def _named(text: str, candidates: Sequence[int]) -> int | None:
+def _window_named(text: str, candidates: Sequence[int]) -> int | None:
     """Find the number that the words call the window; None where they call none so, or several."""
     for pattern in _BESIDE:
         matches = {int(re.sub(r"\D", "", n)) for n in pattern.findall(text)} & set(candidates)

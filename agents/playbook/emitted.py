@@ -67,10 +67,10 @@ def items_of(work: WorkItems, axis: str) -> str:
     grid, block = extent(work.launch, "grid", axis), extent(work.launch, "block", axis)
     index = work.index(axis)
     if work.strides and index:
-        return in_plan(index.bound, {n: str(a).split(":")[0] for n, a in _given(work).items()})
+        return in_plan(index.bound, {n: str(a).split(":")[0] for n, a in _arguments(work).items()})
     match = _CEILING.fullmatch(grid)
     if match and index and match["size"].strip() == block and _is_whole(match["items"]):
-        arguments = {name: atom(str(argument).split(":")[0]) for name, argument in _given(work).items()}
+        arguments = {name: atom(str(argument).split(":")[0]) for name, argument in _arguments(work).items()}
         bound = _sum(index.bound, {n: _in_plan_names(p, arguments) for n, p in work.integers.items()} | arguments)
         if bound is not None and bound == _sum(match["items"], {}):
             return match["items"]
@@ -122,7 +122,7 @@ def with_restrict(source: str) -> str:
     return add_restrict(file, "all") if restrict_variants(file, "", frozenset()) else source
 
 
-def _given(work: WorkItems) -> dict[str, object]:
+def _arguments(work: WorkItems) -> dict[str, object]:
     return {p.name: a for a, p in zip(work.launch.get("args", []), work.kernel.parameters, strict=False)}
 
 

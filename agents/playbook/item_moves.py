@@ -31,12 +31,12 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def item_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels with independent items, by name."""
-    return tuple(work.kernel.name for work, _ in _every(file)) if are_free(file, reserved, "ITEMS") else ()
+    return tuple(work.kernel.name for work, _ in _candidates(file)) if are_free(file, reserved, "ITEMS") else ()
 
 
 def several_items(file: KernelFile, variant: str) -> str:
     """Write the loop over the items of a work-item, whole and guarded."""
-    work, index = next((w, i) for w, i in _every(file) if w.kernel.name == variant)
+    work, index = next((w, i) for w, i in _candidates(file) if w.kernel.name == variant)
     items, first = fresh_name(file, "ITEMS"), f"{index.name}_first"
     dependent, changed = work.depends(index.name), assigned(work.work)
     shared = [restored(work, k, d) for k, d in work.lead if d.name not in dependent | changed]
@@ -74,7 +74,7 @@ def _items(
     return ["#pragma unroll", f"for (int {item} = 0; {item} < {items}; ++{item}) {{", *indented(lines, 4), "}"]
 
 
-def _every(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
+def _candidates(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
     for work in forms(file):
         index = _best(work)
         leaves = {s.form for part in work.work for s in part.walk()} & {"for", "return", "continue", "break"}

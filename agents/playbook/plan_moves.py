@@ -127,12 +127,12 @@ def _block_plan(
 def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
     """Return the plan with the size's name in every launch and its values among the tunables."""
 
-    def named(value: Any) -> Any:
+    def renamed(value: Any) -> Any:
         if isinstance(value, list):
-            return [named(v) for v in value]
+            return [renamed(v) for v in value]
         return re.sub(rf"\b{size}\b", name, str(value)) if isinstance(value, (str, int)) else value
 
-    launches = [{k: named(v) if k in ("grid", "block", "lds") else v for k, v in x.items()} for x in plan["launch"]]
+    launches = [{k: renamed(v) if k in ("grid", "block", "lds") else v for k, v in x.items()} for x in plan["launch"]]
     values = [size, *(s for s in SIZES if s != size)]
     return {**plan, "launch": launches, "tunables": {**plan.get("tunables", {}), name: values}}
 

@@ -32,12 +32,12 @@ class Ahead:
 
 def prefetch_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels with such loops, by name."""
-    return tuple(dict.fromkeys(ahead.kernel.name for ahead in _every(file)))
+    return tuple(dict.fromkeys(ahead.kernel.name for ahead in _candidates(file)))
 
 
 def prefetch(file: KernelFile, variant: str) -> str:
     """Each such loop of the kernel with its loads one pass ahead."""
-    loops = [ahead for ahead in _every(file) if ahead.kernel.name == variant]
+    loops = [ahead for ahead in _candidates(file) if ahead.kernel.name == variant]
     return substitute(
         file.source, [(ahead.loop.start, ahead.loop.end, _text(file, ahead, n)) for n, ahead in enumerate(loops)]
     )
@@ -70,7 +70,7 @@ def _text(file: KernelFile, ahead: Ahead, number: int) -> str:
     return "\n".join(lines)
 
 
-def _every(file: KernelFile) -> Iterator[Ahead]:
+def _candidates(file: KernelFile) -> Iterator[Ahead]:
     if words(file.code, r"(?:ahead|next|now_ahead)_\d\w*"):
         return
     for kernel in file.kernels:

@@ -44,13 +44,13 @@ class Counting:
 
 def private_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels that count into a buffer, by name."""
-    names = tuple(c.work.kernel.name for c in _every(file))
+    names = tuple(c.work.kernel.name for c in _candidates(file))
     return names if are_free(file, reserved, "CHUNKS", "WIDE") else ()
 
 
 def private_counters(file: KernelFile, variant: str) -> str:
     """Clear the block's counters, count several items a work-item, add what was counted to the buffer."""
-    counting = next(c for c in _every(file) if c.work.kernel.name == variant)
+    counting = next(c for c in _candidates(file) if c.work.kernel.name == variant)
     work, index, name = counting.work, counting.index, counting.buffer.name
     chunks, wide = fresh_name(file, "CHUNKS"), fresh_name(file, "WIDE")
     kind, block = counting.buffer.pointee, f"({work.extent('block', 'x').replace('//', '/')})"
@@ -114,7 +114,7 @@ def _under(tests: tuple[str, ...], body: list[str]) -> list[str]:
     return [f"if ({' && '.join(tests)}) {{", *indented(body, 4), "}"] if tests else body
 
 
-def _every(file: KernelFile) -> Iterator[Counting]:
+def _candidates(file: KernelFile) -> Iterator[Counting]:
     works = list(forms(file))
     for work in works:
         index = work.indices[0]

@@ -47,13 +47,13 @@ def _rows(work: WorkItems) -> str:
 def _items(work: WorkItems) -> str:
     if not any(i.bound for i in work.indices):
         return "no guard bounds the number of a work-item"
-    return _apart(work) or _whole(work) or "what it changes outlives an item, or nothing is accessed by its number"
+    return _apart(work) or _leaves(work) or "what it changes outlives an item, or nothing is accessed by its number"
 
 
 def _tile(work: WorkItems) -> str:
     if {i.axis for i in work.indices if i.bound} != {"x", "y"}:
         return "its work-items do not lie in two guarded axes"
-    return _apart(work) or _whole(work) or "no load runs across the direction of its stores"
+    return _apart(work) or _leaves(work) or "no load runs across the direction of its stores"
 
 
 def _stage(work: WorkItems) -> str:
@@ -77,7 +77,7 @@ def _apart(work: WorkItems) -> str:
     return "" if work.is_apart else "the plan gives one buffer to two of its parameters"
 
 
-def _whole(work: WorkItems) -> str:
+def _leaves(work: WorkItems) -> str:
     leaves = sorted({s.form for part in work.work for s in part.walk()} & _LEAVES)
     return f"its work holds a {leaves[0]}" if leaves else ""
 

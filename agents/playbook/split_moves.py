@@ -39,12 +39,12 @@ def split_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tup
     """List the kernels whose items are sums, by name."""
     if not are_free(file, reserved, "SPLIT") or file.plan.get("workspace") or {"partial_0", "partial_1"} & reserved:
         return ()
-    return tuple(s.work.kernel.name for s in _every(file))
+    return tuple(s.work.kernel.name for s in _candidates(file))
 
 
 def split_sum(file: KernelFile, variant: str) -> str:
     """Write the kernel for a part of the loop each, and its copy that adds the parts and does the rest."""
-    split = next(s for s in _every(file) if s.work.kernel.name == variant)
+    split = next(s for s in _candidates(file) if s.work.kernel.name == variant)
     work, kernel, count = split.work, split.work.kernel, fresh_name(file, "SPLIT")
     join = f"{kernel.name}_join"
     first = substitute(file.source, [(split.loop.loop.start, split.end, _part(split, count)), *_parameters(split)])
@@ -122,7 +122,7 @@ def _span(file: KernelFile, kernel: KernelText) -> tuple[int, int]:
     return (match.start() if match else kernel.head[0]), kernel.body[1] + 1
 
 
-def _every(file: KernelFile) -> Iterator[Split]:
+def _candidates(file: KernelFile) -> Iterator[Split]:
     for work in forms(file):
         split = _split(work)
         if split:

@@ -61,12 +61,12 @@ class Stage:
 def stage_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels over two axes with such a loop, by name."""
     is_free = are_free(file, reserved, "DEPTH", "ITEMS_X", "ITEMS_Y")
-    return tuple(s.jam.work.kernel.name for s in _every(file)) if is_free else ()
+    return tuple(s.jam.work.kernel.name for s in _candidates(file)) if is_free else ()
 
 
 def loop_tile(file: KernelFile, variant: str) -> str:
     """Write the tiles, the loop over stretches, and what follows for each item within the bounds."""
-    stage = next(s for s in _every(file) if s.jam.work.kernel.name == variant)
+    stage = next(s for s in _candidates(file) if s.jam.work.kernel.name == variant)
     jam, work, loop = stage.jam, stage.jam.work, stage.counted
     depth = fresh_name(file, "DEPTH")
     counts = {i.name: fresh_name(file, f"ITEMS_{i.axis.upper()}") for i in jam.indices}
@@ -182,7 +182,7 @@ def _stretch(loop: Counted, depth: str, inside: list[str]) -> list[str]:
     ]
 
 
-def _every(file: KernelFile) -> Iterator[Stage]:
+def _candidates(file: KernelFile) -> Iterator[Stage]:
     for jam in jams(file):
         work = jam.work
         loop = counted(work, jam.loop)

@@ -22,12 +22,12 @@ BLOCKS = [2432, 1216, 4864, 608]
 
 def stride_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels with an item a work-item along x, by name."""
-    return tuple(w.kernel.name for w, _ in _every(file)) if are_free(file, reserved, "BLOCKS") else ()
+    return tuple(w.kernel.name for w, _ in _candidates(file)) if are_free(file, reserved, "BLOCKS") else ()
 
 
 def grid_stride(file: KernelFile, variant: str) -> str:
     """Write the loop over the items of a work-item, as far apart as the grid is wide."""
-    work, index = next((w, i) for w, i in _every(file) if w.kernel.name == variant)
+    work, index = next((w, i) for w, i in _candidates(file) if w.kernel.name == variant)
     blocks, counter = fresh_name(file, "BLOCKS"), f"{index.name}_at"
     dependent = work.depends(index.name) | assigned(work.work)
     shared = [restored(work, k, d) for k, d in work.lead if d.name not in dependent]
@@ -51,7 +51,7 @@ def grid_stride(file: KernelFile, variant: str) -> str:
     return with_restrict(with_plan(file, plan, source))
 
 
-def _every(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
+def _candidates(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
     for work in forms(file):
         index = work.index("x")
         leaves = {s.form for part in work.work for s in part.walk()} & {"for", "return", "break", "continue"}

@@ -44,13 +44,13 @@ class Turned:
 
 def tile_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels that load across the direction of their stores, by name."""
-    names = tuple(t.work.kernel.name for t in _every(file))
+    names = tuple(t.work.kernel.name for t in _candidates(file))
     return names if are_free(file, reserved, "TILE", "LINES") else ()
 
 
 def tile_in_lds(file: KernelFile, variant: str) -> str:
     """Keep a tile of each such load in LDS, with a column more than needed, so that columns lie in different banks."""
-    turned = next(t for t in _every(file) if t.work.kernel.name == variant)
+    turned = next(t for t in _candidates(file) if t.work.kernel.name == variant)
     work, tile, lines = turned.work, fresh_name(file, "TILE"), fresh_name(file, "LINES")
     dependent = work.depends(turned.along.name) | work.depends(turned.across.name)
     changed = assigned(work.work)
@@ -89,7 +89,7 @@ def tile_in_lds(file: KernelFile, variant: str) -> str:
     return with_restrict(with_plan(file, plan, substitute(file.source, edit)))
 
 
-def _every(file: KernelFile) -> Iterator[Turned]:
+def _candidates(file: KernelFile) -> Iterator[Turned]:
     for work in forms(file):
         leaves = {s.form for part in work.work for s in part.walk()} & {"for", "return", "continue", "break"}
         local = {declared.name for _, declared in work.lead} | {name for s in work.work for name in s.makes()}

@@ -149,7 +149,7 @@ def requests_of(reply: RawReply) -> list[ToolRequest]:
     """Read the requests of an answer in their order; a kernel without a request is one to check it."""
     source = _source(reply.text)
     called = [_called(call.id, call.name, call.arguments) for call in reply.calls]
-    requests = called or _written(reply.text)
+    requests = called or _requests_in(reply.text)
     if not requests and source:
         return [ToolRequest(CHECK.name, {"source": source})]
     return [_with_source(request, source) for request in requests]
@@ -162,10 +162,10 @@ def _called(call_id: str, name: str, text: str) -> ToolRequest:
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} are no JSON: {str(error)[:120]}")
     if not isinstance(arguments, dict):
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} must be a JSON object")
-    return _whole(ToolRequest(name, arguments, call_id))
+    return _checked_texts(ToolRequest(name, arguments, call_id))
 
 
-def _whole(request: ToolRequest) -> ToolRequest:
+def _checked_texts(request: ToolRequest) -> ToolRequest:
     """Return the request, refused where its texts hold half a character or a NUL: no file could hold the kernel."""
     arguments = cleaned_value(dict(request.arguments))
     if arguments == request.arguments:
@@ -174,7 +174,7 @@ def _whole(request: ToolRequest) -> ToolRequest:
     return replace(request, tool=cleaned(request.tool), arguments=arguments, fault=why)
 
 
-def _written(text: str) -> list[ToolRequest]:
+def _requests_in(text: str) -> list[ToolRequest]:
     requests = []
     try:
         fenced = [body for label, body in blocks(text) if label in (CALL, "json", "")]
@@ -189,7 +189,7 @@ def _written(text: str) -> list[ToolRequest]:
             continue
         if isinstance(call, dict) and isinstance(call.get(CALL), str):
             tool_name, inner = call.pop(CALL), call.get("arguments")
-            requests.append(_whole(ToolRequest(tool_name, inner if isinstance(inner, dict) else call)))
+            requests.append(_checked_texts(ToolRequest(tool_name, inner if isinstance(inner, dict) else call)))
     return requests
 
 
