@@ -69,7 +69,7 @@ class Citation:
     @classmethod
     def of(cls, about: Mapping[Any, object]) -> Citation:
         """Read the citation in metadata, whatever a person or a program put there."""
-        fields = {str(name).lower(): said(value) for name, value in about.items()}
+        fields = {str(name).lower(): metadata_text(value) for name, value in about.items()}
         fields["licence"] = fields.get("licence") or fields.get("license", "")
         return cls(**{name: fields.get(name, "") for name in cls.__match_args__})
 
@@ -80,10 +80,10 @@ class Citation:
 UNSAID = Citation()
 
 
-def said(value: object) -> str:
+def metadata_text(value: object) -> str:
     """Metadata as text; nothing for None and for what is no number."""
     if isinstance(value, list | tuple | set):
-        return " ".join(map(said, value))
+        return " ".join(map(metadata_text, value))
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 
 
@@ -135,7 +135,7 @@ def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Tex
         is_one = isinstance(text, str) and isinstance(metadata, Mapping)
         require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
         citation = Citation.of(document.metadata)
-        location = f"{citation.source}#{said(document.metadata.get('page'))}" if citation.source else ""
+        location = f"{citation.source}#{metadata_text(document.metadata.get('page'))}" if citation.source else ""
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
         name = str(identity or location.rstrip("#") or digest)

@@ -83,7 +83,7 @@ def _c_like(text: str) -> list[tuple[str, str]]:
                 if re.search(r"\b(namespace\b[^;(]*|extern\s*)$", head.rstrip()):
                     begin = offset + 1
                     continue
-                opened, name = offset, _named(head)
+                opened, name = offset, _name_in(head)
             depth += 1
         elif match[0] == "}":
             # Where `#if` and `#else` both open a brace, the one at a line's beginning closes all.
@@ -98,7 +98,7 @@ def _c_like(text: str) -> list[tuple[str, str]]:
     return [*pieces, ("", text[begin:])] if pieces else [("", text)]
 
 
-def _named(head: str) -> str:
+def _name_in(head: str) -> str:
     """Find the name of what a block defines: the first called name that is no keyword, else the type's."""
     last = head.rpartition(";")[2]
     kind = _TYPE.search(last)

@@ -42,13 +42,13 @@ def claim() -> None:
         if folder is not None:
             raise ImportError(
                 f"kernel_scientist has a package {name!r} of its own, and another one, of {folder}"
-                f"{_known(name)}, is imported already: use kernel_scientist in a process without it"
+                f"{_hint(name)}, is imported already: use kernel_scientist in a process without it"
             )
     hidden = [(name, folder) for name in NAMES if (folder := _other_folder(PathFinder.find_spec(name))) is not None]
     sys.meta_path.insert(0, OwnPackages())
     for name, folder in hidden:
         warnings.warn(
-            f"{name!r} is kernel_scientist's own package in this process, so that the one of {folder}{_known(name)} "
+            f"{name!r} is kernel_scientist's own package in this process, so that the one of {folder}{_hint(name)} "
             "cannot be imported beside it",
             stacklevel=3,
         )
@@ -64,5 +64,5 @@ def _other_folder(spec: ModuleSpec | None) -> Path | None:
     return next((folder for folder in folders if folder != ROOT), None)
 
 
-def _known(name: str) -> str:
+def _hint(name: str) -> str:
     return " (OpenAI's Agents SDK has that name)" if name == "agents" else ""

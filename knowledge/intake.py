@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from documents.document import Citation, Text, sha256, storable
-from documents.document_files import Found
+from documents.document_files import DocumentFile
 from documents.reader import DocumentReader
 from knowledge import tables
 from knowledge.chunks import Chunk, cut
@@ -50,7 +50,9 @@ class Item(NamedTuple):
         return cls(uri, Added("", uri, 0, "skipped", storable(str(content)).replace("\n", "\\n")), mark)
 
 
-def prepared(store: Tables, files: Sequence[Found], citation: Citation, reader: DocumentReader) -> Iterator[Item]:
+def prepared(
+    store: Tables, files: Sequence[DocumentFile], citation: Citation, reader: DocumentReader
+) -> Iterator[Item]:
     """Read what has changed since it was last looked at."""
     with store.reading() as db:
         recorded = {row[0]: row[1:] for row in db.execute(_KNOWN)}

@@ -111,7 +111,7 @@ class KnowledgeStore:
         require(
             isinstance(pattern, str), "a document to remove is named by its id or a pattern, which is text", pattern
         )
-        documents = _meant(self.documents(), pattern)
+        documents = _matching(self.documents(), pattern)
         with self._tables.changing() as db:
             for document in documents:
                 db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
@@ -126,7 +126,7 @@ class KnowledgeStore:
         query = query[:MOST_QUERY]
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
-            facts = self._known(db)
+            facts = self._current_facts(db)
             allowed = postings.allowed(db, facts, "".join(arch_names(arch or "")[-1:]))
             terms = tokens(query)
             if not allowed.any() or not terms:
@@ -189,7 +189,7 @@ class KnowledgeStore:
         if self._dense:
             self._dense.close()
 
-    def _known(self, db: sqlite3.Connection) -> postings.Facts:
+    def _current_facts(self, db: sqlite3.Connection) -> postings.Facts:
         epoch, facts = tables.get_meta(db, "epoch"), self._facts
         if facts is None or facts.epoch != epoch:
             facts = self._facts = postings.read_facts(db, epoch)
@@ -227,7 +227,7 @@ def _require_question(query: object, k: object, arch: object) -> None:
     require(arch is None or isinstance(arch, str), "a search's arch is the name of a GPU", arch)
 
 
-def _meant(documents: Sequence[Document], pattern: str) -> list[Document]:
+def _matching(documents: Sequence[Document], pattern: str) -> list[Document]:
     matches = [d for d in documents if pattern and d.id.startswith(pattern)]
     if len(matches) > 1:
         raise DocumentError(f"{len(matches)} documents have an id that starts with {pattern!r}; give more of it")

@@ -99,11 +99,11 @@ class Tables:
                 self._prepare(db)
                 yield db
         except (sqlite3.DatabaseError, zlib.error) as error:
-            raise KnowledgeError(self._said(error)) from error
+            raise KnowledgeError(self._explained(error)) from error
         except OSError as error:
             raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
 
-    def _said(self, error: Exception) -> str:
+    def _explained(self, error: Exception) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             return f"the knowledge store {self.folder} is locked: another process is writing to it; try again later"
         return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"

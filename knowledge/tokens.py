@@ -102,7 +102,7 @@ def identifier(word: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
-class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
+class _TermCache(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
     """The meaning of each word met so far: its stems, and the parts of an identifier with the concepts."""
 
     def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -114,7 +114,7 @@ class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
         return terms
 
 
-_KNOWN = _Known()
+_KNOWN = _TermCache()
 
 
 def tokens(text: str) -> list[str]:
