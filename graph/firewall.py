@@ -130,12 +130,12 @@ def _report(context: Context, walled_place: WalledPlace, error: Exception) -> Ma
         "run": context.run.id,
         "error": type(error).__name__,
         "message": cleaned(str(error))[:MOST_CHARS],
-        "frames": [f"{_named(f.filename)}:{f.lineno} {f.name}" for f in frames],
+        "frames": [f"{_relative_name(f.filename)}:{f.lineno} {f.name}" for f in frames],
         "calls": calls[-MOST_CALLS:],
         "python": platform.python_version(),
     }
 
 
-def _named(file_name: str) -> str:
+def _relative_name(file_name: str) -> str:
     path = Path(file_name)
     return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else path.name

@@ -92,7 +92,7 @@ def concluding(node: Node) -> Node:
             return node({**state, "limit": limit}, runtime)
         except LimitReached as reached:
             context, met = runtime.context, limit if limit else reached.limit
-            reason = context.meter.told(met)
+            reason = context.meter.limit_text(met)
             context.ledger.finish(context.run.id, "done", reason, "limit")
             return {"stop": reason, "limit": met}
 

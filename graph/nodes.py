@@ -202,7 +202,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     limit = state.get("limit", "")
     stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
     going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
-    stop = context.meter.told(limit) if limit else going_on
+    stop = context.meter.limit_text(limit) if limit else going_on
     if stop:
         end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
         table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)

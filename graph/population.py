@@ -136,7 +136,7 @@ def attempt_of(context: Context, attempt_id: str) -> Attempt:
 
 def specimen(context: Context, attempt_id: str, generation: int) -> Specimen:
     """One kernel with its code, its evidence and its parent's times, as this generation sees it."""
-    return context.shown.get((generation, attempt_id), lambda: _specimen(context, attempt_id))
+    return context.specimens.get((generation, attempt_id), lambda: _specimen(context, attempt_id))
 
 
 def _specimen(context: Context, attempt_id: str) -> Specimen:

@@ -67,7 +67,7 @@ def finding_of(ledger: Ledger, recollection: Recollection) -> str:
     return "" if current is None else plain_line(current.finding)
 
 
-def told(findings: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
+def lines_within(findings: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
     """List the lines that fit into so many tokens; winners, lessons and refuted ideas take turns."""
     by_kind = [[r.text for r in findings if r.recollection.kind == kind] for kind in MEMORY_KINDS]
     return tuple(_within(tokens, (line for line in chain.from_iterable(zip_longest(*by_kind)) if line)))

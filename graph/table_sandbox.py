@@ -104,7 +104,7 @@ class TableSandbox:
             comparison_key(*keys),
             keys[0],
             keys[1],
-            _said(ratio),
+            _contrast_of(ratio),
             ratio,
             ratio - 0.003,
             ratio + 0.003,
@@ -187,10 +187,10 @@ def _lines(source: str) -> tuple[tuple[str, str | None, str], ...]:
 
 def _contrast(case: Case, challenger: Prepared, incumbent: Prepared) -> CaseComparison:
     new, old = (_number(side, "true_us", "time_us", dims=case.dims) for side in (challenger, incumbent))
-    return CaseComparison(case.name, new / old, new / old - 0.003, new / old + 0.003, _said(new / old), 18)
+    return CaseComparison(case.name, new / old, new / old - 0.003, new / old + 0.003, _contrast_of(new / old), 18)
 
 
-def _said(ratio: float) -> Contrast:
+def _contrast_of(ratio: float) -> Contrast:
     return "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
 
 

@@ -68,7 +68,7 @@ class ArtefactStore:
                 write_whole(path, data, is_durable=True)
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be written to {self._place} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be written to {self._location} ({error.strerror}); "
                 "free some space or repair the folder, then resume the run"
             ) from None
 
@@ -79,18 +79,18 @@ class ArtefactStore:
             data = self._path(digest).read_bytes() if stored is None else stored
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be read from {self._place} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be read from {self._location} ({error.strerror}); "
                 "restore the run folder from a copy"
             ) from None
         if hashlib.sha256(data).hexdigest() != digest:
             raise DamagedRecord(
-                f"the artefact {digest[:12]} in {self._place} is damaged; restore it from a copy, or go on from before "
-                "it with `kernel-scientist resume RUN --before GENERATION`"
+                f"the artefact {digest[:12]} in {self._location} is damaged; restore it from a copy, or go on from "
+                "before it with `kernel-scientist resume RUN --before GENERATION`"
             )
         return data
 
     @property
-    def _place(self) -> str:
+    def _location(self) -> str:
         return str(self.folder or (self._ledger and self._ledger.engine.place))
 
     def text(self, digest: str) -> str:
@@ -112,7 +112,7 @@ class ArtefactStore:
 
     def _path(self, digest: str) -> Path:
         if self.folder is None:
-            raise LedgerError(f"the artefact {digest[:12]} is missing from {self._place}; restore it from a copy")
+            raise LedgerError(f"the artefact {digest[:12]} is missing from {self._location}; restore it from a copy")
         if not _DIGEST.fullmatch(digest):
             raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
         return path_of(self.folder, digest)

@@ -54,7 +54,7 @@ class Claims(Lifecycle):
     def paid_by_other(self, run_id: str, key: str, purpose: str) -> Payer | None:
         """Find the other run that paid for a stored verdict; None where it is this one, or was asked lately."""
         cache_key = ("payer", run_id, key, purpose)
-        if self._known(cache_key):
+        if self._recalled(cache_key):
             return None
         self._remember(cache_key, True)
         payer = self.payer(key, purpose)

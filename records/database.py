@@ -108,7 +108,7 @@ class Database:
         query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
         return db.execute(query, tuple(columns.values())).rowcount > 0
 
-    def _known(self, name: tuple[str, ...]) -> Any:
+    def _recalled(self, name: tuple[str, ...]) -> Any:
         """Return the record of this name where it was read or written lately, else None.
 
         Only for records that are written once: one that another process writes later is not missed, because an absence

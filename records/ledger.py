@@ -64,7 +64,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     def attempts(self, run_id: str, generation: int | None = None) -> tuple[Attempt, ...]:
         """List the attempts of a run, or of one generation of it, by generation, experiment and number."""
         attempts = self._all("attempts", Attempt, run_id, generation)
-        return tuple(sorted(map(self._as_confirmed, attempts), key=_place))
+        return tuple(sorted(map(self._as_confirmed, attempts), key=_order))
 
     def _as_confirmed(self, attempt: Attempt) -> Attempt:
         if attempt.status != "accepted":
@@ -87,7 +87,7 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
                 (evaluation.code_object, run_id),
             )
         attempts = (self.attempt(run_id, attempt_id) for attempt_id in {row[0] for row in ids})
-        return tuple(sorted((a for a in attempts if a is not None), key=_place))
+        return tuple(sorted((a for a in attempts if a is not None), key=_order))
 
     def branch(self, run: Run, origin_id: str, upto: int, experiments: Set[str] = frozenset()) -> None:
         """Write a run down with another's records of the generations up to this one, and of some experiments after it.
@@ -243,14 +243,14 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         self, name: tuple[str, ...], kind: type[Record], table: str, key: str, clause: str, parameters: tuple[str, ...]
     ) -> Record | None:
         """Read one record by its key, from memory where it was read lately."""
-        record: Record | None = self._known(name)
+        record: Record | None = self._recalled(name)
         if record is not None:
             return record
         rows = self._sound(table, key, "body", clause, parameters)
         return self._remember(name, self._decoded(kind, rows[0][0])) if rows else None
 
 
-def _place(attempt: Attempt) -> tuple[int, str, int]:
+def _order(attempt: Attempt) -> tuple[int, str, int]:
     return attempt.generation, attempt.experiment_id, attempt.number
 
 

@@ -122,7 +122,7 @@ class RunMeter:
                 self._wall_seconds, self._since = self._wall_seconds + elapsed, None
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
-    def told(self, name: str) -> str:
+    def limit_text(self, name: str) -> str:
         """Write a sentence on a limit that was met."""
         most = getattr(self.allowance, name, None)
         return f"the limit {name} was met" if most is None else _limit_met(name, most, self.used()[name])
