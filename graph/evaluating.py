@@ -36,7 +36,9 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
         if prepared.arms:
             evaluation = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
-            evaluation = _judged(context, purpose, prepared)
+            with context.meter.judging(purpose) as worked:  # LimitReached where a limit does not allow the question
+                evaluation = question(context.sandbox, purpose)(prepared)
+                worked(evaluation.seconds)
         stored = _stored(context, purpose, evaluation, key)
     if not is_conclusion(purpose, evaluation):
         release(context, key, purpose)
