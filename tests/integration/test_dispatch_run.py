@@ -16,7 +16,7 @@ from agents.author import Idea, Specimen, Step
 from app.commands.run import finish
 from app.session import Session, summary
 from app.settings import load_settings
-from graph.context import Given
+from graph.context import StartingKernel
 from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import drive
 from records.errors import LabError
@@ -218,7 +218,7 @@ def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) 
     text = first.context.artefacts.text(table_of(first).source)
     again = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
     digest = again.context.artefacts.put(text)
-    again.context = replace(again.context, starts=(Given("file best.hip", digest),))
+    again.context = replace(again.context, starts=(StartingKernel("file best.hip", digest),))
     again.drive()
     begun = [a for a in again.attempts().values() if a.generation == 0]
     assert [a.status for a in begun] == ["accepted"] * 4
@@ -278,7 +278,7 @@ def test_a_worker_elsewhere_verifies_each_arm_inside_its_condition_and_beside_th
     assert text is not None
     author, worker = ScriptedAuthor(some, writes(SEED)), TableSandbox()
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
-    given = Given("file best.hip", context.artefacts.put(text))
+    given = StartingKernel("file best.hip", context.artefacts.put(text))
     context = replace(context, starts=(given,), limits=replace(context.limits, generations=1))
     run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"
