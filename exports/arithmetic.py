@@ -85,12 +85,12 @@ def _real(node: ast.expr, names: Mapping[str, str], text: str) -> str:
         case ast.IfExp(test=test, body=body, orelse=other):
             return f"({_of(test, names, text)} ? {_real(body, names, text)} : {_real(other, names, text)})"
         case ast.Call(func=ast.Name(id=name), args=[first, *others], keywords=[]) if name in _REAL:
-            made = _real(first, names, text)
+            call = _real(first, names, text)
             if not others:
-                return f"{_REAL[name]}({made})"
+                return f"{_REAL[name]}({call})"
             for other in others:
-                made = f"{_REAL[name]}({made}, {_real(other, names, text)})"
-            return made
+                call = f"{_REAL[name]}({call}, {_real(other, names, text)})"
+            return call
     return f"static_cast<double>({_of(node, names, text)})"
 
 
@@ -123,8 +123,8 @@ def _of(node: ast.expr, names: Mapping[str, str], text: str) -> str:
         case ast.Call(func=ast.Name(id="log2"), args=[operand], keywords=[]):
             return f"plan::log2({_of(operand, names, text)})"
         case ast.Call(func=ast.Name(id=name), args=[first, *others], keywords=[]) if name in _FOLDED:
-            made = _of(first, names, text)
+            call = _of(first, names, text)
             for other in others:
-                made = f"{_FOLDED[name]}({made}, {_of(other, names, text)})"
-            return made
+                call = f"{_FOLDED[name]}({call}, {_of(other, names, text)})"
+            return call
     raise PlanError(f"the expression {text!r} cannot be written in C++")
