@@ -157,8 +157,8 @@ class ExpressionReader(WordReader):
                 continue
             parts.append(self.peek())
             self.at += 1
-            if self.peek() == "<" and (found := self.template_arguments()) is not None:
-                arguments = found
+            if self.peek() == "<" and (angle_arguments := self.template_arguments()) is not None:
+                arguments = angle_arguments
             if self.peek() != "::":
                 break
         text = "::".join(parts).removeprefix("std::")
@@ -174,9 +174,9 @@ class ExpressionReader(WordReader):
 
     def _expanded(self, macro: Macro) -> Node:
         """Expand a macro to its expression; where it has none, to that of its first argument that is one."""
-        given, parameters = self.raw_list(), macro.parameters or ()
-        if len(given) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
-            for body in _expressions(_filled(macro, given)):
+        arguments, parameters = self.raw_list(), macro.parameters or ()
+        if len(arguments) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
+            for body in _expressions(_filled(macro, arguments)):
                 inner = ExpressionReader(body, self.macros, self.types, depth=self.depth + 1)
                 try:
                     value = inner.expression()
@@ -184,7 +184,7 @@ class ExpressionReader(WordReader):
                         return value
                 except ValueError:
                     pass
-        for words in given:
+        for words in arguments:
             inner = ExpressionReader(words, self.macros, self.types, depth=self.depth + 1)
             try:
                 return inner.expression()
@@ -233,13 +233,13 @@ class ExpressionReader(WordReader):
         """Expressions between brackets; types among them are names."""
         end = closing(list(self.words), self.at)
         self.take(opening)
-        found = list[Node]()
+        items = list[Node]()
         while self.at < end:
-            found.append(self._one_of_list(end))
+            items.append(self._one_of_list(end))
             if self.peek() == ",":
                 self.at += 1
         self.at = end + 1
-        return tuple(found)
+        return tuple(items)
 
     def _one_of_list(self, end: int) -> Node:
         start = self.at
@@ -263,23 +263,25 @@ def _number(text: str) -> int | float:
         return int(plain.rstrip("ul"), 2)
     if any(letter in plain for letter in ".ef") and not plain.startswith("0x"):
         return float(plain.rstrip("fl"))
-    whole = plain.rstrip("ulz")
-    return int(whole, 8) if len(whole) > 1 and whole.startswith("0") else int(whole)
+    digits = plain.rstrip("ulz")
+    return int(digits, 8) if len(digits) > 1 and digits.startswith("0") else int(digits)
 
 
-def _filled(macro: Macro, given: Sequence[list[Word]]) -> list[Word]:
+def _filled(macro: Macro, arguments: Sequence[list[Word]]) -> list[Word]:
     """Fill a macro's words with the arguments in their places."""
     parameters = macro.parameters or ()
-    named = [name for name in parameters if name != "__VA_ARGS__"]
-    held = dict(zip(named, given, strict=False))
-    rest = given[len(named) :]
-    held["__VA_ARGS__"] = [w for at, words in enumerate(rest) for w in ([Word(",", "mark", 0)] if at else []) + words]
-    found = list[Word]()
+    names = [name for name in parameters if name != "__VA_ARGS__"]
+    bindings = dict(zip(names, arguments, strict=False))
+    extra = arguments[len(names) :]
+    bindings["__VA_ARGS__"] = [
+        w for index, words in enumerate(extra) for w in ([Word(",", "mark", 0)] if index else []) + words
+    ]
+    filled = list[Word]()
     for word in macro.body:
-        if word.text == "__VA_ARGS__" and not rest and found and found[-1].text in (",", "##"):
-            found = found[: -2 if found[-1].text == "##" else -1]
-        found += held.get(word.text, [word])
-    return [word for word in found if word.text != "##"]
+        if word.text == "__VA_ARGS__" and not extra and filled and filled[-1].text in (",", "##"):
+            filled = filled[: -2 if filled[-1].text == "##" else -1]
+        filled += bindings.get(word.text, [word])
+    return [word for word in filled if word.text != "##"]
 
 
 def _expressions(body: list[Word]) -> Iterator[list[Word]]:

@@ -32,10 +32,10 @@ class StatementReader(ExpressionReader):
 
     def block(self) -> tuple[Statement, ...]:
         """All statements that are left."""
-        found = list[Statement]()
+        statements = list[Statement]()
         while self.at < len(self.words):
-            found += self.statement()
-        return tuple(found)
+            statements += self.statement()
+        return tuple(statements)
 
     def statement(self) -> list[Statement]:
         """Read the next statement; several for the variables of one declaration."""
@@ -113,10 +113,10 @@ class StatementReader(ExpressionReader):
         end = closing(list(self.words), self.at)
         inside = list(self.words[self.at + 1 : end])
         self.at = end + 1
-        places = [i for i, w in enumerate(inside) if w.text == ";"]
-        if not places:
+        separators = [i for i, w in enumerate(inside) if w.text == ";"]
+        if not separators:
             return self._each(inside, line)
-        first, second = places[0], places[-1]
+        first, second = separators[0], separators[-1]
         start = StatementReader([*inside[: first + 1]], self.macros, self.types).block()
         test = (
             ExpressionReader(inside[first + 1 : second], self.macros, self.types).expression()
@@ -131,12 +131,12 @@ class StatementReader(ExpressionReader):
         return Repetition(start, test, step, self._body(), line)
 
     def _each(self, inside: Sequence[Word], line: int) -> Statement:
-        at = next((i for i, w in enumerate(inside) if w.text == ":"), 0)
-        if not at:
+        colon = next((i for i, w in enumerate(inside) if w.text == ":"), 0)
+        if not colon:
             raise ValueError("no range")
-        whole = ExpressionReader(inside[at + 1 :], self.macros, self.types).expression()
-        kind = " ".join(w.text for w in inside[: at - 1])
-        return Each(inside[at - 1].text, kind, whole, self._body(), line)
+        iterable = ExpressionReader(inside[colon + 1 :], self.macros, self.types).expression()
+        kind = " ".join(w.text for w in inside[: colon - 1])
+        return Each(inside[colon - 1].text, kind, iterable, self._body(), line)
 
     def _while(self, line: int) -> Statement:
         self.at += 1
@@ -182,21 +182,21 @@ class StatementReader(ExpressionReader):
         if kind is None:
             self.at = start
             return None
-        found = list[DeclaredVariable]()
+        variables = list[DeclaredVariable]()
         while True:
-            own = list(kind)
+            type_words = list(kind)
             while self.peek() in ("*", "&", "&&", "const", "__restrict__", "__restrict"):
-                own.append(self.peek())
+                type_words.append(self.peek())
                 self.at += 1
             name = self.peek()
             if not name.isidentifier() or self.peek(1) not in ("=", ";", ",", "(", "[", "{"):
                 self.at = start
                 return None
             self.at += 1
-            found.append(self._variable(" ".join(own), name, line))
+            variables.append(self._variable(" ".join(type_words), name, line))
             if self.peek() == ";":
                 self.at += 1
-                return found
+                return variables
             if self.peek() != ",":
                 self.at = start
                 return None
@@ -219,35 +219,35 @@ class StatementReader(ExpressionReader):
 
     def _type_words(self) -> list[str] | None:
         """Read the words of a type before a declarator."""
-        found, has_base = list[str](), False
+        words, has_base = list[str](), False
         while True:
             text = self.peek()
             if text in NO_TYPE or not text:
                 return None
             if text in QUALIFIERS:
-                found.append(text)
+                words.append(text)
                 self.at += 1
             elif text in SIGNS:
-                found.append(text)
+                words.append(text)
                 self.at, has_base = self.at + 1, True
             elif not has_base and (text.isidentifier() or text == "::"):
-                found += self._qualified()
+                words += self._qualified()
                 has_base = True
             else:
-                return found if has_base else None
+                return words if has_base else None
 
     def _qualified(self) -> list[str]:
-        found = list[str]()
+        words = list[str]()
         while True:
-            found.append(self.peek())
+            words.append(self.peek())
             self.at += 1
             if self.peek() == "<":
                 start = self.at
                 if self.template_arguments() is None:
                     raise ValueError("no type")
-                found += [w.text for w in self.words[start : self.at]]
+                words += [w.text for w in self.words[start : self.at]]
             if self.peek() == "::":
-                found.append("::")
+                words.append("::")
                 self.at += 1
-            elif found[-1] != "::":
-                return found
+            elif words[-1] != "::":
+                return words

@@ -31,8 +31,8 @@ class WordReader:
 
     def peek(self, ahead: int = 0) -> str:
         """Return the text of a word ahead; empty at the end."""
-        place = self.at + ahead
-        return self.words[place].text if place < len(self.words) else ""
+        index = self.at + ahead
+        return self.words[index].text if index < len(self.words) else ""
 
     @property
     def line(self) -> int:
@@ -51,38 +51,38 @@ class WordReader:
         if not plain:
             return False
         first = plain[0]
-        known = (
+        is_base = (
             first in self.types
             or first in DTYPES
             or first in SIGNS
             or VECTOR.fullmatch(first)
             or first in ("void", "dim3")
         )
-        return bool(known) and all(t in SIGNS or t == first for t in plain)
+        return bool(is_base) and all(t in SIGNS or t == first for t in plain)
 
     def template_arguments(self) -> tuple[str, ...] | None:
         """Read the arguments between angle brackets, where that is what they are; the place is behind them then."""
-        words, depth, found, part, place = list(self.words), 0, list[str](), list[str](), self.at
-        while place < min(len(words), self.at + MOST_ARGUMENT_WORDS):
-            text = words[place].text
-            stop = closing(words, place) + 1 if text == "(" else place + 1
+        words, depth, arguments, part, index = list(self.words), 0, list[str](), list[str](), self.at
+        while index < min(len(words), self.at + MOST_ARGUMENT_WORDS):
+            text = words[index].text
+            stop = closing(words, index) + 1 if text == "(" else index + 1
             if text == "<" and depth == 0:
                 depth = 1
             elif text in (">", ">>", ">>>") and depth <= len(text):
-                self.at, kept = stop, self.at
+                self.at, start = stop, self.at
                 if self._goes_on():
-                    return (*found, " ".join(part)) if part else tuple(found)
-                self.at = kept
+                    return (*arguments, " ".join(part)) if part else tuple(arguments)
+                self.at = start
                 return None
-            elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[place].kind == "string":
+            elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[index].kind == "string":
                 return None
             elif text == "," and depth == 1:
-                found.append(" ".join(part))
+                arguments.append(" ".join(part))
                 part = []
             else:
                 depth += (text == "<") - (len(text) if text in (">", ">>") else 0)
-                part += [w.text for w in words[place:stop]]
-            place = stop
+                part += [w.text for w in words[index:stop]]
+            index = stop
         return None
 
     def _goes_on(self) -> bool:
@@ -94,14 +94,14 @@ class WordReader:
         """Return the words of each argument between parentheses."""
         words = list(self.words)
         end = closing(words, self.at)
-        found, part, place = list[list[Word]](), list[Word](), self.at + 1
-        while place < end:
-            stop = closing(words, place) + 1 if words[place].text in ("(", "[", "{") else place + 1
-            if words[place].text == ",":
-                found.append(part)
+        arguments, part, index = list[list[Word]](), list[Word](), self.at + 1
+        while index < end:
+            stop = closing(words, index) + 1 if words[index].text in ("(", "[", "{") else index + 1
+            if words[index].text == ",":
+                arguments.append(part)
                 part = []
             else:
-                part += words[place:stop]
-            place = stop
+                part += words[index:stop]
+            index = stop
         self.at = end + 1
-        return [*found, part] if part or found else []
+        return [*arguments, part] if part or arguments else []
