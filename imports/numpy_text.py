@@ -92,8 +92,8 @@ def _body(graph: Graph, writer: NumpyWriter) -> str:
         lines.append(f'    {tensor.name} = inputs["{tensor.name}"]{cast}')
     for node in graph.nodes:
         lines.append(f"    {node.name} = {writer.expression(node)}")
-    found = ", ".join(f'"{spec.name}": np.asarray({value})' for spec, value in graph.outputs)
-    return "\n".join([*lines, f"    return {{{found}}}"])
+    outputs = ", ".join(f'"{spec.name}": np.asarray({value})' for spec, value in graph.outputs)
+    return "\n".join([*lines, f"    return {{{outputs}}}"])
 
 
 def _ends(graph: Graph) -> str:
@@ -126,7 +126,7 @@ def _stored(dtype: str) -> str:
 
 def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
     """Statements that return the inputs, and the helpers that they need."""
-    lines, helpers, found = list[str](), set[str](), list[str]()
+    lines, helpers, entries = list[str](), set[str](), list[str]()
     values: dict[str, str] = {}
     if drawn is not None:
         writer = _DrawWriter(drawn)
@@ -138,9 +138,9 @@ def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
         cast = WHOLE.get(tensor.dtype, "np.float32")
         shaped = f"np.asarray({text}, {cast}).reshape({tuple_of(tensor.shape)})"
         shaped = f"np.ascontiguousarray({shaped})" if tensor.shape else shaped  # it would give a single number an axis
-        found.append(f'        "{tensor.name}": {shaped},')
+        entries.append(f'        "{tensor.name}": {shaped},')
     first = ["    kind = np.float32"] if any("kind" in line for line in lines) else []
-    return "\n".join([*first, *lines, "    return {", *found, "    }"]), helpers
+    return "\n".join([*first, *lines, "    return {", *entries, "    }"]), helpers
 
 
 def _own(name: str) -> str:
@@ -204,11 +204,11 @@ class _DrawWriter(NumpyWriter):
 
 
 def _renamed(graph: Graph) -> Graph:
-    nodes = tuple(_renamed_node(n, own=True) for n in graph.nodes)
+    nodes = tuple(_renamed_node(n, with_own_name=True) for n in graph.nodes)
     return Graph(graph.inputs, nodes, tuple((spec, _own(value)) for spec, value in graph.outputs))
 
 
-def _renamed_node(node: Operation, own: bool = False) -> Operation:
+def _renamed_node(node: Operation, with_own_name: bool = False) -> Operation:
 
     def change(value: object) -> object:
         if isinstance(value, Ref):
@@ -218,4 +218,4 @@ def _renamed_node(node: Operation, own: bool = False) -> Operation:
         return value
 
     args, kwargs = tuple(change(v) for v in node.args), {k: change(v) for k, v in node.kwargs.items()}
-    return Operation(_own(node.name) if own else node.name, node.op, args, kwargs, node.shape, node.dtype)
+    return Operation(_own(node.name) if with_own_name else node.name, node.op, args, kwargs, node.shape, node.dtype)
