@@ -40,20 +40,20 @@ class NumpyGenerator:
     ) -> Any:
         """Whole numbers."""
         low, high = (0, low) if high is None else (low, high)
-        made = torch._numpy.random.randint(low, high + endpoint, size)
-        return made if dtype is None else made.astype(dtype)
+        numbers = torch._numpy.random.randint(low, high + endpoint, size)
+        return numbers if dtype is None else numbers.astype(dtype)
 
     def permutation(self, count: int) -> Any:
         """Draw the whole numbers below the given one, in any order."""
         return torch._numpy.asarray(torch.randperm(count))
 
 
-def _add_at(into: Any, places: Any, values: Any) -> None:
+def _add_at(into: Any, indices: Any, values: Any) -> None:
     """`np.add.at`: of several values for one place the sum."""
-    taken = places if isinstance(places, tuple) else (places,)
-    index = [getattr(p, "tensor", p) for p in taken]
-    given = torch._numpy.asarray(values).tensor.to(into.tensor.dtype)
-    into.tensor.index_put_(index, given, accumulate=True)
+    axes = indices if isinstance(indices, tuple) else (indices,)
+    index = [getattr(p, "tensor", p) for p in axes]
+    addends = torch._numpy.asarray(values).tensor.to(into.tensor.dtype)
+    into.tensor.index_put_(index, addends, accumulate=True)
 
 
 def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
@@ -70,14 +70,14 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: fl
 
 def _beyond(extent: int, before: int, after: int, mode: str) -> torch.Tensor:
     """Return the places of an axis that its padded one holds."""
-    places = torch.arange(-before, extent + after)
+    positions = torch.arange(-before, extent + after)
     if mode == "edge":
-        return places.clamp(0, extent - 1)
+        return positions.clamp(0, extent - 1)
     if mode == "wrap":
-        return places % extent
+        return positions % extent
     if mode == "reflect":
         turn = max(1, 2 * (extent - 1))
-        return (extent - 1) - ((places % turn) - (extent - 1)).abs()
+        return (extent - 1) - ((positions % turn) - (extent - 1)).abs()
     raise ImportRefused(f"np.pad by {mode!r} has no translation yet; {RECORDS}")
 
 
