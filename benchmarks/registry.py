@@ -41,7 +41,7 @@ class Benchmark:
 # `judge_evidence`; two are for whoever works on the interpreter, and `machine_speed` compares it with another checkout.
 ALONE = frozenset(
     {"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}
-) | {"clock_campaign", "clock_winners"}  # their tables are in docs/clock.md
+) | {"clock_campaign", "clock_winners"}  # two clocks, beside each other
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark(
