@@ -68,8 +68,8 @@ def matched(plan: HostPlan, names: Sequence[str]) -> Matched:
 def _number(plan: HostPlan, name: str) -> tuple[str, Any] | None:
     if name in plan.dims:
         return "size", name
-    if name in plan.wholes:
-        return "number", plan.wholes[name]
+    if name in plan.integers:
+        return "number", plan.integers[name]
     return ("number", plan.reals[name]) if name in plan.reals else None
 
 

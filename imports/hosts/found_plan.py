@@ -28,12 +28,12 @@ class HostPlan:
     steps: tuple[HostStep, ...]
     multiples: Mapping[str, int]
     reals: Mapping[str, float]  # floating-point numbers of the host by name
-    wholes: Mapping[str, int]  # names of whole numbers with their values
+    integers: Mapping[str, int]  # names of whole numbers with their values
     decisions: tuple[str, ...]
     sizeless: tuple[str, ...]  # sizes whose values are not in the file
     shapeless: tuple[str, ...]  # buffers whose shapes are not
     fixed: Mapping[str, int]  # sizes that cannot change
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
 
     def text(self, amount: Amount) -> str:
         """Write an expression over the dims: the other names are numbers."""
@@ -45,9 +45,9 @@ class HostPlan:
 
         def meant(match: re.Match[str]) -> str:
             name = match[0]
-            if name in self.others:
-                return f"({self.others[name]})"
-            return str(self.wholes[name]) if name in self.wholes and name not in self.dims else name
+            if name in self.other_sizes:
+                return f"({self.other_sizes[name]})"
+            return str(self.integers[name]) if name in self.integers and name not in self.dims else name
 
         return re.sub(r"[A-Za-z_]\w*", meant, text)
 
@@ -145,10 +145,10 @@ def _plan_of(
         size_arguments = [n for n in sizes if n in frame.variables and n not in frozen and n not in dims]
         dims += [n for n in size_arguments if any(n in e.names for s in steps for e in _amounts(s))]
     named_sizes = dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed)))
-    wholes = {n: v for n, v in sizes.items() if v is not None}
+    integers = {n: v for n, v in sizes.items() if v is not None}
     reals = {n: v.value for n, v in frame.variables.items() if isinstance(v, Real) and v.value is not None}
     multiples = {n: v for n, v in memory.multiples.items() if n in dims}
-    multiples |= {n: v for n, v in _floor_steps(steps, dims, wholes).items() if n not in multiples}
+    multiples |= {n: v for n, v in _floor_steps(steps, dims, integers).items() if n not in multiples}
     return HostPlan(
         {n: sizes[n] or 0 for n in dims},
         tuple(inputs),
@@ -157,11 +157,11 @@ def _plan_of(
         tuple(steps),
         multiples,
         reals,
-        wholes,
+        integers,
         tuple(memory.decisions),
         tuple(n for n in named_sizes if sizes.get(n) is None),
         tuple(b.name for b in used if b.count is None),
-        {n: v for n, v in wholes.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
+        {n: v for n, v in integers.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
     )
 
 
@@ -195,13 +195,13 @@ def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
     return filled
 
 
-def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], wholes: Mapping[str, int]) -> dict[str, int]:
+def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], integers: Mapping[str, int]) -> dict[str, int]:
     """Find the multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
     multiples: dict[str, int] = {}
     for amount in (e for s in steps if s.kind == "launch" for e in _amounts(s)):
         for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\w+)(?!\w| \+)", amount.text):
             name = (plain or product.split("*")[-1]).strip()
-            value = int(by) if by.isdigit() else wholes.get(by, 0) if by not in dims else 0
+            value = int(by) if by.isdigit() else integers.get(by, 0) if by not in dims else 0
             if name in dims and value > 1:
                 multiples[name] = max(value, multiples.get(name, 1))
     return multiples

@@ -124,7 +124,7 @@ class HostExpressions:
             node = reader.expression()
         except (ValueError, IndexError):
             return None
-        value = self.value(node, self.globals) if reader.at == len(macro.body) else NOTHING
+        value = self.value(node, self.globals) if reader.position == len(macro.body) else NOTHING
         if isinstance(value, Amount) and value.constant is not None:
             return number(value.constant) if is_fixed else self.memory.size(name, value.constant)
         return value
@@ -163,7 +163,7 @@ class HostExpressions:
                 return value
             return value if isinstance(value, HostArray) else address_of(node.text, frame)
         if isinstance(node, Element):
-            base = self.value(node.whole, frame)
+            base = self.value(node.base, frame)
             return self._moved(base, self.value(node.index, frame), 1) if isinstance(base, Pointer) else base
         return NOTHING
 
@@ -179,16 +179,16 @@ class HostExpressions:
             kind = owner.kinds.get(name)
             owner.variables[name] = self.cast(kind, value) if kind is not None else value
         elif isinstance(target, Element):
-            base = self.value(target.whole, frame)
+            base = self.value(target.base, frame)
             if isinstance(base, Pointer):
                 self.memory.touched(base)
         elif isinstance(target, MemberAccess):
-            base = self.value(target.whole, frame)
+            base = self.value(target.base, frame)
             if isinstance(base, Record):
-                self.assign(target.whole, base.with_field(target.name, value), frame)
+                self.assign(target.base, base.with_field(target.name, value), frame)
             if isinstance(base, Extents) and isinstance(value, Amount) and target.name in "xyz":
                 parts = {"x": base.x, "y": base.y, "z": base.z, target.name: value}
-                self.assign(target.whole, Extents(**parts), frame)
+                self.assign(target.base, Extents(**parts), frame)
 
     def _assigned(self, node: Binary, frame: Frame) -> Value:
         value = self.value(node.right, frame)
@@ -268,7 +268,7 @@ class HostExpressions:
             if isinstance(value, HostArray) and value.count is not None and not (kind and kind.stars):
                 return times(value.count, number(value.type.bytes))
             return number(kind.bytes) if kind is not None and kind.bytes else NOTHING
-        inner = node.operand.whole if isinstance(node.operand, Element) else node.operand
+        inner = node.operand.base if isinstance(node.operand, Element) else node.operand
         inner = inner.operand if isinstance(inner, Unary) and inner.sign == "*" else inner
         value = self.value(inner, frame)
         if isinstance(value, HostArray):
@@ -278,7 +278,7 @@ class HostExpressions:
         return NOTHING
 
     def _element(self, node: Element, frame: Frame) -> Value:
-        base, index = self.value(node.whole, frame), self.value(node.index, frame)
+        base, index = self.value(node.base, frame), self.value(node.index, frame)
         if isinstance(base, HostArray) and base.items and isinstance(index, Amount) and index.constant is None:
             self.memory.decisions.append(f"the element {index.text} of {base.name}")
             return base.items[index.value] if index.value is not None and index.value < len(base.items) else NOTHING
@@ -287,7 +287,7 @@ class HostExpressions:
         return NOTHING
 
     def _part(self, node: MemberAccess, frame: Frame) -> Value:
-        base = self.value(node.whole, frame)
+        base = self.value(node.base, frame)
         if isinstance(base, Record):
             return base.field(node.name)
         if isinstance(base, Extents) and node.name in ("x", "y", "z"):

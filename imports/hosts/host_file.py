@@ -50,7 +50,7 @@ class HostFile:
     records: frozenset[str]  # structs and classes
     device_names: frozenset[str]  # that device code uses
     layouts: Mapping[str, tuple[HostParameter, ...]] = field(default_factory=dict)  # fields of plain structs
-    both: Mapping[str, Function] = field(default_factory=dict)  # device functions without side effects that hosts call
+    shared_functions: Mapping[str, Function] = field(default_factory=dict)  # pure, of the device, that hosts call
 
     def statements(self, function: Function) -> tuple[Statement, ...]:
         """Return the body of a function."""

@@ -12,13 +12,13 @@ from imports.hosts.host_syntax import (
     Block,
     Call,
     DeclaredVariable,
-    Each,
     Evaluated,
     If,
     Leave,
     Name,
     Node,
     NotRead,
+    RangeLoop,
     Repetition,
     Statement,
     Switch,
@@ -67,8 +67,8 @@ class HostWalk(HostVariables):
                 return self._if(statement, frame)
             case Repetition():
                 return self.loop(statement, frame)
-            case Each():
-                return self._each(statement, frame)
+            case RangeLoop():
+                return self._range_loop(statement, frame)
             case Switch():
                 return self._switch(statement, frame)
             case Block(body=body):
@@ -195,8 +195,8 @@ class HostWalk(HostVariables):
                     return "" if left == "break" else left
         return ""
 
-    def _each(self, statement: Each, frame: Frame) -> str:
-        iterable = self.value(statement.whole, frame)
+    def _range_loop(self, statement: RangeLoop, frame: Frame) -> str:
+        iterable = self.value(statement.iterable, frame)
         items = iterable.items if isinstance(iterable, HostArray) else []
         if not items and launches(statement.body):
             raise HostUnclear(f"how often line {statement.line} launches is not known")

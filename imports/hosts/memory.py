@@ -20,7 +20,7 @@ class HostUnclear(Exception):
 class HostMemory:
     """All of it."""
 
-    asked: Mapping[str, int]  # sizes that the user gives
+    given_sizes: Mapping[str, int]  # sizes that the user gives
     sizes: dict[str, int | None] = field(default_factory=dict)  # of every name in an amount
     multiples: dict[str, int] = field(default_factory=dict)
     buffers: list[DeviceBuffer] = field(default_factory=list)
@@ -34,7 +34,7 @@ class HostMemory:
 
     def size(self, name: str, value: int | None) -> Amount:
         """Name a number; a second one of the same name has a number behind it."""
-        given_size = self.asked.get(name)
+        given_size = self.given_sizes.get(name)
         if value is None and self.sizes.get(name) is not None:
             return named(name, self.sizes[name])  # a value that is looked up has the default that has its name
         unique_name = name

@@ -18,7 +18,7 @@ def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence
     lines: list[str] = []
     for group in _groups(steps):
         lines += _table(plan, names, group)
-    if spaces := [b for b in plan.workspaces if any(b in _of(s) for s in steps)]:
+    if spaces := [b for b in plan.workspaces if any(b in _buffers_of(s) for s in steps)]:
         lines += ["[workspace]"]
         for buffer in spaces:
             count = plan.text(buffer.count) if buffer.count is not None else "1"
@@ -26,7 +26,7 @@ def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence
     return "\n".join(lines).strip()
 
 
-def _of(step: HostStep) -> list[DeviceBuffer]:
+def _buffers_of(step: HostStep) -> list[DeviceBuffer]:
     return [*step.buffers, *(v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer)]
 
 

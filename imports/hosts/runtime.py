@@ -101,7 +101,7 @@ class HostRuntime(HostLoops):
         return HostArray("", Type("char"), total if isinstance(total, Amount) else None)
 
     def _member(self, callee: MemberAccess, arguments: tuple[Node, ...], frame: Frame) -> Value:
-        owner = self.value(callee.whole, frame)
+        owner = self.value(callee.base, frame)
         values = [self.value(argument, frame) for argument in arguments]
         if isinstance(owner, HostArray):
             if callee.name in ("size", "length"):

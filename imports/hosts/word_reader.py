@@ -26,24 +26,24 @@ class WordReader:
     words: Sequence[Word]
     macros: Mapping[str, Macro]
     types: frozenset[str] = frozenset()
-    at: int = 0
+    position: int = 0
     depth: int = field(default=0)
 
     def peek(self, ahead: int = 0) -> str:
         """Return the text of a word ahead; empty at the end."""
-        index = self.at + ahead
+        index = self.position + ahead
         return self.words[index].text if index < len(self.words) else ""
 
     @property
     def line(self) -> int:
         """The line of the next word."""
-        return self.words[min(self.at, len(self.words) - 1)].line if self.words else 0
+        return self.words[min(self.position, len(self.words) - 1)].line if self.words else 0
 
     def take(self, text: str) -> None:
         """Go over this word; ValueError for another."""
         if self.peek() != text:
             raise ValueError(f"{text!r} expected")
-        self.at += 1
+        self.position += 1
 
     def is_type(self, texts: Sequence[str]) -> bool:
         """Tell whether words name a type."""
@@ -62,17 +62,17 @@ class WordReader:
 
     def template_arguments(self) -> tuple[str, ...] | None:
         """Read the arguments between angle brackets, where that is what they are; the place is behind them then."""
-        words, depth, arguments, part, index = list(self.words), 0, list[str](), list[str](), self.at
-        while index < min(len(words), self.at + MOST_ARGUMENT_WORDS):
+        words, depth, arguments, part, index = list(self.words), 0, list[str](), list[str](), self.position
+        while index < min(len(words), self.position + MOST_ARGUMENT_WORDS):
             text = words[index].text
             stop = closing(words, index) + 1 if text == "(" else index + 1
             if text == "<" and depth == 0:
                 depth = 1
             elif text in (">", ">>", ">>>") and depth <= len(text):
-                self.at, start = stop, self.at
+                self.position, start = stop, self.position
                 if self._goes_on():
                     return (*arguments, " ".join(part)) if part else tuple(arguments)
-                self.at = start
+                self.position = start
                 return None
             elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[index].kind == "string":
                 return None
@@ -93,8 +93,8 @@ class WordReader:
     def raw_list(self) -> list[list[Word]]:
         """Return the words of each argument between parentheses."""
         words = list(self.words)
-        end = closing(words, self.at)
-        arguments, part, index = list[list[Word]](), list[Word](), self.at + 1
+        end = closing(words, self.position)
+        arguments, part, index = list[list[Word]](), list[Word](), self.position + 1
         while index < end:
             stop = closing(words, index) + 1 if words[index].text in ("(", "[", "{") else index + 1
             if words[index].text == ",":
@@ -103,5 +103,5 @@ class WordReader:
             else:
                 part += words[index:stop]
             index = stop
-        self.at = end + 1
+        self.position = end + 1
         return [*arguments, part] if part or arguments else []
