@@ -30,22 +30,22 @@ class ArgumentText:
         if isinstance(argument, tuple):
             yield f"struct {{ {self._fields(argument)} }} {variable} = {self._values(argument)};"
             return
-        checks, kind, value = self._of(argument)
+        checks, kind, value = self._typed(argument)
         yield from checks
         yield f"{kind} {variable} = {value};"
 
     def _fields(self, parts: tuple[Argument, ...]) -> str:
         fields = []
         for number, part in enumerate(parts):
-            kind = f"struct {{ {self._fields(part)} }}" if isinstance(part, tuple) else self._of(part)[1]
+            kind = f"struct {{ {self._fields(part)} }}" if isinstance(part, tuple) else self._typed(part)[1]
             fields.append(f"{kind} field{number};")
         return " ".join(fields)
 
     def _values(self, parts: tuple[Argument, ...]) -> str:
-        values = [self._values(part) if isinstance(part, tuple) else self._of(part)[2] for part in parts]
+        values = [self._values(part) if isinstance(part, tuple) else self._typed(part)[2] for part in parts]
         return f"{{{', '.join(values)}}}"
 
-    def _of(self, argument: str) -> tuple[list[str], str, str]:
+    def _typed(self, argument: str) -> tuple[list[str], str, str]:
         """Write checks, the type and the value."""
         text, dtype = split_type(argument)
         node = parsed(text)

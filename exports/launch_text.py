@@ -46,7 +46,7 @@ class LaunchText:
                 for launch in body:
                     condition = f"if ({in_cpp(launch.when, self.text.names)}) " if launch.when else ""
                     yield f"{condition}{{"
-                    yield from (f"    {line}" for line in self._one(launch))
+                    yield from (f"    {line}" for line in self._launch(launch))
                     yield "}"
 
     def _loop(self, body: Sequence[Launch], depth: int) -> Iterator[str]:
@@ -60,7 +60,7 @@ class LaunchText:
         yield from (f"    {line}" for line in inside.rows(body, depth + 1))
         yield "}"
 
-    def _one(self, launch: Launch) -> Iterator[str]:
+    def _launch(self, launch: Launch) -> Iterator[str]:
         if launch.is_step:
             yield from self._step(launch)
             return
@@ -78,7 +78,7 @@ class LaunchText:
         yield f"const long long block_[3] = {{{block}}};"
         yield f"const long long lds_ = {in_cpp(launch.lds, names)};"
         yield from declared
-        yield from _called(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
+        yield from _call(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
 
     def _contents(self, launch: Launch) -> Iterator[str]:
         """Write the launch that gives a device's variable a buffer's contents from a place on, as far as both reach."""
@@ -90,7 +90,7 @@ class LaunchText:
         yield f"const long long grid_[3] = {{plan::least({MOST_BLOCKS}, {blocks}), 1, 1}};"
         yield f"const long long block_[3] = {{{STEP_ITEMS}, 1, 1}};"
         yield "const long long lds_ = 0;"
-        yield from _called(self.kernels[launch.kernel], 2)
+        yield from _call(self.kernels[launch.kernel], 2)
 
     def _step(self, launch: Launch) -> Iterator[str]:
         destination, source = (str(argument) for argument in launch.args[:2])
@@ -105,7 +105,7 @@ class LaunchText:
             yield f"const void* argument1_ = {source};"
         else:
             yield f"unsigned long long argument1_ = {fill_word(source, self.types[destination]) & (1 << 64) - 1}ull;"
-        yield from _called({COPY: "plan::copy", FILL: "plan::fill"}[launch.kernel], 3)
+        yield from _call({COPY: "plan::copy", FILL: "plan::fill"}[launch.kernel], 3)
 
 
 def variable_text(launches: Sequence[Launch]) -> str:
@@ -134,7 +134,7 @@ def step_text(launches: Sequence[Launch]) -> str:
     return f"namespace {{\nnamespace plan {{\n{text}}}  // namespace plan\n}}  // namespace\n" if text else ""
 
 
-def _called(kernel: str, count: int, how: str = "") -> Iterator[str]:
+def _call(kernel: str, count: int, how: str = "") -> Iterator[str]:
     yield "if (!plan::fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;"
     yield f"void* arguments_[] = {{{', '.join(f'&argument{index}_' for index in range(count))}}};"
     yield f"const void* kernel_ = reinterpret_cast<const void*>({kernel});"

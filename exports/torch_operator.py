@@ -99,7 +99,7 @@ class TorchOperator:
             *(["#include <ATen/cuda/CUDAContext.h>"] if is_queued else []),
             "#include <c10/cuda/CUDAGuard.h>",
             "",
-            *(self._declared(queue) if is_alone else []),
+            *(self._launcher_declarations(queue) if is_alone else []),
             f"{self.declaration(form)} {{",
         ]
         return "\n".join([*head, *(f"    {line}" for line in body), "}", ""])
@@ -165,7 +165,7 @@ class TorchOperator:
     def _is_ours(self, name: str) -> bool:
         return self.is_cuda and name[1:-1] in headers()
 
-    def _declared(self, queue: str) -> list[str]:
+    def _launcher_declarations(self, queue: str) -> list[str]:
         """Write the launcher's functions and the plan's arithmetic."""
         dims = ", ".join(f"long long {n}" for n in self.signature.dims)
         return [
