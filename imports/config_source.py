@@ -76,9 +76,9 @@ class ConfigSource(Source):
             for name, value in {**defaults, **arguments, **{n: v for n, v in shared.items() if n in defaults}}.items():
                 if value is inspect.Parameter.empty:
                     raise ImportRefused(f"config_forward.json gives no value to {name}")
-                if name in row and row[name] != _held(name, value):
+                if name in row and row[name] != _unsized(name, value):
                     raise ImportRefused(f"{name} has one value for the inputs and another for the constructor")
-                row[name] = _held(name, value)
+                row[name] = _unsized(name, value)
         return row
 
     def constants(self) -> dict[str, int]:
@@ -118,11 +118,11 @@ class ConfigSource(Source):
         values = {**other_values, **self._listed.scalars, **constants}
         torch.manual_seed(SEED)
         with Laws() as laws:
-            model = space["Model"](**_those(space["Model"].__init__, values))
+            model = space["Model"](**_arguments_for(space["Model"].__init__, values))
         weights = sum(t.numel() * t.element_size() for t in (*model.parameters(), *model.buffers()))
         if weights > MOST_WEIGHT_BYTES:
             raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
-        inputs = list(space["get_inputs"](**_those(space["get_inputs"], values)))
+        inputs = list(space["get_inputs"](**_arguments_for(space["get_inputs"], values)))
         calls: list[dict[str, Any]] = []
         signature, marker = inspect.signature(space["forward_fn"]), object()
 
@@ -175,10 +175,10 @@ def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.name != "self" and p.kind not in skipped}
 
 
-def _those(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments_for(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {n: values[n] for n in _defaults(function)}
 
 
-def _held(name: str, value: Any) -> Any:
+def _unsized(name: str, value: Any) -> Any:
     """Put a whole number that is no size into a list."""
     return [value] if FROZEN.search(name.lower()) and isinstance(value, int) else value

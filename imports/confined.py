@@ -62,7 +62,7 @@ class Imported:
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
 def has_torch() -> bool:
@@ -90,11 +90,11 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
         )
     outcomes: list[Imported | str] = []
     while len(outcomes) < len(requests):
-        outcomes += _some(requests[len(outcomes) :], cage)
+        outcomes += _run_batch(requests[len(outcomes) :], cage)
     return outcomes
 
 
-def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+def _run_batch(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
     """Run the first requests, one at least, and return their outcomes."""
     folder = scratch_folder.make("import")
     try:
@@ -108,13 +108,13 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
-        done = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+        process = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
         outcomes = list[Imported | str]()
         while len(outcomes) < len(requests) and (folder / f"result-{len(outcomes)}.json").exists():
-            outcomes.append(_taken(folder, len(outcomes), requests[len(outcomes)]))
+            outcomes.append(_outcome(folder, len(outcomes), requests[len(outcomes)]))
         if len(outcomes) < len(requests):
             outcomes.append(
-                _refusal(requests[len(outcomes)], ENDS.get(done.end) or _ended(done.returncode, done.stderr))
+                _refusal(requests[len(outcomes)], ENDS.get(process.end) or _ended(process.returncode, process.stderr))
             )
         return outcomes
     finally:
@@ -135,7 +135,7 @@ def libraries_beside(origin: str | None) -> tuple[Path, ...]:
     return (folder,) if folder is not None and folder.is_dir() else ()
 
 
-def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
+def _outcome(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
     """Take the files that the process has left, as a stranger's word."""
     try:
         answer = decoded(read_output(folder / f"result-{number}.json", MOST_BYTES))

@@ -22,7 +22,7 @@ def constants_of(tree: ast.Module) -> dict[str, int]:
     Where it names none: the extents that `get_inputs` writes down, and the defaults of constructors.
     """
     constants = {name: value for name, value in _constants(tree) if _is_size(name, value)}
-    return constants or {name: node.value for name, node in _written(tree)}  # type: ignore[misc]
+    return constants or {name: node.value for name, node in _unnamed(tree)}  # type: ignore[misc]
 
 
 def replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
@@ -33,7 +33,7 @@ def replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
             new = _constant(name, _folded(value), constants)
             if new is not None:
                 _put(statement, value, new)
-    for name, node in () if has_names else list(_written(tree)):
+    for name, node in () if has_names else list(_unnamed(tree)):
         node.value = constants.get(name, node.value)
     return ast.fix_missing_locations(tree)
 
@@ -52,7 +52,7 @@ def _is_size(name: str, value: int) -> bool:
     return value > 0 and not is_axis and not FROZEN.search(name.lower())
 
 
-def _written(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+def _unnamed(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
     """Numbers without a name of their own, each with one: shapes first, then the defaults of parameters and fields."""
     defaults = [
         (name, node)

@@ -18,7 +18,7 @@ from imports.fitting import Fitting
 from imports.golden_text import readme_text, recorded_text, reference_text, with_golden
 from imports.graph import Graph, Tensor
 from imports.live_function import LiveFunction, observed
-from imports.making import COST, Made, Trials, Wanted
+from imports.making import COST, ImportOutcome, ImportRequest, Trials
 from imports.manifest_text import Shapes, manifest_text
 from imports.numpy_text import LAWS
 from imports.refusal import ImportRefused
@@ -33,7 +33,7 @@ DRAWS = 8
 Dims = Mapping[str, int]
 
 
-def make_golden(request: Wanted, folder: Path) -> Made:
+def make_golden(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, golden.npz, README.md and the original; ImportRefused says why not."""
     source = request.source
     original = source.constants()
@@ -57,10 +57,10 @@ def make_golden(request: Wanted, folder: Path) -> Made:
         raise ImportRefused(f"what was recorded of it makes no task: {problems[0]}")
     other_sizes = {} if sizing is None else {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers}
     weaker = "a kernel could recognise these inputs, and no other ones are judged"
-    return Made((f"{statement}; {weaker}", law), False, tuple(source.arguments()), other_sizes)
+    return ImportOutcome((f"{statement}; {weaker}", law), False, tuple(source.arguments()), other_sizes)
 
 
-def _sizes(request: Wanted, original: Dims) -> tuple[Sizing | None, list[Dims]]:
+def _sizes(request: ImportRequest, original: Dims) -> tuple[Sizing | None, list[Dims]]:
     """Find the sizes that may change, and constants to look at; the file's own where none can."""
     if not original:
         raise ImportRefused(
@@ -125,7 +125,7 @@ def _cases(graph: Graph, sizing: Sizing | None, original: Dims) -> Shapes:
 
 
 def _sound(
-    request: Wanted,
+    request: ImportRequest,
     folder: Path,
     graph: Graph,
     shapes: Shapes,

@@ -96,12 +96,12 @@ def refs(value: Any) -> Iterator[str]:
 def uses(graph: Graph, scalar: str) -> bool:
     """Tell whether a number of the graph follows from the scalar."""
 
-    def found(value: Any) -> bool:
+    def follows(value: Any) -> bool:
         if isinstance(value, (list, tuple)):
-            return any(found(v) for v in value)
+            return any(follows(v) for v in value)
         return isinstance(value, Number) and value.is_real and scalar in re.findall(r"[A-Za-z_]\w*", value.text)
 
-    return any(found([*n.args, *n.kwargs.values()]) for n in graph.nodes)
+    return any(follows([*n.args, *n.kwargs.values()]) for n in graph.nodes)
 
 
 def users(graph: Graph) -> Mapping[str, int]:

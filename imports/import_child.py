@@ -25,7 +25,7 @@ def _answer(request: dict[str, object], folder: Path) -> dict[str, object]:
     try:
         from imports.eager import run_eagerly
         from imports.golden_making import make_golden
-        from imports.making import Wanted, make
+        from imports.making import ImportRequest, make
         from imports.recurrent import step_by_step
         from imports.refusal import FAULTS, ImportRefused
         from imports.source_kinds import SOURCES
@@ -40,7 +40,7 @@ def _answer(request: dict[str, object], folder: Path) -> dict[str, object]:
     source, origin, gate = fields.pop("source"), fields.pop("origin"), fields.pop("gate")
     kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
     specs = {n: (spec[0], tuple(spec[1]), spec[2]) for n, spec in source.pop("specs").items()}  # type: ignore[attr-defined]
-    import_request = Wanted(
+    import_request = ImportRequest(
         source=kind(**source, specs=specs),  # type: ignore[arg-type]
         origin=Origin(**origin),  # type: ignore[arg-type]
         gate=tuple(gate) if gate else None,  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def _answer(request: dict[str, object], folder: Path) -> dict[str, object]:
         "notes": list(outcome.notes),
         "has_seed": outcome.has_seed,
         "arguments": list(outcome.arguments),
-        "others": dict(outcome.others),
+        "others": dict(outcome.other_sizes),
     }
 
 

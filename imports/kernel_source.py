@@ -57,7 +57,7 @@ class KernelSource(Source):
         for name, step in self.multiples.items():
             if constants[name] % step:
                 raise ValueError(f"{name} must be a multiple of {step}")
-        function = self._wanted(self._executed({}))
+        function = self._target(self._executed({}))
         sizes = {n: int(constants[n]) for n in self.sizes}
         shapes = {n: [evaluate(text, sizes) for text in shape] for n, (_, shape, _) in self.specs.items()}
 

@@ -12,7 +12,7 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[int, str] = {}
+        self._laws: dict[int, str] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -35,9 +35,9 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
                 "arange",
                 "tril",
             ):
-                self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
+                self._laws[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
         return result
 
     def law(self, tensor: torch.Tensor) -> str:
         """Describe the law of a tensor, in words."""
-        return self._said.get(tensor.untyped_storage().data_ptr(), "")
+        return self._laws.get(tensor.untyped_storage().data_ptr(), "")

@@ -31,7 +31,7 @@ class Observed:
 def observed(instance: Instance) -> Observed:
     """Call it twice; ImportRefused where it gives no tensors, or others the second time."""
     torch.manual_seed(SEED)
-    first, second = _called(instance, False), _called(instance, False)  # what draws numbers draws others
+    first, second = _evaluated(instance, False), _evaluated(instance, False)  # what draws numbers draws others
     for (name, a, _), (_, b, _) in zip(first, second, strict=True):
         if a.shape != b.shape or not torch.equal(a.nan_to_num(), b.nan_to_num()):
             raise ImportRefused(f"its result {name} differs from call to call, so it does not follow from its inputs")
@@ -61,7 +61,7 @@ def _arguments(instance: Instance) -> list[tuple[str, torch.Tensor]]:
     return [(n, a) for n, a in pairs if isinstance(a, torch.Tensor)]
 
 
-def _called(instance: Instance, is_double: bool) -> list[tuple[str, torch.Tensor, str]]:
+def _evaluated(instance: Instance, is_double: bool) -> list[tuple[str, torch.Tensor, str]]:
     """Name, value and the input that it updates, of each result; inputs stay as they are."""
 
     def copied(value: Any) -> Any:
@@ -133,7 +133,7 @@ class LiveFunction:
         pairs = zip(instance.names, instance.arguments, strict=True)
         arguments = tuple(_tensor(inputs[n]) if isinstance(a, torch.Tensor) else a for n, a in pairs)
         with_inputs = Instance(instance.call, state, instance.laws, arguments, instance.names, None, instance.outputs)
-        return {name: _array(value) for name, value, _ in _called(with_inputs, is_double)}
+        return {name: _array(value) for name, value, _ in _evaluated(with_inputs, is_double)}
 
 
 def _tensor(array: Array) -> torch.Tensor:

@@ -36,7 +36,7 @@ MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ImportRequest:
     """A request: the source, and what the folder is to say of it."""
 
     name: str
@@ -47,16 +47,16 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Made:
+class ImportOutcome:
     """The outcome of an import; `notes` are sentences about the task."""
 
     notes: tuple[str, ...]
     has_seed: bool
     arguments: tuple[str, ...] = ()  # of a call, where their order matters to an export
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
-def make(request: Wanted, folder: Path) -> Made:
+def make(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
     source = request.source
     original = source.constants()
@@ -71,7 +71,7 @@ def make(request: Wanted, folder: Path) -> Made:
     _refuse_clashes(graph, dims)
     shapes, left = _shapes(graph, sizing, source, scalars)
     _refuse_heavy(graph, shapes)
-    notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
+    notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left]
     seeds, why = _seeds(graph, dims, list(scalars))
     notes += [why] if why else []
     law, gate, problems = _lawful(request, graph, drawn, dims, shapes, notes, folder)
@@ -79,7 +79,7 @@ def make(request: Wanted, folder: Path) -> Made:
         raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
     for name, text in seeds.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Made(
+    return ImportOutcome(
         (
             *notes,
             SAID[law] if drawn is not None or law != "plain" else "inputs are drawn from a normal distribution",
@@ -164,7 +164,7 @@ class Trials:
     def __call__(self, constants: Mapping[str, int]) -> bool:
         """Tell whether it runs; ImportRefused where it never can."""
         try:
-            _called(self.source.build({**self.original, **self.source.scalars(), **constants}))
+            _repeatable(self.source.build({**self.original, **self.source.scalars(), **constants}))
         except FAULTS as error:
             self.error = short(error)
             if isinstance(error, OSError):
@@ -174,7 +174,7 @@ class Trials:
         return True
 
 
-def _called(instance: Instance) -> list[torch.Tensor]:
+def _repeatable(instance: Instance) -> list[torch.Tensor]:
     """Compute the outputs twice, the same; ImportRefused where they are not."""
     with torch.no_grad():
         state = {n: t.clone() for n, t in instance.state.items()}
@@ -234,7 +234,7 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
     return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
 
 
-def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
+def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
     notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
@@ -248,7 +248,7 @@ def _seeds(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[d
 
 
 def _lawful(
-    request: Wanted,
+    request: ImportRequest,
     graph: Graph,
     drawn: Graph | None,
     dims: Sequence[str],

@@ -146,11 +146,11 @@ def _widest(graph: Graph, node: Operation) -> Sequence[Size]:
 def _times(many: int, shape: Sequence[Size]) -> str:
     """So many for each element of a shape: its constant sizes are one factor."""
     count = many * prod(s for s in shape if isinstance(s, int))
-    sizes = [_one(s) for s in shape if not isinstance(s, int)]
+    sizes = [_size_text(s) for s in shape if not isinstance(s, int)]
     return " * ".join([*([str(count)] if count != 1 or not sizes else []), *sizes])
 
 
-def _one(size: Size) -> str:
+def _size_text(size: Size) -> str:
     return str(size) if isinstance(size, int) or size.isidentifier() else f"({size})"
 
 

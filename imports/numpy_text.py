@@ -74,14 +74,14 @@ def reference_text(
         "\n".join([*(["import math", ""] if "error_function" in writer.helpers | more else []), "import numpy as np"]),
         LAWS[law].strip("\n"),
         *helpers,
-        "\n".join(["def make_inputs(case, rng):", *_those(unpacked, inputs), inputs]),
-        "\n".join(["def compute(inputs, case, kind):", *_those(unpacked, body), body]),
+        "\n".join(["def make_inputs(case, rng):", *_used_lines(unpacked, inputs), inputs]),
+        "\n".join(["def compute(inputs, case, kind):", *_used_lines(unpacked, body), body]),
         _ends(graph),
     ]
     return "\n\n\n".join(parts) + "\n"
 
 
-def _those(unpacked: Sequence[str], text: str) -> list[str]:
+def _used_lines(unpacked: Sequence[str], text: str) -> list[str]:
     return [line for line in unpacked if re.search(rf"\b{line.split()[0]}\b", text)]
 
 
@@ -130,9 +130,9 @@ def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
     values: dict[str, str] = {}
     if drawn is not None:
         writer = _DrawWriter(drawn)
-        lines += [f"    {_own(node.name)} = {writer.expression(node)}" for node in drawn.nodes]
+        lines += [f"    {_drawn_name(node.name)} = {writer.expression(node)}" for node in drawn.nodes]
         helpers = writer.helpers
-        values = {spec.name: _own(value) for spec, value in drawn.outputs}
+        values = {spec.name: _drawn_name(value) for spec, value in drawn.outputs}
     for tensor in graph.inputs:
         text = values.get(tensor.name) or _law(tensor)
         cast = WHOLE.get(tensor.dtype, "np.float32")
@@ -143,7 +143,7 @@ def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
     return "\n".join([*first, *lines, "    return {", *entries, "    }"]), helpers
 
 
-def _own(name: str) -> str:
+def _drawn_name(name: str) -> str:
     return f"{name}_drawn"
 
 
@@ -205,17 +205,19 @@ class _DrawWriter(NumpyWriter):
 
 def _renamed(graph: Graph) -> Graph:
     nodes = tuple(_renamed_node(n, with_own_name=True) for n in graph.nodes)
-    return Graph(graph.inputs, nodes, tuple((spec, _own(value)) for spec, value in graph.outputs))
+    return Graph(graph.inputs, nodes, tuple((spec, _drawn_name(value)) for spec, value in graph.outputs))
 
 
 def _renamed_node(node: Operation, with_own_name: bool = False) -> Operation:
 
     def change(value: object) -> object:
         if isinstance(value, Ref):
-            return Ref(_own(value.name))
+            return Ref(_drawn_name(value.name))
         if isinstance(value, (list, tuple)):
             return [change(v) for v in value]
         return value
 
     args, kwargs = tuple(change(v) for v in node.args), {k: change(v) for k, v in node.kwargs.items()}
-    return Operation(_own(node.name) if with_own_name else node.name, node.op, args, kwargs, node.shape, node.dtype)
+    return Operation(
+        _drawn_name(node.name) if with_own_name else node.name, node.op, args, kwargs, node.shape, node.dtype
+    )

@@ -43,7 +43,7 @@ class Gathered:
     text: str
     kind: str = "file"  # a class of source
     more: Mapping[str, Any] = field(default_factory=dict)  # its further fields
-    kept: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
+    copies: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
     is_named: bool = False  # the file's name says what it computes
 
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -121,8 +121,8 @@ class Source:
     def _tree(self) -> ast.Module:
         return parsed("it", self.text)
 
-    def _wanted(self, space: Mapping[str, Any]) -> Any:
-        own_names = _own(space)
+    def _target(self, space: Mapping[str, Any]) -> Any:
+        own_names = _entry_names(space)
         if self.function:
             if self.function not in space:
                 raise ImportRefused(
@@ -137,7 +137,7 @@ class Source:
         return space[ends[0]]
 
     def _missing(self, space: Mapping[str, Any]) -> str:
-        target = self._wanted(space)
+        target = self._target(space)
         function = getattr(target, "forward", target)
         names = [n for n in inspect.signature(function).parameters if n != "self"]
         example = " ".join(f"--input {n}=f32[rows,cols]" for n in names)
@@ -147,7 +147,7 @@ class Source:
         )
 
     def _with_inputs(self, space: Mapping[str, Any]) -> Instance:
-        target = self._wanted({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
+        target = self._target({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
         return instance_of(target, space, lambda: tuple(space["get_inputs"]()))
 
     def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
@@ -157,7 +157,7 @@ class Source:
                 for dtype, shape, limit in self.specs.values()
             )
 
-        return instance_of(self._wanted(space), space, draw, tuple(self.specs))
+        return instance_of(self._target(space), space, draw, tuple(self.specs))
 
 
 def length_of(name: str, sizes: Mapping[str, int]) -> int:
@@ -228,7 +228,7 @@ def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[An
     return call
 
 
-def _own(space: Mapping[str, Any]) -> list[str]:
+def _entry_names(space: Mapping[str, Any]) -> list[str]:
     """Names of the functions and modules' classes of the file; of modules that it made where it has none of these."""
     names = [n for n in space if not n.startswith("_")]
     stated = [n for n in names if getattr(space[n], "__module__", "") == "imported" and _is_stated(space[n])]

@@ -103,17 +103,17 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     tnp.random.default_rng, tnp.random.Generator, tnp.add.at = NumpyGenerator, NumpyGenerator, _add_at
     tnp.pad = _pad
 
-    def given(value: Any) -> Any:
+    def to_array(value: Any) -> Any:
         return tnp.asarray(value) if isinstance(value, torch.Tensor) else value
 
-    def taken(value: Any) -> Any:
+    def to_tensor(value: Any) -> Any:
         if isinstance(value, (tuple, list)):
-            return [taken(v) for v in value]
+            return [to_tensor(v) for v in value]
         return value.tensor if isinstance(value, tnp.ndarray) else value
 
-    def called(*arguments: Any) -> Any:
-        return taken(function(*(given(a) for a in arguments)))
+    def on_arrays(*arguments: Any) -> Any:
+        return to_tensor(function(*(to_array(a) for a in arguments)))
 
-    called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    called.__module__ = function.__module__
-    return called
+    on_arrays.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    on_arrays.__module__ = function.__module__
+    return on_arrays

@@ -236,9 +236,9 @@ class Sizes:
 
     def shape(self, shapes: Sequence[Sequence[int]]) -> tuple[Any, ...]:
         """Return the extents of a value."""
-        return tuple(self.whole([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
+        return tuple(self.integer([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
 
-    def whole(self, values: Sequence[int]) -> Any:
+    def integer(self, values: Sequence[int]) -> Any:
         """Write a whole number over the dims; ImportRefused where it follows from them in no simple way."""
         size = self.fitting.integer([int(v) for v in values])
         if size is None:
@@ -286,7 +286,7 @@ def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
     if isinstance(first, bool) or first is None or isinstance(first, str):
         return first
     if isinstance(first, int):
-        size = sizes.whole(values)
+        size = sizes.integer(values)
         return Number(size) if isinstance(size, str) else size
     if isinstance(first, float):
         real = sizes.fitting.real(values)

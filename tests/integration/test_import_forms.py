@@ -35,7 +35,7 @@ def asked(name: str, place: Path) -> dict[str, Any]:
     form = form_of(ImportPlace(place))
     found = form.gather(ImportPlace(place))
     origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-    return {**found.request(name, "", {}, {}), "origin": origin, "gate": form.gate, "kept": found.kept}
+    return {**found.request(name, "", {}, {}), "origin": origin, "gate": form.gate, "kept": found.copies}
 
 
 def imports(folder: Path, places: dict[str, Path]) -> dict[str, str]:
