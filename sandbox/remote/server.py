@@ -14,7 +14,7 @@ from typing import Any
 
 from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
-from sandbox.base import HARNESS
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.channel import Disconnected, SignedChannel
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
 from sandbox.remote.pending_connections import PendingConnections
@@ -35,7 +35,7 @@ class Server:
         self._free: queue.Queue[WorkerSlot] = queue.Queue()
         for slot in bench.slots:
             self._free.put(slot)
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._connection_slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._pending = PendingConnections(note)
         try:
             self._socket = socket.create_server(address)
@@ -80,17 +80,17 @@ class Server:
             return
         finally:
             self._pending.leave(connection)
-        if self._places.acquire(timeout=BEAT_S):
+        if self._connection_slots.acquire(timeout=BEAT_S):
             try:
                 self._converse(channel)
             finally:
-                self._places.release()
+                self._connection_slots.release()
         channel.close()
 
     def _converse(self, channel: SignedChannel) -> None:
-        """With one who has proved the token."""
+        """Answer one who has proved the token."""
         try:
-            channel.send({"harness": HARNESS, "place": to_plain(self._bench.place)})
+            channel.send({"harness": judge_digest(), "place": to_plain(self._bench.place)})
             while True:
                 self._answer(channel, channel.receive(timeout_s=BEAT_S))
         except Disconnected:
@@ -137,11 +137,11 @@ class ServedPost:
         self.id = hashlib.sha256(dumps(self._place).encode()).hexdigest()[:32]
 
     def place(self, target: str) -> Place | None:
-        """The worker's place, if it is for this target."""
+        """Return the worker's place, if it is for this target."""
         return self._place if self._place is not None and self._place.target == target else None
 
     def has_result(self, request: Request) -> bool:
-        """Nothing is kept there."""
+        """Return False: nothing is kept there."""
         return False
 
     def ask(self, request: Request) -> Result:
@@ -179,7 +179,7 @@ class ServedPost:
             channel.close()
 
     def _greeted(self, tries_left: int) -> SignedChannel:
-        """A connection on which both ends have proved the token."""
+        """Connect; both ends have then proved the token."""
         try:
             connection = socket.create_connection(self._address, timeout=CONNECT_S)
         except OSError as error:
@@ -203,9 +203,9 @@ class ServedPost:
 
     def _introduced(self, channel: SignedChannel) -> Place:
         words = channel.receive()
-        if words.get("harness") != HARNESS:
+        if words.get("harness") != judge_digest():
             raise SpoolError(
-                f"{self._name} is of harness {words.get('harness')}, this program of {HARNESS}; "
+                f"{self._name} is of harness {words.get('harness')}, this program of {judge_digest()}; "
                 "use one version on both sides"
             )
         try:

@@ -82,10 +82,10 @@ class FragileBench(WorkerPool):
     """Notes what it is asked, so that work done twice shows."""
 
     def answer(self, slot: WorkerSlot, request: Request) -> Result:
-        diary: Diary = slot.made[0]  # type: ignore[assignment]
+        diary: Diary = slot.judges[0]  # type: ignore[assignment]
         diary.point("before answer")
         diary.log(f"asked {request.hash}")
-        return super().answer(replace(slot, made={}), request)
+        return super().answer(replace(slot, judges={}), request)
 
 
 class ComparingLedger(FragileLedger):
@@ -124,7 +124,7 @@ def run(folder: Path, point: int | None) -> Diary:
         if status == "done":
             return diary
         bench = make_bench(task, TableSandbox("gpu:table", "measured"))
-        slots = tuple(WorkerSlot(s.name, s.make, made={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
+        slots = tuple(WorkerSlot(s.name, s.make, judges={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
         Folder(spool, FragileBench(bench.worker, bench.place, slots, bench.find_task), once=True).run(threading.Event())
 
 

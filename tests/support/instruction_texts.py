@@ -58,7 +58,7 @@ def _register(spec: OperandSpec) -> tuple[str, list[int], bool]:
     file = next(f for f in "vas" if f in spec.files)
     is_scalar = file == "s"
     starts = (FIRST_SCALAR_RESULT, FIRST_SCALAR_SOURCE) if is_scalar else (FIRST_RESULT, FIRST_SOURCE)
-    first = starts[spec.is_source] + 4 * spec.place
+    first = starts[spec.is_source] + 4 * spec.index
     word = f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
     base = 256 if file == "a" else 0
     return word, [base + first + i for i in range(count)], is_scalar
