@@ -13,7 +13,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Specimen, Step
 from app.cli import run_command
-from graph.context import Given
+from graph.context import StartingKernel
 from tests.support.scripted_run import Bench
 
 SEED = "// time_us = 100\n"
@@ -83,7 +83,7 @@ def test_a_winner_of_an_earlier_run_is_verified_again(tmp_path: Path, text: str,
     """A remembered kernel that is wrong by now is refused like any other, and the run begins with the seeds."""
     second = Bench(tmp_path, lambda step, base: f"// {step.experiment_id}\n// time_us = 90\n", SEED, picks=1)
     digest = second.context.artefacts.put(f"{text}// time_us = 70\n")
-    second.context = replace(second.context, starts=(Given("winner g002-e1-a0 of run r", digest, "memory"),))
+    second.context = replace(second.context, starts=(StartingKernel("winner g002-e1-a0 of run r", digest, "memory"),))
     assert second.drive().status == "done"
     assert second.attempts()["g000-e1-a0"].status == status
     assert next(e["best_us"] for e in second.told if e["event"] == "best") == pytest.approx(leader)

@@ -16,7 +16,7 @@ from agents.author import Idea, Specimen, Step
 from app.commands.run import finish
 from app.session import Session, summary
 from app.settings import load_settings
-from graph.context import Given
+from graph.context import StartingKernel
 from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import drive
 from records.errors import LabError
@@ -218,7 +218,7 @@ def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) 
     text = first.context.artefacts.text(table_of(first).source)
     second = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
     digest = second.context.artefacts.put(text)
-    second.context = replace(second.context, starts=(Given("file best.hip", digest),))
+    second.context = replace(second.context, starts=(StartingKernel("file best.hip", digest),))
     second.drive()
     begun = [a for a in second.attempts().values() if a.generation == 0]
     assert [a.status for a in begun] == ["accepted"] * 4
@@ -278,7 +278,7 @@ def test_a_worker_elsewhere_verifies_each_arm_inside_its_condition_and_beside_th
     assert text is not None
     author, worker = ScriptedAuthor(some, writes(SEED)), TableSandbox()
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
-    seed_table = Given("file best.hip", context.artefacts.put(text))
+    seed_table = StartingKernel("file best.hip", context.artefacts.put(text))
     context = replace(context, starts=(seed_table,), limits=replace(context.limits, generations=1))
     run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"

@@ -15,7 +15,7 @@ from agents.author import Idea, Proposal, Room, Specimen, Step
 from agents.playbook.playbook import Playbook
 from app.continuing import extended
 from app.session import summary
-from graph.context import Given
+from graph.context import StartingKernel
 from graph.doubles import ScriptedAuthor
 from graph.drive import drive
 from records.errors import TaskError, UsageError
@@ -25,7 +25,7 @@ from tests.support.scripted_run import SEED, Bench, faster, ideas
 
 def begun_with(bench: Bench, *sources: str, has_seeds: bool = True) -> Bench:
     artefacts = bench.context.artefacts
-    starts = tuple(Given(f"file mine_{n}.hip", artefacts.put(text)) for n, text in enumerate(sources))
+    starts = tuple(StartingKernel(f"file mine_{n}.hip", artefacts.put(text)) for n, text in enumerate(sources))
     bench.context = replace(bench.context, starts=starts, has_seeds=has_seeds)
     return bench
 
