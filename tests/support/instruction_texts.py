@@ -45,8 +45,10 @@ def instruction_text(row: TableRow) -> InstructionText | None:
         *([SCC] if "scc" in row.reads else []),
         *([VCC, VCC + 1] if "vcc" in row.reads else []),
     ]
-    named = {"scc": [SCC], "exec": [EXEC, EXEC + 1], "vcc": [VCC, VCC + 1]}
-    scalars_written = written[True] + [i for name, registers in named.items() if name in row.writes for i in registers]
+    special = {"scc": [SCC], "exec": [EXEC, EXEC + 1], "vcc": [VCC, VCC + 1]}
+    scalars_written = written[True] + [
+        i for name, registers in special.items() if name in row.writes for i in registers
+    ]
     unique = [tuple(dict.fromkeys(x)) for x in (read[False], scalars_read, written[False], scalars_written)]
     return InstructionText(f"{row.name} {', '.join(words)}".strip(), *unique)
 
