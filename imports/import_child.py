@@ -8,12 +8,15 @@ import sys
 import warnings
 from pathlib import Path
 
+from records.toml_process import read_toml_here
+
 MOST_SENTENCE = 400
 
 
 def main() -> None:
     """All requests, one after the other."""
     warnings.filterwarnings("ignore")
+    read_toml_here()
     for number, request in enumerate(json.loads(Path("request.json").read_text(encoding="utf-8"))):
         answer = json.dumps(_answer(request, Path(f"task-{number}")))
         Path(f"result-{number}.json").write_text(answer, encoding="utf-8")
