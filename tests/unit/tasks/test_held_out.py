@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.held_out import affordable, cost, cost_limit, held_out_cases, past_exact_counts
+from tasks.held_out import _prime, _round, _step, affordable, cost, cost_limit, held_out_cases, past_exact_counts
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
@@ -85,3 +85,29 @@ def test_a_case_that_ends_where_a_float_still_counts_is_an_odd_number_longer() -
     assert past_exact_counts(replace(task, benchmarks=(case, beyond)), case, rng) is case
     fixed = replace(task, tests=(replace(case, role="test"),), benchmarks=(case,))
     assert past_exact_counts(fixed, case, rng) is case
+
+
+def drawn(move: Callable[[int, int, np.random.Generator], int], value: int, multiple: int) -> set[int]:
+    rng = np.random.default_rng(7)
+    return {move(value, multiple, rng) for _ in range(300)}
+
+
+def next_prime(number: int) -> int:
+    return next(n for n in range(max(2, number), 2 * number + 3) if all(n % d for d in range(2, n)))
+
+
+@pytest.mark.parametrize("multiple", [1, 32])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 10, 33])
+def test_each_kind_of_length_is_drawn_around_the_one_that_is_known_and_keeps_its_multiple(
+    count: int, multiple: int
+) -> None:
+    value = count * multiple
+    assert drawn(_step, value, multiple) == {max(multiple, value - multiple), value + multiple}
+    starts = range(count, count + count // 2 + 2)
+    assert drawn(_prime, value, multiple) == {multiple * next_prime(start) for start in starts}
+    power = {1: 1, 2: 2, 3: 4, 7: 8, 10: 8, 33: 32}[count]
+    assert drawn(_round, value, multiple) == {multiple * max(1, power + step) for step in (-1, 0, 1)}
+
+
+def test_a_length_below_its_multiple_is_rounded_as_one_step() -> None:
+    assert drawn(_round, 5, 8) == {8, 16}

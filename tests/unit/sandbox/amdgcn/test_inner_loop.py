@@ -93,6 +93,44 @@ def test_a_kernel_without_a_loop_is_shown_whole() -> None:
     assert (loop.depth, loop.instructions, loop.total) == (0, 2, 2)
 
 
+def test_one_matrix_instruction_outweighs_a_loop_of_many_accesses() -> None:
+    loads = "\n".join(["| global_load_dword v0"] * 3)
+    loop = inner_loop("k", rows(f"{loads}\nv_mov_b32 v0, 1\n| v_mfma_f32_16x16x16_f16 a[0:3]\ns_endpgm"))
+    assert (loop.depth, loop.instructions, [line.group for line in loop.lines]) == (1, 1, ["mfma"])
+
+
+def test_without_matrix_work_the_innermost_loop_with_most_accesses_is_shown_and_then_the_longest() -> None:
+    listing = """| v_mov_b32 v0, 1
+        | v_mov_b32 v1, 1
+        | s_cbranch_scc1 .LBB0_1
+        s_nop 0
+        | global_load_dword v0
+        | s_waitcnt vmcnt(0)
+        s_nop 0
+        | v_mov_b32 v0, 1
+        | global_store_dword v0
+        | v_mov_b32 v1, 1
+        s_endpgm"""
+    assert [line.text for line in inner_loop("k", rows(listing)).lines] == [
+        *("valu and salu", "global_store_dword v0", "valu and salu")
+    ]
+    nested = """| global_load_dword v0
+        | global_load_dword v1
+        || ds_read_b32 v1
+        | global_load_dword v2
+        s_endpgm"""
+    loop = inner_loop("k", rows(nested))
+    assert (loop.depth, [line.text for line in loop.lines]) == (2, ["ds_read_b32 v1"])
+
+
+@pytest.mark.parametrize(("accesses", "is_alone"), [(3, True), (4, False)])
+def test_a_loop_with_a_quarter_of_the_accesses_is_shown_alone(accesses: int, is_alone: bool) -> None:
+    outside = "\n".join(["v_mfma_f32_16x16x16_f16 a[0:3]"] * accesses)
+    loop = inner_loop("k", rows(f"{outside}\n| ds_read_b32 v1\ns_endpgm"))
+    assert (loop.instructions == 1, loop.depth == 1) == (is_alone, is_alone)
+    assert loop.total == accesses + 2
+
+
 @pytest.mark.slow
 def test_the_loop_of_a_shipped_kernel_comes_from_its_code_object_and_a_broken_file_has_none() -> None:
     task = load_task("fp8_block_gemm")
