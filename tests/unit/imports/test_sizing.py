@@ -47,3 +47,31 @@ def test_sizes_are_tried_again_with_one_that_has_to_stay() -> None:
     sizing = sized({"batch": 4, "width": 64, "p": 8}, patches)
     assert sizing.fixed == {"p": 8} and sizing.steps["width"] == 8
     assert all(patches(sizing.constants(config)) for config in sizing.configs(np.random.default_rng(0)))
+
+
+def held(dims: Mapping[str, int]) -> bool:
+    """Two sizes that belong together, and rows in steps of four, up to three of them."""
+    return (dims["width"], dims["depth"]) in ((64, 32), (8, 8), (6, 6)) and dims["rows"] % 2 == 0
+
+
+def test_sizes_that_are_held_keep_their_values_and_others_begin_at_one_step() -> None:
+    sizing = sized({"width": 64, "depth": 32, "rows": 256}, held, {"rows": 4}, held_sizes=["width", "depth"])
+    assert (sizing.base, sizing.steps, sizing.fixed) == ({"rows": 4}, {"rows": 4}, {"width": 64, "depth": 32})
+
+
+@pytest.mark.parametrize("most", [4, 8, 12])
+def test_sizes_beside_held_ones_must_run_at_one_two_and_three_steps(most: int) -> None:
+    def runs(dims: Mapping[str, int]) -> bool:
+        return dims["width"] < 64 or dims["rows"] <= most
+
+    original = {"width": 64, "depth": 32, "rows": 256}
+    if most == 12:
+        assert sized(original, runs, {"rows": 4}, held_sizes=["width", "depth"]).base == {"rows": 4}
+    else:
+        with pytest.raises(ImportRefused, match="smaller than its own"):
+            sized(original, runs, {"rows": 4}, held_sizes=["width", "depth"])
+
+
+def test_sizes_that_are_all_held_leave_nothing_to_change() -> None:
+    with pytest.raises(ImportRefused, match="smaller than its own"):
+        sized({"width": 64, "depth": 32}, lambda dims: True, {}, held_sizes=["width", "depth"])

@@ -154,3 +154,8 @@ def test_the_page_s_ledger_refuses_to_write(run: LongRun) -> None:
         with pytest.raises(LedgerError, match="cannot be written to"):
             ledger.finish(run.run.id, "failed")
         assert run.ledger.last_event() == before
+
+
+def test_a_browser_that_asks_for_an_icon_is_told_that_there_is_none(page: Served) -> None:
+    with asked(page, "/favicon.ico") as answer:
+        assert (answer.status, answer.read()) == (204, b"")

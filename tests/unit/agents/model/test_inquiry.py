@@ -32,7 +32,16 @@ def test_a_refusal_that_never_changes_costs_three_requests(tmp_path: Path) -> No
         with pytest.raises(ModelRefused, match="maximum context length"):
             ask(gateway(tmp_path, server.url, max_tokens=32000))
         limits = [r.body["max_tokens"] for r in server.requests]
-    assert len(limits) == 3 and limits == sorted(limits, reverse=True) and limits[0] > limits[2]
+    assert len(limits) == 3 and limits == sorted(limits, reverse=True)
+    assert limits[1] > limits[0] // 2 > limits[2], "the size that it names is believed first, and then much less"
+
+
+def test_a_refusal_that_names_no_size_halves_the_answer_twice(tmp_path: Path) -> None:
+    with ScriptedEndpoint(lambda body: Fault(400, "the context window is exceeded")) as server:
+        with pytest.raises(ModelRefused, match="context window"):
+            ask(gateway(tmp_path, server.url, max_tokens=32000))
+        limits = [r.body["max_tokens"] for r in server.requests]
+    assert limits[:2] == [32000, 8000] and len(limits) == 3 and limits[2] < 8000
 
 
 @pytest.mark.parametrize("words", WINDOWS.values(), ids=WINDOWS)

@@ -118,3 +118,15 @@ def test_memory_without_a_name_shows_in_calls_in_a_row(
 ) -> None:
     kernel = counts_elsewhere(n, is_from_there_on)
     assert said(task, kernel, is_free, has_variables=False) in ("nondeterministic", "wrong_result")
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_count_of_the_calls_that_follow_their_like_is_found(task: Any, value: int) -> None:
+    """All outputs are right, and only a call on the same content as the one before leaves another count."""
+
+    def kernel(memory: Memory) -> int:
+        memory.variables[2] += memory.variables[1] == memory.content == value
+        memory.variables[1] = memory.content
+        return memory.right()
+
+    assert said(task, kernel) == "nondeterministic"

@@ -11,7 +11,7 @@ import pytest
 from sandbox.machine.executor import executor
 from sandbox.machine.image_layout import NAME_BYTES, RESULTS, SOURCES
 from sandbox.machine.instruction_decoder import decode_instruction
-from sandbox.machine.instruction_set import OperandSpec, TableRow, find_row, instruction_table
+from sandbox.machine.instruction_set import OperandSpec, TableRow, find_row, instruction_table, operand_type
 from sandbox.process import ProcessLimits, run
 from tests.support.compiler_cache import FOLDER, toolchain
 from tests.support.image_fields import fields
@@ -139,3 +139,26 @@ def test_every_row_exists_for_llvm(tmp_path: Path) -> None:
     argv = compiler.command("clang", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "-c", "all.s", "-o", "all.o")
     done = run(argv, cwd=tmp_path, env=compiler.environment(), timeout_s=60, limits=ProcessLimits(cpu_s=60))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "bits", "count", "dwords"),
+    [
+        ("f32", "f", 32, 1, 1),
+        ("b64", "b", 64, 1, 2),
+        ("i16", "i", 16, 1, 1),
+        ("2xf16", "f", 16, 2, 1),
+        ("3xb32", "b", 32, 3, 3),
+        ("fp8", "fp8", 8, 1, 1),
+        ("8xbf8", "bf8", 8, 8, 2),
+    ],
+)
+def test_the_type_of_an_operand_is_read_from_its_name(name: str, kind: str, bits: int, count: int, dwords: int) -> None:
+    found = operand_type(name)
+    assert (found.element, found.bits, found.count, found.dwords) == (kind, bits, count, dwords)
+
+
+@pytest.mark.parametrize("name", ["", "32", "x2f16", "F32", "f32 "])
+def test_a_name_of_no_type_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no type"):
+        operand_type(name)

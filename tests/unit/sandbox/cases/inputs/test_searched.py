@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from sandbox.cases.inputs.families import InputFamilies
-from sandbox.cases.inputs.searched import AROUND, STEPS, SearchedInputs, _as_large, _as_root, _moved, _past, _spread
+from sandbox.cases.inputs.searched import (
+    AROUND,
+    STEPS,
+    SearchedInputs,
+    _as_large,
+    _as_root,
+    _moved,
+    _past,
+    _sized,
+    _spread,
+)
 from tasks.dtypes import to_float64
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task
@@ -192,3 +202,16 @@ def test_changed_hold_no_negative_zero_and_drawn_ones_stay() -> None:
     gone = {"x": (to_float64(drawn["x"]) * 1e-60).astype(np.float32)}
     assert np.signbit(gone["x"]).any() and not np.signbit(task.kept(gone, drawn, case)["x"]).any()
     assert task.kept(gone, gone, case)["x"] is gone["x"]
+
+
+@pytest.mark.parametrize("sign", [0.0, 1.0, -1.0])
+def test_an_input_gets_one_sign_only_where_it_is_asked_for(sign: float) -> None:
+    x = np.array([-2.0, -0.25, 0.0, 0.25, 2.0], np.float32)
+    made = _sized(x, sign, lambda given, number, rng: given, 7.0, np.random.default_rng(0))
+    assert np.array_equal(made, x if not sign else sign * np.abs(x))
+
+
+def test_values_that_the_type_does_not_hold_stay_as_they_were() -> None:
+    x = np.array([1.0, -3.0, 2.0], np.float16)
+    made = _sized(x, 0.0, lambda given, number, rng: given * np.float16(number), 3e4, np.random.default_rng(0))
+    assert made.tolist() == [float(np.float16(3e4)), -3.0, 6e4]
