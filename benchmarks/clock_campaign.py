@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.clock_candidates import ClockCandidate
 from benchmarks.clock_times import TimedCandidate, predicted_by, read_options, store_both, timed
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 from benchmarks.verdict_rate import ROOT
 from records.ranking import LEAST_GAIN
 from sandbox.candidate.prepare import prepare

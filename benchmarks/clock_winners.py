@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from benchmarks.clock_candidates import ClockCandidate, candidates, lab_tasks, shipped_key
 from benchmarks.clock_times import TimedCandidate, predicted_by, read_options, store_both, timed
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 from records.errors import LabError
 from sandbox.target import load_target
 

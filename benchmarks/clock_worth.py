@@ -25,7 +25,7 @@ from benchmarks.clock.plot import write_plot
 from benchmarks.clock.points import Point
 from benchmarks.clock.statistics import regret, spearman
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 
 FILE = DATA / "clock.tsv"
 LEFT_OUT = DATA / "clock_left_out.tsv"

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.folders import DATA
+
 _QUERY = "name,driver_version,clocks.max.sm,memory.total"
-
-
-DATA = Path(__file__).parent / "data"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "compile_rate_h200.json"
-DATA = Path(__file__).parent / "data"
 IN_TURN_S, INLINE_S = 120.0, 100.0  # what the first three may take together, and the last
 CORES = 2
 FAULTS = (ScientistError, ValueError, OSError, RuntimeError, ImportError)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "faults_h200.json"
-DATA = Path(__file__).parent / "data"
 TASK = Path(__file__).parents[1] / "tests" / "kernels" / "exploits" / "tasks" / "scale"
 SEED, COUNT, CALM = 7, 200, 12
 DEADLINE_S = 1.0

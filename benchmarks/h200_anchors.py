@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.figure import Figure, report
-from benchmarks.stored_data import DATA
+from benchmarks.folders import DATA
 from sandbox.target import load_target
 from tasks.loader import load_task
 

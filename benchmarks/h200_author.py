@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES
 from benchmarks.h200_search import TORCH, mean, over_pytorch
-from benchmarks.stored_data import DATA
 
 STORED = DATA / "author_h200.json"
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES, Case, fastest, geomean, median
-from benchmarks.stored_data import DATA
 
 STORED = DATA / "search_h200.json"
 TORCH = ("torch eager", "torch.compile", "torch.compile max-autotune")

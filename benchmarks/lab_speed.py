@@ -28,6 +28,7 @@ import numpy as np
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
+from benchmarks.folders import KERNELS
 from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
@@ -40,7 +41,6 @@ from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case
 
-KERNELS = Path(__file__).parent / "kernels"
 ALL_CHECKS = ("--data-races", "--uninitialized")
 SAMPLES = 5
 DEADLINE_S = 120.0

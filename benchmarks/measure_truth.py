@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.folders import DATA
 from benchmarks.noise import MODELS, Noise, Simulated
 from benchmarks.truth_trials import FILE, OURS, collect
 from sandbox.gpu.timing.contrast import Decision, Rule, decide
@@ -31,7 +32,6 @@ from sandbox.gpu.timing.windows import Replay, Windows
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
-DATA = Path(__file__).parent / "data"
 SAME, PLANTED = 300, 200  # decisions of a replay
 PERCENT = math.log(1.01)
 

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.settings import load_settings
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA, KERNELS
 from benchmarks.playbook_run import played
-from benchmarks.specimens import KERNELS
 from graph import Limits
 from graph.population import roofline_fraction
 from records.evaluation import Evaluation

@@ -21,8 +21,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.spaces import Space, stored_spaces
 from sandbox.candidate.quantities import computed
 from sandbox.candidate.search import Choice, Search, Timing

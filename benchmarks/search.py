@@ -33,8 +33,8 @@ from agents.author import Assignment
 from agents.playbook.changes import Changes
 from agents.playbook.playbook import Playbook
 from app.settings import load_settings
-from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.folders import DATA
 from benchmarks.search_tasks import TARGET, tasks
 from graph import Context, Limits
 from graph.doubles import ListedLiterature

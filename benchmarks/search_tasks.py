@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.specimens import KERNELS
+from benchmarks.folders import KERNELS
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance

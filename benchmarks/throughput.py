@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "throughput_h200.json"
-DATA = Path(__file__).parent / "data"
 CLIENTS, COMPILERS = 3, 4
 LAST_S = 5.0  # before the end no other candidate is begun
 DEADLINE_S = 3.0  # for one call of an endless kernel

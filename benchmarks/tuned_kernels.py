@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.specimens import KERNELS
+from benchmarks.folders import KERNELS
 from tasks.dtypes import numpy_dtype
 from tasks.expressions import evaluate
 from tasks.loader import load_task
