@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from app.settings import load_settings
-from benchmarks.coverage import Whole, executed
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows
+from benchmarks.whole_cases import Whole, executed
 from records.errors import LabError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator

@@ -77,3 +77,18 @@ def quantile(values: Sequence[float], share: float) -> float:
     """Return the value at this share of the sorted ones; nan of nothing."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+def upper_bound(rejected: int, trials: int) -> float:
+    """Return the largest rate that leaves so few rejections a chance of 5 % (Clopper and Pearson, one-sided)."""
+    if rejected >= trials:
+        return 1.0
+    low, high = rejected / trials, 1.0
+    for _ in range(60):
+        rate = (low + high) / 2
+        chance, term = 0.0, (1 - rate) ** trials
+        for count in range(rejected + 1):
+            chance += term
+            term *= (trials - count) / (count + 1) * rate / (1 - rate) if rate < 1 else 0.0
+        low, high = (rate, high) if chance > 0.05 else (low, rate)
+    return high

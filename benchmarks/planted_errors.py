@@ -1,12 +1,20 @@
-"""Right kernels of five shipped tasks with one error each, at a random place of a random benchmark case."""
+"""Right kernels of five shipped tasks with one error each, at a random place of a random benchmark case.
+
+The error is in one workgroup, in one row, in one strip of the reduction, wherever a dim reaches the benchmark, or in
+one call of n.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from benchmarks.kept_rows import Row
+from records.evaluation import Evaluation
 from sandbox.candidate.prepare import prepare
+from sandbox.lab.lab_evaluator import LabEvaluator
 from tasks.loader import load_task
 
 TARGET = "mi300x"
@@ -113,3 +121,28 @@ def _with(source: str, host: Host, wrong: str, skipped: str, count: str) -> str:
     source = source.replace(host.begin, f"{host.begin}    {count}")
     head = f"#include <hip/hip_runtime.h>\n#define WRONG ({wrong})\n#define SKIPPED ({skipped})\n"
     return source.replace("#include <hip/hip_runtime.h>\n", head + (CALLS if count else ""))
+
+
+def judged(evaluator: LabEvaluator, name: str, kind: str, number: int) -> Row:
+    """Judge one wrong kernel: what finds it, and the processor time of both steps."""
+    source = planted(name, kind, random.Random(f"{name} {kind} {number}"))
+    prepared = evaluator.prepare(source, load_task(name, TARGET))
+    made, verify_s = _timed(evaluator, lambda: evaluator.verify(prepared))
+    is_verified, confirm_s = not made.verdict.accepted, 0.0
+    if not is_verified:
+        made, confirm_s = _timed(evaluator, lambda: evaluator.confirm(prepared))
+    is_found = not made.verdict.accepted
+    return {
+        "task": name,
+        "kind": kind,
+        "verified": is_verified,
+        "confirmed": is_found,
+        "verify_s": verify_s,
+        "confirm_s": confirm_s,
+    }
+
+
+def _timed(evaluator: LabEvaluator, step: Callable[[], Evaluation]) -> tuple[Evaluation, float]:
+    begun_s = time.process_time() + evaluator.executors_s
+    made = step()
+    return made, time.process_time() + evaluator.executors_s - begun_s

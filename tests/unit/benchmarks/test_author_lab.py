@@ -1,7 +1,7 @@
 """The figures of the kernel that an author with tools made in the lab."""
 
 from benchmarks.author_lab import figures, winner
-from benchmarks.coverage import Whole
+from benchmarks.whole_cases import Whole
 
 
 def test_a_case_that_was_not_executed_whole_misses_the_goal() -> None:
