@@ -24,6 +24,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from agents.author import Idea, Specimen, Step
+from benchmarks.packed import read_text
 from benchmarks.scripted_loop import Forgetful, resident_bytes
 from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, linked, opened, source_of
 from graph import Limits
@@ -40,7 +41,7 @@ DATA = Path(__file__).parent / "data" / "throughput_h200.json"
 
 def recorded() -> list[float]:
     """Read the seconds that candidates of the stored mix took on an H200."""
-    rows = json.loads(DATA.read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(read_text(DATA))["rows"]
     return [row["ended_s"] - row["began_s"] for row in rows]
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.clock_candidates import ClockCandidate
+from benchmarks.packed import located, read_text, write_text
 from benchmarks.verdict_rate import ROOT, checkout
 from records.errors import LabError
-from records.files import write_whole
 
 COMMIT = "37c6877d"  # the last commit that ranked by bounds
 CHILD = Path(__file__).with_name("clock_estimates.py")
@@ -67,9 +67,9 @@ def clock_digest(root: Path) -> str:
 
 def stored_times(file: Path) -> dict[str, ClockTime]:
     """Read a stored table by the keys of its candidates."""
-    if not file.is_file():
+    if not located(file).is_file():
         return {}
-    rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    rows = csv.DictReader(read_text(file).splitlines(), delimiter="\t")
     return {row["key"]: ClockTime(row["clock"], _time(row["time_us"]), _time(row["rank_us"])) for row in rows}
 
 
@@ -149,7 +149,7 @@ def timed(asked: Sequence[ClockCandidate], before: Path, after: Path) -> list[Ti
 def predicted_by(some: Sequence[TimedCandidate], files: tuple[Path, Path]) -> str:
     """Say what times were predicted by: digests of both labs and of the stored tables."""
     before, after = ({getattr(each, name).clock for each in some} for name in ("before", "after"))
-    tables = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    tables = hashlib.sha256("".join(map(read_text, files)).encode()).hexdigest()[:12]
     today = "as it is" if after == {clock_digest(ROOT)} else "since changed: run --after"
     return f"labs {' '.join(sorted(before))} and {' '.join(sorted(after))} ({today}), stored times {tables}"
 
@@ -171,4 +171,4 @@ def _write(file: Path, asked: Sequence[ClockCandidate], known: Mapping[str, Cloc
             time = known[each.key]
             times = ("" if value is None else f"{value:.6g}" for value in (time.time_us, time.rank_us))
             writer.writerow((each.task, each.key, time.clock, *times, each.label))
-    write_whole(file, text.getvalue().encode(), is_public=True)
+    write_text(file, text.getvalue())

@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.folders import DATA
+from benchmarks.packed import located, read_text
 
 _QUERY = "name,driver_version,clocks.max.sm,memory.total"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:
     """Read a collector's stored data; the program ends with one sentence where there are none yet."""
-    path = DATA / name
+    path = located(DATA / name)
     if not path.is_file():
         sys.exit(
             f"{name} is not in benchmarks/data: it has not been measured yet; run `{collector}` on a machine "
             "with the GPU and put the file there"
         )
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(read_text(path))
     return found
 
 

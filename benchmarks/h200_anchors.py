@@ -17,6 +17,7 @@ from rich.table import Table
 
 from benchmarks.figure import Figure, report
 from benchmarks.folders import DATA
+from benchmarks.packed import located, read_text
 from sandbox.target import load_target
 from tasks.loader import load_task
 
@@ -118,10 +119,10 @@ def figures(found: Mapping[str, Any]) -> list[Figure]:
 
 def main(words: Sequence[str]) -> int:
     """Print tables, then the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_anchors on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(read_text(path))
     about = found["about"]
     print(
         f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}; "

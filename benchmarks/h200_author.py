@@ -20,6 +20,7 @@ from benchmarks.figure import Figure, report
 from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES
 from benchmarks.h200_search import TORCH, mean, over_pytorch
+from benchmarks.packed import located, read_text
 
 STORED = DATA / "author_h200.json"
 
@@ -45,10 +46,10 @@ def _figure(name: str, value: float, anchor: str, anchor_value: float) -> Figure
 
 def main(words: Sequence[str]) -> int:
     """Print the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_author on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(read_text(path))
     for name, told in found["campaigns"].items():
         print(f"{name}: {told['best']}, {told['requests']} requests, {told['asked']} answers of the judge")
     return report("An author with tools on an H200", figures(found))

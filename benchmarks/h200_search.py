@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.figure import Figure, report
 from benchmarks.folders import DATA
 from benchmarks.h200_anchors import COPIES, Case, fastest, geomean, median
+from benchmarks.packed import located, read_text
 
 STORED = DATA / "search_h200.json"
 TORCH = ("torch eager", "torch.compile", "torch.compile max-autotune")
@@ -69,10 +70,10 @@ def _figure(name: str, value: float, unit: str, anchor: str, anchor_value: float
 
 def main(words: Sequence[str]) -> int:
     """Print the figures."""
-    path = Path(words[0]) if words else STORED
+    path = located(Path(words[0]) if words else STORED)
     if not path.is_file():
         sys.exit(f"there is no {path}: run benchmarks.on_h200_search on an H200 first")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(read_text(path))
     about = found["about"]
     print(f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}")
     for name, row in found["searches"].items():

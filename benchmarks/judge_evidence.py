@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks.collection import Collection, number, stored, upper_bound
 from benchmarks.figure import Figure, report
 from benchmarks.many_gpus import processor
+from benchmarks.packed import read_text
 from benchmarks.planted_errors import DEAR, HOSTS, KINDS, TARGET, judged
 from benchmarks.whole_cases import executed
 from records.errors import ScientistError
@@ -194,7 +195,7 @@ def collect(words: Sequence[str]) -> int:
         todo = [job for job in todo if job[0] in kinds]
     begun: dict[str, Any] = {"given": {}, "wrong": [], "planted": [], "whole": []}
     if "--begun" in words:
-        begun = json.loads(Path(words[words.index("--begun") + 1]).read_text(encoding="utf-8"))
+        begun = json.loads(read_text(Path(words[words.index("--begun") + 1])))
     todo = todo[max(0, sum(begun["given"].values()) - AT_ONCE) :]
     rows, fork = list[Row](), get_context("fork")
     with fork.Pool(len(os.sched_getaffinity(0))) as pool:

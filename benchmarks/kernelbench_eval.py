@@ -31,6 +31,7 @@ from typing import Any
 from benchmarks.collection import machine
 from benchmarks.figure import Figure, report
 from benchmarks.kernelbench import CACHE, RESULTS, is_right, known, request
+from benchmarks.packed import located, read_text, write_text
 from exports.kernelbench_model import kernelbench_model
 from exports.launcher import Launcher
 from exports.provenance import Provenance
@@ -82,7 +83,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=540.0)
     asked = parser.parse_args()
     if asked.step is None:
-        return report(TITLE, figures(json.loads(STORED.read_text(encoding="utf-8"))["problems"]))
+        return report(TITLE, figures(json.loads(read_text(STORED))["problems"]))
     if asked.folder is None or asked.checkout is None:
         parser.error("name the folder and --checkout")
     if asked.step == "make":
@@ -140,7 +141,7 @@ def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float)
     Problems for which the file has all verdicts already are left out.
     """
     until = time.monotonic() + seconds
-    begun = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {"about": {}, "problems": {}}
+    begun = json.loads(read_text(out)) if located(out).exists() else {"about": {}, "problems": {}}
     rows: dict[str, dict[str, Any]] = begun["problems"]
     about = described(begun["about"].get("device", ""))
     places = [path for path in sorted(folder.iterdir()) if (path / "problem.txt").exists()]
@@ -170,7 +171,7 @@ def described(devices: str) -> dict[str, str]:
 
 
 def _keep(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str], out: Path) -> None:
-    out.write_text(json.dumps({"about": about, "problems": rows}, indent=1) + "\n", encoding="utf-8")
+    write_text(out, json.dumps({"about": about, "problems": rows}, indent=1) + "\n")
 
 
 def is_evaluated(row: Mapping[str, Any]) -> bool:

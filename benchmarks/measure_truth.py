@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks.folders import DATA
 from benchmarks.noise import MODELS, Noise, Simulated
+from benchmarks.packed import read_text
 from benchmarks.truth_trials import FILE, OURS, collect
 from sandbox.gpu.timing.contrast import Decision, Rule, decide
 from sandbox.gpu.timing.windows import Replay, Windows
@@ -234,7 +235,7 @@ def main(words: Sequence[str]) -> int:
     from app.screen import say
     from benchmarks.figure import report
 
-    stored: dict[str, Any] = json.loads((DATA / FILE).read_text(encoding="utf-8"))
+    stored: dict[str, Any] = json.loads(read_text(DATA / FILE))
     about, rng = stored["about"], random.Random(12)
     say(f"Measured: {about['device']}, {about['date']}; {about['clocks'][0]} before, {about['clocks'][-1]} after.")
     if "--replay" in words:

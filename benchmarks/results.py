@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.packed import located, read_text
 from benchmarks.registry import Benchmark
 from records.files import write_whole
 
@@ -107,10 +108,11 @@ def row(figure: Mapping[str, Any]) -> str:
 
 def origin(file: str, folder: Path = STORE.parent) -> str:
     """Name the device and the day of a stored file, from its own account."""
-    about = json.loads((folder / file).read_text(encoding="utf-8"))["about"]
+    path = located(folder / file)
+    about = json.loads(read_text(path))["about"]
     device = about.get("device") or about["nvidia_smi"].split(",")[0]
     name = device["name"] if isinstance(device, dict) else device.split(" / ")[0]
-    return f"{name}, {about['date']} (`benchmarks/data/{file}`)"
+    return f"{name}, {about['date']} (`benchmarks/data/{path.name}`)"
 
 
 def group(benchmark: Benchmark, record: Record | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.h200_author import STORED, figures, main
+from benchmarks.packed import read_text
 
 
 def found() -> dict[str, Any]:
@@ -41,7 +42,7 @@ def test_a_kernel_stands_beside_its_best_seed_a_copy_and_the_fastest_of_pytorchs
 
 
 def test_the_stored_campaigns_reach_their_goals() -> None:
-    stored = figures(json.loads(STORED.read_text(encoding="utf-8")))
+    stored = figures(json.loads(read_text(STORED)))
     assert {f.figure: f.met for f in stored if f.goal} == {"h200_author.all.mean": True, "h200_author.all.least": True}
 
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.measure_truth import DATA, PLANTED, SAME, figures, our_row, replayed_rows, rival_row, stored_rows
+from benchmarks.packed import read_text
 from benchmarks.timers import do_bench, gpu_mode, kernelbench
 from benchmarks.truth_trials import FILE, quality
 
-STORED = json.loads((DATA / FILE).read_text(encoding="utf-8"))
+STORED = json.loads(read_text(DATA / FILE))
 
 
 def test_trials_of_ours_are_counted() -> None:
