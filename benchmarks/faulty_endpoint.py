@@ -15,9 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from tests.support.endpoint import LocalServer
 
 CUT_MARK = "// of an answer that was cut off"
 MOST_REQUESTS = 150  # of a run with a fault; a right one has some 30
@@ -59,30 +60,14 @@ def told(document: Any, status: int = 200, **headers: str) -> Told:
     return Told(status, json.dumps(document).encode(), named)
 
 
-class FaultyEndpoint:
+class FaultyEndpoint(LocalServer):
     """The server. `fault` is asked for each request of `role`."""
 
     def __init__(self, role: str, fault: Faulty) -> None:
         self.role, self.fault = role, fault
         self.requests, self.billed, self.is_over = Counter[str](), 0, False
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """The base URL to give to a client."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(self))
 
     @property
     def total(self) -> int:
