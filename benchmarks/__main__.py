@@ -10,9 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from benchmarks.highlights import README, readme
+from benchmarks.processes import processor
 from benchmarks.registry import BENCHMARKS, Benchmark
 from benchmarks.results import PAGE, ROOT, STORE, Record, figures_in, load, page, save
 from records.files import write_whole
@@ -43,12 +43,7 @@ def chosen(wanted: argparse.Namespace) -> list[Benchmark]:
 
 def machine() -> str:
     """Name the cores and the processor of this machine."""
-    cores = len(os.sched_getaffinity(0))
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    cores, model = len(os.sched_getaffinity(0)), processor()
     return f"{cores} cores of {'an ' + model if model else 'an unknown processor'}"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from benchmarks.figure import Figure, report
+from benchmarks.processes import cpu_s
 from postgres.shared_database import open_shared
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Run
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 COMMITS = 300  # of each driver
 DRIVERS = (1, 8)
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 LOOP = "-m benchmarks.scripted_loop"
 
 
@@ -53,16 +52,7 @@ def looped(candidates: int, folder: Path, *database: str) -> list[Mark]:
 
 def server_cpu_s(server: PostgresServer) -> float:
     """Sum the processor time of the server's processes, those that have ended included."""
-    return sum(_ticks(pid) for pid in server.processes()) / TICKS_A_SECOND
-
-
-def _ticks(pid: int) -> int:
-    """Read the user and system time of a process and of those it has waited for."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return sum(map(int, fields[11:15]))
+    return sum(cpu_s(pid, with_ended_children=True) for pid in server.processes())
 
 
 def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[Figure]:

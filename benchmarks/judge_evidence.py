@@ -28,9 +28,9 @@ from typing import Any
 
 from benchmarks.collection import Collection, number, stored, upper_bound
 from benchmarks.figure import Figure, report
-from benchmarks.many_gpus import processor
 from benchmarks.packed import read_text
 from benchmarks.planted_errors import DEAR, HOSTS, KINDS, TARGET, judged
+from benchmarks.processes import described_machine
 from benchmarks.whole_cases import executed
 from records.errors import ScientistError
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -185,7 +185,7 @@ def collect(words: Sequence[str]) -> int:
     if words[0].startswith("-"):
         sys.exit("name the folder for the data first: python3 -m benchmarks.judge_evidence OUT [--seconds 540] ...")
     c = Collection(Path(words[0]), FILE, number(words, "--seconds", 540))
-    c.about["device"] = processor()
+    c.about["device"] = described_machine()
     toolchain()
     todo = jobs(int(number(words, "--trials", 8)), int(number(words, "--repeats", 140)))
     if "--kinds" in words:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.ray_nodes import RayNodes, descendants, kill
+from benchmarks.processes import descendants, kill
+from benchmarks.ray_nodes import RayNodes
 from benchmarks.simulated import TARGET
 from tests.support.postgres_server import PostgresServer
 

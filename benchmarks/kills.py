@@ -34,7 +34,7 @@ from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kill_site import PICKS, SECONDS, Site
-from benchmarks.many_gpus import processor
+from benchmarks.processes import described_machine
 from benchmarks.simulated import counted
 from postgres.shared_database import open_shared
 from records.ledger import Ledger
@@ -163,7 +163,7 @@ def figures(told: dict[str, Any]) -> list[Figure]:
 def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
     """Kill, wait for the end, compare; what is known lies in the folder that was asked for after each kill."""
     c = Collection(asked.out or root, FILE, 60 * asked.minutes)
-    c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    c.about |= {"device": described_machine(), "python": sys.version.split()[0], "seed": asked.seed}
     folder, near = root / "run", root / "near"
     folder.mkdir()
     with ExitStack() as opened:

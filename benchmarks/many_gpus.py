@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.collection import Collection, number, stored
+from benchmarks.processes import cpu_s, described_machine
 from benchmarks.scale import ROUNDS, evaluate
 from benchmarks.simulated import linked, opened
 from cluster.cluster_link import ClusterLink
@@ -36,20 +37,6 @@ CAMPAIGN = "campaign.json"
 SECONDS = 2.0
 PICKS = 256
 RATED = 2048  # evaluations without a duration
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-def processor() -> str:
-    """Describe the machine in words."""
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
-    return f"x86-64 machine with {len(os.sched_getaffinity(0))} cores ({model})"
-
-
-def cpu_s(pid: int) -> float:
-    """Read the processor time of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / TICKS_A_SECOND
 
 
 def timed(link: ClusterLink, sandbox: ClusterSandbox, names: Sequence[str], seconds: float, threads: int) -> Any:
@@ -66,7 +53,7 @@ def timed(link: ClusterLink, sandbox: ClusterSandbox, names: Sequence[str], seco
 def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
     """Measure one after the other; what is known lies in OUT after each."""
     c = Collection(out, FILE, 600.0)
-    c.about |= {"device": processor(), "gpus": gpus, "python": sys.version.split()[0]}
+    c.about |= {"device": described_machine(), "gpus": gpus, "python": sys.version.split()[0]}
     found: dict[str, Any] = {}
     long = Collection(out, CAMPAIGN, 600.0)
     long.about |= c.about

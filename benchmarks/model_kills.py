@@ -32,8 +32,7 @@ from benchmarks.collection import Collection, stored
 from benchmarks.fickle_model import TASK, FickleModel
 from benchmarks.figure import Figure, report
 from benchmarks.forked_driver import Drivers, ForkedDriver
-from benchmarks.many_gpus import processor
-from benchmarks.ray_nodes import descendants
+from benchmarks.processes import descendants, described_machine, kill
 from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from tests.support.endpoint import ScriptedEndpoint
@@ -103,8 +102,7 @@ class KilledRun:
             child.kill()
             child.wait()
             return "driver"
-        with suppress(ProcessLookupError):
-            os.kill(self._draw.choice(below), signal.SIGKILL)
+        kill(self._draw.choice(below))
         return "child"
 
     def _start(self) -> Driver:
@@ -186,7 +184,12 @@ def figures(told: dict[str, Any]) -> list[Figure]:
 def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
     """Run, kill and examine until there are enough kills; what is known lies in the folder after each run."""
     c = Collection(asked.out or root, FILE, 60 * asked.minutes)
-    c.about |= {"has_lab": asked.lab, "device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
+    c.about |= {
+        "has_lab": asked.lab,
+        "device": described_machine(),
+        "python": sys.version.split()[0],
+        "seed": asked.seed,
+    }
     model, draw, until = FickleModel(asked.lab), random.Random(asked.seed), time.monotonic() + 60 * asked.minutes
     told: dict[str, Any] = {"kills": Counter(), "runs": [], "faults": Counter(), "asked": 0}
     drivers = None if asked.lab else Drivers()

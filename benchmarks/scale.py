@@ -26,6 +26,7 @@ from pathlib import Path
 
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
+from benchmarks.processes import described_machine
 from benchmarks.simulated import TARGET, SimulatedEvaluator, counted, linked, opened, source_of, task
 from cluster.cluster_sandbox import ClusterSandbox
 from sandbox.target import load_target
@@ -131,10 +132,8 @@ def fairness(folder: Path) -> list[Figure]:
 
 def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
     """Measure one after the other; what is known lies in the folder that was asked for after each."""
-    from benchmarks.many_gpus import processor
-
     c = Collection(asked.out or root, FILE, 1200.0)
-    c.about |= {"device": processor(), "python": sys.version.split()[0]}
+    c.about |= {"device": described_machine(), "python": sys.version.split()[0]}
     found: list[Figure] = []
 
     def told(figures: list[Figure]) -> None:

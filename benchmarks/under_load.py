@@ -30,7 +30,7 @@ from app.settings import load_settings
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows, Row, say
-from benchmarks.many_gpus import processor
+from benchmarks.processes import described_machine
 from records.errors import ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -168,7 +168,7 @@ def main() -> int:
     rows = collected(kept, wanted)
     if kept.is_whole and wanted.out:
         made = Collection(wanted.out, FILE, 0.0)
-        made.about["device"] = processor()
+        made.about["device"] = described_machine()
         made.save({"busy": wanted.busy, "workers": wanted.workers, "rows": rows})
     return kept.code(shown(rows, wanted.busy))
 

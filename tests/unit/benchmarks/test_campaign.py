@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.kill_site import words_of
 from benchmarks.kills import SHARES, compared, figures, order
-from benchmarks.ray_nodes import descendants
+from benchmarks.processes import descendants
 from benchmarks.simulated import said, source_of
 from records.ledger import Ledger
 
