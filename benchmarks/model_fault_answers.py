@@ -11,17 +11,17 @@ from benchmarks.faulty_endpoint import USAGE, Asked, Document, Faulty, Told, cha
 
 def _changed(**changes: Any) -> Faulty:
     """Return the right answer with other fields."""
-    return lambda asked: told({**asked.right, **changes}) if asked.number == 1 else None
+    return lambda request: told({**request.right, **changes}) if request.number == 1 else None
 
 
 def _message(change: Any) -> Faulty:
     """Return the right answer with a changed message and choice, once."""
 
-    def act(asked: Asked) -> Told | None:
-        document = json.loads(json.dumps(asked.right))
+    def act(request: Asked) -> Told | None:
+        document = json.loads(json.dumps(request.right))
         choice = document["choices"][0]
         change(choice, choice["message"])
-        return told(document) if asked.number == 1 else None
+        return told(document) if request.number == 1 else None
 
     return act
 
@@ -102,11 +102,11 @@ def strange() -> Iterator[tuple[str, Faulty]]:
 def _cut(reason: str, calls: int = 1) -> Faulty:
     """Return an answer that ends early, with a kernel in it that looks whole and would be the fastest."""
 
-    def act(asked: Asked) -> Told | None:
-        if asked.number > calls:
+    def act(request: Asked) -> Told | None:
+        if request.number > calls:
             return None
-        source = kernel(asked.role, is_cut=True)
-        if asked.body.get("tools"):
+        source = kernel(request.role, is_cut=True)
+        if request.body.get("tools"):
             return told(chat("", ("check", {"source": source}), reason))
         return told(chat(f'```hip\n{source}```\n\n```tool\n{{"tool": "check"}}\n```', None, reason))
 

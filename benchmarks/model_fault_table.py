@@ -32,14 +32,14 @@ class ModelFault:
     contradicts: bool = False
 
 
-def once(response: Told, at: int = 1) -> Faulty:
+def once(response: Told, number: int = 1) -> Faulty:
     """Give the response for one request of the role, the first one or a later one."""
-    return lambda asked: response if asked.number == at else None
+    return lambda request: response if request.number == number else None
 
 
 def always(response: Told) -> Faulty:
     """Give the response for every request of the role."""
-    return lambda asked: response
+    return lambda request: response
 
 
 def table() -> list[ModelFault]:
@@ -140,35 +140,35 @@ def no_answers() -> Iterator[ModelFault]:
 
 
 def _refuses(field: str, message: str, status: int = 400, **more: Any) -> Faulty:
-    return lambda asked: told(error(message, **more), status) if field in asked.body else None
+    return lambda request: told(error(message, **more), status) if field in request.body else None
 
 
-def _refuses_role(asked: Asked) -> Told | None:
-    roles = [m.get("role") for m in asked.body.get("messages", ())]
+def _refuses_role(request: Asked) -> Told | None:
+    roles = [m.get("role") for m in request.body.get("messages", ())]
     return told(error("System role not supported"), 400) if "system" in roles else None
 
 
-def _alternates(asked: Asked) -> Told | None:
-    roles = [m.get("role") for m in asked.body.get("messages", ())]
+def _alternates(request: Asked) -> Told | None:
+    roles = [m.get("role") for m in request.body.get("messages", ())]
     wrong = "system" in roles or any(a == b for a, b in pairwise(roles))
     return told(error("Conversation roles must alternate user/assistant/user/assistant/..."), 400) if wrong else None
 
 
 def _format(kind: str, message: str) -> Faulty:
-    def act(asked: Asked) -> Told | None:
-        given = (asked.body.get("response_format") or {}).get("type", "")
-        return told(error(message), 400) if given.startswith(kind) else None
+    def act(request: Asked) -> Told | None:
+        format_type = (request.body.get("response_format") or {}).get("type", "")
+        return told(error(message), 400) if format_type.startswith(kind) else None
 
     return act
 
 
-def _not_strict(asked: Asked) -> Told | None:
-    schema = (asked.body.get("response_format") or {}).get("json_schema", {})
+def _not_strict(request: Asked) -> Told | None:
+    schema = (request.body.get("response_format") or {}).get("json_schema", {})
     return told({"detail": [{"type": "extra_forbidden", "loc": ["strict"]}]}, 422) if "strict" in schema else None
 
 
 def _responses_only(message: str, status: int) -> Faulty:
-    return lambda asked: None if asked.path.endswith("/responses") else told(error(message), status)
+    return lambda request: None if request.path.endswith("/responses") else told(error(message), status)
 
 
 def quirks() -> Iterator[ModelFault]:
@@ -225,11 +225,13 @@ CAPS: Mapping[str, str] = {
 def windowed(wording: str, window: int) -> Faulty:
     """Return a server with this window, four bytes a token."""
 
-    def act(asked: Asked) -> Told | None:
+    def act(request: Asked) -> Told | None:
         limit = (
-            asked.body.get("max_tokens") or asked.body.get("max_completion_tokens") or asked.body["max_output_tokens"]
+            request.body.get("max_tokens")
+            or request.body.get("max_completion_tokens")
+            or request.body["max_output_tokens"]
         )
-        prompt = len(json.dumps(asked.body.get("messages") or asked.body["input"])) // 4
+        prompt = len(json.dumps(request.body.get("messages") or request.body["input"])) // 4
         if prompt + limit <= window:
             return None
         values = {"asked": limit, "window": window, "prompt": prompt, "sum": prompt + limit}
@@ -241,9 +243,11 @@ def windowed(wording: str, window: int) -> Faulty:
 def capped(wording: str, cap: int) -> Faulty:
     """Return a server whose answers have so many tokens at most."""
 
-    def act(asked: Asked) -> Told | None:
+    def act(request: Asked) -> Told | None:
         limit = (
-            asked.body.get("max_tokens") or asked.body.get("max_completion_tokens") or asked.body["max_output_tokens"]
+            request.body.get("max_tokens")
+            or request.body.get("max_completion_tokens")
+            or request.body["max_output_tokens"]
         )
         return told(error(wording.format(asked=limit, cap=cap)), 400) if limit > cap else None
 

@@ -56,13 +56,13 @@ class RayNodes:
 
     def living(self) -> int:
         """List the nodes whose processes are there."""
-        self.nodes = [each for each in self.nodes if each.poll() is None]
+        self.nodes = [node for node in self.nodes if node.poll() is None]
         return len(self.nodes)
 
     def add(self, resources: Mapping[str, int]) -> None:
         """Start a node that declares these."""
-        said = ", ".join(f'"{name}": {count}' for name, count in resources.items())
-        words = ["--address", self.address, "--num-cpus", str(self._cores), "--resources", f"{{{said}}}"]
+        declared = ", ".join(f'"{name}": {count}' for name, count in resources.items())
+        words = ["--address", self.address, "--num-cpus", str(self._cores), "--resources", f"{{{declared}}}"]
         self.nodes.append(self._start(words))
 
     def fell(self, node: subprocess.Popen[bytes]) -> None:

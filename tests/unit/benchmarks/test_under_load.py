@@ -38,6 +38,6 @@ def test_a_verdict_beside_a_busy_process_is_the_same() -> None:
 
 
 def test_one_wrong_verdict_misses_the_goal() -> None:
-    assert [f.met for f in figures(Tally(given=5), Tally(given=5))[:3]] == [True, True, True]
-    assert [f.met for f in figures(Tally(given=5, wrong=1), Tally(given=5, wrong=1))[:2]] == [False, False]
-    assert figures(Tally(given=4, absent=1), Tally(given=5))[2].met is False
+    assert [f.met for f in figures(Tally(verdicts=5), Tally(verdicts=5))[:3]] == [True, True, True]
+    assert [f.met for f in figures(Tally(verdicts=5, wrong=1), Tally(verdicts=5, wrong=1))[:2]] == [False, False]
+    assert figures(Tally(verdicts=4, absent=1), Tally(verdicts=5))[2].met is False
