@@ -82,8 +82,8 @@ def jobs() -> list[Job]:
     pools = {name: shipped(name) for name in TASKS}
     pools |= {operation: [*variants(operation)] for operation in VARIANTS}
     rng = random.Random(SEED)  # equal steps would meet the same tunables again and again: they are in order
-    taken = {name: [pool[0], *rng.sample(pool[1:], EACH - 1)] for name, pool in pools.items()}
-    return [Job(f"{operation} {i}", operation, *taken[operation][i]) for i in range(EACH) for operation in taken]
+    drawn = {name: [pool[0], *rng.sample(pool[1:], EACH - 1)] for name, pool in pools.items()}
+    return [Job(f"{operation} {i}", operation, *drawn[operation][i]) for i in range(EACH) for operation in drawn]
 
 
 def shipped(name: str) -> list[tuple[Candidate, dict[str, int]]]:

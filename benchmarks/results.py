@@ -51,7 +51,7 @@ class Record:
 
 def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
     """Read the figure lines of a benchmark's standard output; every other line is for people."""
-    found = []
+    figures = []
     for line in output.splitlines():
         if not line.startswith("{"):
             continue
@@ -60,8 +60,8 @@ def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
         except json.JSONDecodeError:
             continue
         if set(plain) == set(KEYS):
-            found.append({key: None if plain[key] != plain[key] else plain[key] for key in KEYS})  # NaN is not JSON
-    return tuple(found)
+            figures.append({key: None if plain[key] != plain[key] else plain[key] for key in KEYS})  # NaN is not JSON
+    return tuple(figures)
 
 
 def load(path: Path = STORE) -> dict[str, Record]:
@@ -121,11 +121,11 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
     if record is None:
         return "\n".join([*lines, "", "Not measured yet."]) + "\n"
     stored = sorted({figure["stored"] for figure in record.figures if figure["stored"].endswith(".json")})
-    where = f"{record.machine}, {record.date}"
+    origin_of_run = f"{record.machine}, {record.date}"
     if stored:
-        lines[-1] += f" Computed on {where}, from data stored from an {'; an '.join(map(origin, stored))}."
+        lines[-1] += f" Computed on {origin_of_run}, from data stored from an {'; an '.join(map(origin, stored))}."
     else:
-        lines[-1] += f" Measured on {where}."
+        lines[-1] += f" Measured on {origin_of_run}."
     rule = " | ".join("--:" if name in RIGHT else "---" for name in COLUMNS)
     lines += ["", f"| {' | '.join(COLUMNS)} |", f"| {rule} |", *map(row, record.figures)]
     return "\n".join(lines) + "\n"
@@ -133,7 +133,10 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
     """Write the whole of docs/results.md."""
-    minutes = 10 * math.ceil(sum(each.minutes for each in benchmarks if not each.by_hand) / 10)
+    minutes = 10 * math.ceil(sum(benchmark.minutes for benchmark in benchmarks if not benchmark.by_hand) / 10)
     return "\n".join(
-        [HEAD.replace("MINUTES", str(minutes)), *(group(each, records.get(each.name)) for each in benchmarks)]
+        [
+            HEAD.replace("MINUTES", str(minutes)),
+            *(group(benchmark, records.get(benchmark.name)) for benchmark in benchmarks),
+        ]
     )

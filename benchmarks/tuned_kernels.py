@@ -29,8 +29,8 @@ class Tuned:
 
 def shipped(task: str, seed: str) -> Tuned:
     """Return a shipped seed on its task's own benchmark cases."""
-    found = load_task(task, TARGET)
-    return Tuned(found.folder / seed, found)
+    loaded = load_task(task, TARGET)
+    return Tuned(loaded.folder / seed, loaded)
 
 
 def own(
@@ -54,7 +54,7 @@ def own(
         return {}
 
     case = Case(",".join(f"{n}={v}" for n, v in dims.items()), dims, 0, role="benchmark")
-    made = Task(
+    built = Task(
         name=name,
         title=name,
         description="",
@@ -75,7 +75,7 @@ def own(
         reference=nothing,
         baseline=nothing,
     )
-    return Tuned(KERNELS / f"{name}.hip", made)
+    return Tuned(KERNELS / f"{name}.hip", built)
 
 
 _A, _B, _C = ("rows", "inner"), ("inner", "cols"), ("rows", "cols")
