@@ -25,8 +25,8 @@ def stored(name: str, collector: str) -> dict[str, Any]:
             f"{name} is not in benchmarks/data: it has not been measured yet; run `{collector}` on a machine "
             "with the GPU and put the file there"
         )
-    found: dict[str, Any] = json.loads(read_text(path))
-    return found
+    data: dict[str, Any] = json.loads(read_text(path))
+    return data
 
 
 class Collection:
@@ -56,7 +56,7 @@ class Collection:
 def machine() -> dict[str, str]:
     """Name device and driver as nvidia-smi does; empty where there is none."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],
             capture_output=True,
             text=True,
@@ -65,7 +65,7 @@ def machine() -> dict[str, str]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return {"device": "", "driver": ""}
-    words = [w.strip() for w in (done.stdout.splitlines() or [""])[0].split(",")]
+    words = [w.strip() for w in (process.stdout.splitlines() or [""])[0].split(",")]
     return {"device": words[0], "driver": words[1] if len(words) > 1 else "", "python": sys.version.split()[0]}
 
 

@@ -50,17 +50,17 @@ CONFIRMS = list[bool]()  # set in the same way
 
 def kernels(classes: Sequence[str], names: Sequence[str]) -> list[Kernel]:
     """List the wrong kernels of these classes of exploits, or of these names."""
-    found: list[Kernel] = [
-        (one.name, one.task, one.source, one.tunables or None, "timeout" in one.expected["lab"].kinds)
-        for one in exploits("lab")
-        if one.expected["lab"].outcome == "rejected" and (one.name in names or one.kind in classes)
+    wrong: list[Kernel] = [
+        (kernel.name, kernel.task, kernel.source, kernel.tunables or None, "timeout" in kernel.expected["lab"].kinds)
+        for kernel in exploits("lab")
+        if kernel.expected["lab"].outcome == "rejected" and (kernel.name in names or kernel.kind in classes)
     ]
-    found += [
-        (f"{one.task}: {one.name}", small(one.task), one.source, None, False)
-        for one in mutants()
-        if not one.survives and (MUTANTS in classes or f"{one.task}: {one.name}" in names)
+    wrong += [
+        (f"{kernel.task}: {kernel.name}", small(kernel.task), kernel.source, None, False)
+        for kernel in mutants()
+        if not kernel.survives and (MUTANTS in classes or f"{kernel.task}: {kernel.name}" in names)
     ]
-    return sorted(found, key=lambda one: one[1].digest)
+    return sorted(wrong, key=lambda kernel: kernel[1].digest)
 
 
 def leave_out(parts: Sequence[str]) -> None:
@@ -70,17 +70,17 @@ def leave_out(parts: Sequence[str]) -> None:
             setattr(owner, name, partial(_nothing, nothing))
 
 
-def _nothing(given: object, *_: object, **__: object) -> object:
-    return given
+def _nothing(nothing: object, *_: object, **__: object) -> object:
+    return nothing
 
 
 def judged(job: tuple[int, tuple[int, ...]]) -> list[Row]:
     """Give the stage, the code and the case of each verdict in a trial, on the chosen kernels with these numbers."""
     trial, numbers = job
     rows = list[Row]()
-    for name, said in _verdicts(trial, [CHOSEN[at] for at in numbers]):
-        print(f"{trial} {name}: {said}", flush=True)
-        rows.append((name, trial, said))
+    for name, verdict in _verdicts(trial, [CHOSEN[index] for index in numbers]):
+        print(f"{trial} {name}: {verdict}", flush=True)
+        rows.append((name, trial, verdict))
     return rows
 
 
@@ -92,13 +92,13 @@ def _verdicts(trial: int, group: Sequence[Kernel]) -> Iterator[tuple[str, str]]:
         lab = impatient if is_endless else patient
         try:
             prepared = lab.prepare(source, task, tunables)
-            said = lab.verify(prepared)
-            said = lab.confirm(prepared) if said.verdict.accepted and CONFIRMS else said
+            evaluation = lab.verify(prepared)
+            evaluation = lab.confirm(prepared) if evaluation.verdict.accepted and CONFIRMS else evaluation
         except (ScientistError, AssertionError, ValueError, OSError) as error:
             yield name, f"{type(error).__name__}: {error}"
             continue
-        first = next(iter(said.verdict.findings), None)
-        yield name, f"{said.verdict.stage} {said.verdict.code} {first.case or first.kind if first else ''}"
+        first = next(iter(evaluation.verdict.findings), None)
+        yield name, f"{evaluation.verdict.stage} {evaluation.verdict.code} {first.case or first.kind if first else ''}"
 
 
 def main(words: Sequence[str]) -> int:
@@ -115,13 +115,13 @@ def main(words: Sequence[str]) -> int:
     toolchain()
     CHOSEN.extend(kernels(several("--classes"), several("--kernels")))
     trials = range(first := int(number(words, "--first", 0)), first + int(number(words, "--trials", 5)))
-    groups = [tuple(group) for _, group in groupby(range(len(CHOSEN)), lambda at: CHOSEN[at][1].digest)]
+    groups = [tuple(group) for _, group in groupby(range(len(CHOSEN)), lambda index: CHOSEN[index][1].digest)]
     jobs = [(trial, group) for trial in trials for group in groups]
     rows = list[Row]()
     with get_context("fork").Pool(int(number(words, "--jobs", 1)), maxtasksperchild=1) as pool:
-        for made in pool.imap_unordered(judged, jobs, 1):
-            rows += made
-    accepted = [name for name, _, said in rows if said.split()[1:2] == ["OK"]]
+        for trial_rows in pool.imap_unordered(judged, jobs, 1):
+            rows += trial_rows
+    accepted = [name for name, _, verdict in rows if verdict.split()[1:2] == ["OK"]]
     print(f"{len(accepted)} of {len(rows)} accepted without {', '.join(without) or 'nothing'}")
     for name in sorted(set(accepted)):
         print(f"  {accepted.count(name)} of {len(trials)}: {name}")

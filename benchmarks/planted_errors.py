@@ -93,21 +93,21 @@ def planted(name: str, kind: str, rng: random.Random) -> str:
     source = (task.folder / host.seed).read_text(encoding="utf-8")
     case = rng.choice(task.benchmarks)
     grid = prepare(source, task).plan(case).launches[0].grid
-    here = " && ".join(f"{dim} == {length}" for dim, length in case.dims.items())
+    in_case = " && ".join(f"{dim} == {length}" for dim, length in case.dims.items())
     wrong, skipped, count = "false", "false", ""
     if kind == "one workgroup":
-        places = zip("xyz", (rng.randrange(extent) for extent in grid), strict=True)
-        wrong = " && ".join([here, *(f"blockIdx.{axis} == {place}" for axis, place in places)])
+        indices = zip("xyz", (rng.randrange(extent) for extent in grid), strict=True)
+        wrong = " && ".join([in_case, *(f"blockIdx.{axis} == {index}" for axis, index in indices)])
     elif kind == "one row":
-        wrong = f"{here} && {host.row} == {rng.randrange(case.dims[host.rows])}"
+        wrong = f"{in_case} && {host.row} == {rng.randrange(case.dims[host.rows])}"
     elif kind == "one strip":
         index, length = host.strip
-        skipped = f"{here} && {index} / (({length} + {STRIPS - 1}) / {STRIPS}) == {rng.randrange(STRIPS)}"
+        skipped = f"{in_case} && {index} / (({length} + {STRIPS - 1}) / {STRIPS}) == {rng.randrange(STRIPS)}"
     elif kind == "a range of shapes":
         dim = rng.choice(sorted(case.dims))
         longest = max(test.dims[dim] for test in task.tests)
-        larger = sorted({each.dims[dim] for each in task.benchmarks if each.dims[dim] > longest})
-        wrong = f"{dim} >= {rng.choice(larger)}" if larger else here
+        larger = sorted({benchmark.dims[dim] for benchmark in task.benchmarks if benchmark.dims[dim] > longest})
+        wrong = f"{dim} >= {rng.choice(larger)}" if larger else in_case
     else:
         wrong = f"call % {rng.randint(2, 100)} == 1"
         count = COUNT.format(first="blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0")
@@ -127,11 +127,11 @@ def judged(evaluator: LabEvaluator, name: str, kind: str, number: int) -> Row:
     """Judge one wrong kernel: what finds it, and the processor time of both steps."""
     source = planted(name, kind, random.Random(f"{name} {kind} {number}"))
     prepared = evaluator.prepare(source, load_task(name, TARGET))
-    made, verify_s = _timed(evaluator, lambda: evaluator.verify(prepared))
-    is_verified, confirm_s = not made.verdict.accepted, 0.0
+    evaluation, verify_s = _timed(evaluator, lambda: evaluator.verify(prepared))
+    is_verified, confirm_s = not evaluation.verdict.accepted, 0.0
     if not is_verified:
-        made, confirm_s = _timed(evaluator, lambda: evaluator.confirm(prepared))
-    is_found = not made.verdict.accepted
+        evaluation, confirm_s = _timed(evaluator, lambda: evaluator.confirm(prepared))
+    is_found = not evaluation.verdict.accepted
     return {
         "task": name,
         "kind": kind,
@@ -144,5 +144,5 @@ def judged(evaluator: LabEvaluator, name: str, kind: str, number: int) -> Row:
 
 def _timed(evaluator: LabEvaluator, step: Callable[[], Evaluation]) -> tuple[Evaluation, float]:
     begun_s = time.process_time() + evaluator.executors_s
-    made = step()
-    return made, time.process_time() + evaluator.executors_s - begun_s
+    evaluation = step()
+    return evaluation, time.process_time() + evaluator.executors_s - begun_s

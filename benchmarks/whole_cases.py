@@ -61,8 +61,8 @@ def _whole(lab: Lab, timed: TimedCase, plain: Built, case: Case, limit_s: float)
         if estimate_s > limit_s > 0:
             return Whole(name, case.name, total, estimate_s, True)
     begun_s = time.process_time() + lab.cpu_s
-    made = timed.whole_by(plain, limit_s * UNSAMPLED if limit_s > 0 and findings is None else DEADLINE_S)
+    outcome = timed.whole_by(plain, limit_s * UNSAMPLED if limit_s > 0 and findings is None else DEADLINE_S)
     spent_s = time.process_time() + lab.cpu_s - begun_s
-    if made is not None and made[1]:
-        sys.exit(f"{name}, {case.name}: the kernel is refused: {made[1][0].message}")
-    return Whole(name, case.name, total, spent_s, made is None)
+    if outcome is not None and outcome[1]:
+        sys.exit(f"{name}, {case.name}: the kernel is refused: {outcome[1][0].message}")
+    return Whole(name, case.name, total, spent_s, outcome is None)

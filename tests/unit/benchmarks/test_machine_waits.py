@@ -18,8 +18,8 @@ def test_each_removed_wait_of_a_seed_is_found() -> None:
     prepared = prepare(seed.read_text(encoding="utf-8"), task)
     removed = list(removals(bench(MachineLab(*made), Compiler(*made), prepared)))
     assert {each.text.split()[0] for each in removed} == {"s_waitcnt", "s_barrier"}
-    assert [each for each in removed if not each.said] == []
-    assert {"missing_wait", "race", "undrained_barrier"} <= {each.said for each in removed}
+    assert [each for each in removed if not each.evidence] == []
+    assert {"missing_wait", "race", "undrained_barrier"} <= {each.evidence for each in removed}
 
 
 def test_a_trap_looks_at_the_counters_of_its_wait() -> None:
