@@ -28,7 +28,7 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoleRequest:
     """One request with its right answer, and the how-manieth of its role it is."""
 
     role: str
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class HttpReply:
     """A response: what is written, byte by byte where `pause_s`; nothing behind it where `resets`."""
 
     status: int = 200
@@ -51,13 +51,13 @@ class Told:
     resets: bool = False
 
 
-Faulty = Callable[[Asked], Told | None]  # None for the right answer
+Faulty = Callable[[RoleRequest], HttpReply | None]  # None for the right answer
 
 
-def told(document: Any, status: int = 200, **headers: str) -> Told:
+def reply(document: Any, status: int = 200, **headers: str) -> HttpReply:
     """Write a response with a JSON document."""
     named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Told(status, json.dumps(document).encode(), named_headers)
+    return HttpReply(status, json.dumps(document).encode(), named_headers)
 
 
 class FaultyEndpoint(LocalServer):
@@ -74,7 +74,7 @@ class FaultyEndpoint(LocalServer):
         """Requests so far."""
         return sum(self.requests.values())
 
-    def answer(self, path: str, body: Document) -> Told:
+    def answer(self, path: str, body: Document) -> HttpReply:
         """Return the response to one request."""
         role = str(body.get("model"))
         with self._lock:
@@ -82,10 +82,10 @@ class FaultyEndpoint(LocalServer):
             number = self.requests[role]
             if self.is_over or self.total > MOST_REQUESTS:
                 self.is_over = True
-                return told({"error": {"message": "insufficient_quota"}}, 402)
-        request = Asked(role, path, body, right(role, path, body), number)
+                return reply({"error": {"message": "insufficient_quota"}}, 402)
+        request = RoleRequest(role, path, body, right(role, path, body), number)
         response = self.fault(request) if role == self.role else None
-        response = response or (told(request.right) if path != "/nowhere" else told({"error": "no such path"}, 404))
+        response = response or (reply(request.right) if path != "/nowhere" else reply({"error": "no such path"}, 404))
         with self._lock:
             self.billed += response.status == 200
         return response
@@ -178,7 +178,7 @@ def _handler(endpoint: FaultyEndpoint) -> type[BaseHTTPRequestHandler]:
             except OSError:  # the client has gone, as it may
                 return
 
-        def _tell(self, response: Told) -> None:
+        def _tell(self, response: HttpReply) -> None:
             head = "".join(
                 f"{n}: {v}\r\n" for n, v in {"Content-Length": str(len(response.body)), **response.headers}.items()
             )

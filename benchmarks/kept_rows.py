@@ -50,7 +50,7 @@ class KeptRows:
                     if 0 < self._seconds < time.monotonic() - begun:
                         left.clear()
                     while left and len(making) < workers:
-                        making.add(pool.submit(_made, left.popleft()))
+                        making.add(pool.submit(_named_row, left.popleft()))
                     finished, making = wait(making, return_when=FIRST_COMPLETED)
                     for name, row in (future.result() for future in finished):
                         row_by_name[name] = row
@@ -82,7 +82,7 @@ class KeptRows:
             file.write(_line(name, row))
 
 
-def _made(step: Step) -> tuple[str, Row]:
+def _named_row(step: Step) -> tuple[str, Row]:
     name, make = step
     return name, make()
 

@@ -105,7 +105,7 @@ def removals(seed: Bench, most: int | None = None) -> Iterator[Removal]:
     assert not any(execution.findings for execution in expected), [execution.findings for execution in expected]
     for row, text in list(seed.orders())[:most]:
         if any(execution.findings for execution in seed.run(seed.instead(row, *trap(text)))):
-            yield Removal(row, text, _said(seed.run(seed.instead(row)), expected))
+            yield Removal(row, text, _evidence(seed.run(seed.instead(row)), expected))
 
 
 def trap(text: str) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def trap(text: str) -> tuple[str, ...]:
     return tuple(row if row.endswith(":") else f"\t{row.strip()}" for row in rows)
 
 
-def _said(runs: Iterator[Execution], expected: Sequence[Execution]) -> str:
+def _evidence(runs: Iterator[Execution], expected: Sequence[Execution]) -> str:
     for execution, right in zip(runs, expected, strict=True):
         if execution.findings:
             return execution.findings[0].kind

@@ -66,7 +66,7 @@ def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[st
         best, source = search.accepted[0]
         naive = task.seeds[0].read_text(encoding="utf-8")
         return {
-            "kernels": [kept(best, source), {"source": naive, "tunables": {}}],
+            "kernels": [kernel_row(best, source), {"source": naive, "tunables": {}}],
             "timed": len(search.timed),
             "accepted": len(search.accepted),
             "seconds": round(time.monotonic() - began, 1),
@@ -77,7 +77,7 @@ def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[st
         }
 
 
-def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
+def kernel_row(evaluation: Evaluation, source: str) -> dict[str, Any]:
     """Describe a kernel to build again."""
     return {"source": source, "tunables": dict(evaluation.tunables), "us": evaluation.geomean_us}
 

@@ -66,7 +66,7 @@ def name_of(uri: str, pages: Sequence[Path]) -> str:
     return Path(uri).relative_to(inside[0]).as_posix() if inside else uri
 
 
-def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
+def own_ranking(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
     """Rank by the store's search as a run asks it; documents by name."""
     name = {d.id: name_of(d.uri, pages) for d in store.documents()}
     return lambda question: [
@@ -74,7 +74,7 @@ def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
     ]
 
 
-def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
+def rival_rankings(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
     """List the rivals on the same passages and tags; those for other GPUs are left out of answers, as ours does."""
     texts, owners = [], []
     with DocumentReader() as reader:
@@ -117,13 +117,13 @@ def main() -> int:
         store.ensure_shipped()
         if pages:
             store.add(pages)
-        rows = [("words", own(store, pages)), *others(store, pages)]
+        rows = [("words", own_ranking(store, pages)), *rival_rankings(store, pages)]
         if settings.embedding_model:
             dense = make_store(settings.model_copy(update={"knowledge_folder": folder}))
             dense.embed()
             name = Path(settings.embedding_model).name
             tuned = tune(dense, pages, questions, f"retrieval_quality.{name.lower()}")
-            rows.append((name, own(dense, pages)))
+            rows.append((name, own_ranking(dense, pages)))
         return report(f"Retrieval, {len(questions)} questions", [*tuned, *figures(rows, questions, name)])
 
 
@@ -133,7 +133,7 @@ def tune(store: KnowledgeStore, pages: Sequence[Path], questions: Sequence[Quest
     gain_by_weight = {}
     for weight in WEIGHTS:
         store.weight = weight
-        gain_by_weight[weight] = sum(gains(own(store, pages), known_questions)) / len(known_questions)
+        gain_by_weight[weight] = sum(gains(own_ranking(store, pages), known_questions)) / len(known_questions)
     store.weight = max(gain_by_weight, key=gain_by_weight.__getitem__)
     rows_of_weights = [
         Figure(f"{key}.known.ndcg10_at_{w:g}", value, "", "words alone", gain_by_weight[0.0])

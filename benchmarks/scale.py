@@ -136,7 +136,7 @@ def collect(options: argparse.Namespace, root: Path) -> list[Figure]:
     c.about |= {"device": described_machine(), "python": sys.version.split()[0]}
     known_figures: list[Figure] = []
 
-    def told(figures: list[Figure]) -> None:
+    def add(figures: list[Figure]) -> None:
         """Say and keep the figures as soon as they are known."""
         known_figures.extend(figures)
         for figure in figures:
@@ -147,15 +147,15 @@ def collect(options: argparse.Namespace, root: Path) -> list[Figure]:
         if job.__name__ in options.only:
             folder = root / job.__name__
             folder.mkdir()
-            told(job(folder))
+            add(job(folder))
     for gpus in (int(text) for text in options.gpus.split(",") if "efficiency" in options.only):
         folder = root / f"gpus-{gpus}"
         folder.mkdir()
-        told(efficiency(folder, gpus, options.seconds))
+        add(efficiency(folder, gpus, options.seconds))
     return known_figures
 
 
-def kept() -> list[Figure]:
+def stored_figures() -> list[Figure]:
     """Read the stored figures, each with its file."""
     by_name: dict[str, Figure] = {}
     for file in (FILE, QUIET):
@@ -174,7 +174,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
     options = parser.parse_args(words)
     if options.stored:
-        return report("A cluster's cost", kept())
+        return report("A cluster's cost", stored_figures())
     with tempfile.TemporaryDirectory() as root:
         return report("A cluster's cost", collect(options, Path(root)))
 

@@ -36,7 +36,7 @@ UNSAID_US = 1000.0  # the time of a seed
 _SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
 
 
-def said(source: str) -> dict[str, float]:
+def values_in(source: str) -> dict[str, float]:
     """Read the figures in a source's comments."""
     return {name: float(value) for name, value in _SAID.findall(source)}
 
@@ -51,8 +51,8 @@ class SimulatedEvaluator(SandboxBase):
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Sleep and answer."""
         if self._sleeps:
-            time.sleep(said(prepared.source).get("seconds", 0.0))
-        us = said(prepared.source).get("time_us", UNSAID_US)
+            time.sleep(values_in(prepared.source).get("seconds", 0.0))
+        us = values_in(prepared.source).get("time_us", UNSAID_US)
         times = tuple(
             Measurement(case.name, us, "measured", self.device, us, us, samples=1) for case in prepared.task.benchmarks
         )
@@ -64,7 +64,7 @@ class SimulatedEvaluator(SandboxBase):
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Compare by what the two sources say."""
-        new, old = (said(prepared.source).get("time_us", UNSAID_US) for prepared in (challenger, incumbent))
+        new, old = (values_in(prepared.source).get("time_us", UNSAID_US) for prepared in (challenger, incumbent))
         keys = self.key(challenger), self.key(incumbent)
         verdict: Contrast = "faster" if new < old else "slower" if new > old else "same"
         return Comparison(comparison_key(*keys), *keys, verdict, new / old, new / old, new / old, device=self.device)

@@ -33,7 +33,7 @@ def shipped(task: str, seed: str) -> Tuned:
     return Tuned(loaded.folder / seed, loaded)
 
 
-def own(
+def one_case(
     name: str,
     inputs: Shapes,
     outputs: Shapes,
@@ -85,14 +85,14 @@ def tuned_kernels() -> dict[str, Tuned]:
     """List all of them, by the name of their space."""
     return {
         "row_softmax": shipped("row_softmax", "seed_tunable.hip"),
-        "gemm_registers": own(
+        "gemm_registers": one_case(
             "gemm_registers",
             {"a": ("f32", *_A), "b": ("f32", *_B)},
             {"c": ("f32", *_C)},
             {"rows": 2048, "cols": 2048, "inner": 1024},
             ("2 * rows * cols * inner", "4 * (rows * cols + inner * (rows + cols))"),
         ),
-        "gemm_f16": own(
+        "gemm_f16": one_case(
             "gemm_f16",
             {"a": ("f16", "rows", "inner"), "b": ("f16", "cols", "inner")},
             {"c": ("f32", *_C)},
@@ -100,7 +100,7 @@ def tuned_kernels() -> dict[str, Tuned]:
             ("2 * rows * cols * inner", "2 * inner * (rows + cols) + 4 * rows * cols"),
             "fp16_matrix",
         ),
-        "gemm_fp8": own(
+        "gemm_fp8": one_case(
             "gemm_fp8",
             {
                 "a": ("e4m3fnuz", "m", "k"),

@@ -68,8 +68,8 @@ class Crowd:
         self._c, self._threads, self._lock = c, threads, threading.Lock()
         self.errors: list[str] = []
 
-    def each(self, items: Sequence[Any], work_on: Any) -> float:
-        """Call `one` with each item; the seconds it took. A fault of the machine ends it."""
+    def work_through(self, items: Sequence[Any], work_on: Any) -> float:
+        """Call `work_on` with each item; the seconds it took. A fault of the machine ends it."""
         waiting, began = iter(items), time.monotonic()
 
         def work() -> None:
@@ -105,7 +105,7 @@ def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], cr
     rows: list[dict[str, Any]] = []
     started = time.monotonic()
 
-    def one(member: Member) -> None:
+    def judge(member: Member) -> None:
         began = time.monotonic() - started
         evaluation = sandbox.benchmark(sandbox.prepare(member.source, member.task, member.tunables))
         row = row_of(member, evaluation, began, time.monotonic() - started)
@@ -115,7 +115,7 @@ def judged(c: Collection, sandbox: ClusterSandbox, members: Sequence[Member], cr
         if len(rows) % 50 == 0:
             c.say(f"{len(rows)} judged, {3600 * len(rows) / (time.monotonic() - started):.0f} an hour")
 
-    wall_s = crowd.each(members, one)
+    wall_s = crowd.work_through(members, judge)
     return {"members": len(members), "wall_s": round(wall_s, 3), "rows": rows}
 
 
@@ -124,7 +124,7 @@ def planted(c: Collection, sandbox: ClusterSandbox, pairs: int, crowd: Crowd) ->
     rows: list[dict[str, Any]] = []
     questions = [(sort, i) for i in range(pairs) for sort in ("slower", "faster", "same")]
 
-    def one(pair: tuple[str, int]) -> None:
+    def compare(pair: tuple[str, int]) -> None:
         sort, i = pair
         new, old = {"slower": (1, 0), "faster": (0, 1), "same": (0, 0)}[sort]
         comparison = sandbox.compare(chained(sandbox, WORK[new], 2 * i), chained(sandbox, WORK[old], 2 * i + 1))
@@ -138,7 +138,7 @@ def planted(c: Collection, sandbox: ClusterSandbox, pairs: int, crowd: Crowd) ->
         rows.append(row)
         c.say(str(row))
 
-    crowd.each(questions, one)
+    crowd.work_through(questions, compare)
     return rows
 
 

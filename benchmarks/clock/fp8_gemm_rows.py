@@ -150,12 +150,12 @@ def main(words: list[str]) -> int:
     full_shapes = sorted(random.Random(SEED).sample(shapes, WHOLE))
     extra = [n for n in names if configuration(n).reads_columns and n not in drawn and is_right(n)]
     table = [*rows(times, drawn, shapes), *rows(times, extra, full_shapes)]
-    write_rows(TABLE, table, (*_REMARKS, *_told(proofs)))
+    write_rows(TABLE, table, (*_REMARKS, *_proof_lines(proofs)))
     print(f"{len(table)} rows: {len(drawn)} configurations at {len(shapes)} shapes, {len(extra)} more at {full_shapes}")
     return 0
 
 
-def _told(proofs: Mapping[str, Proof]) -> list[str]:
+def _proof_lines(proofs: Mapping[str, Proof]) -> list[str]:
     """Write the remarks on what the lab said."""
     waits = [name for name, proof in sorted(proofs.items()) if proof.needs_waits and not proof.fault]
     return [

@@ -10,7 +10,7 @@ from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.kill_site import words_of
 from benchmarks.kills import SHARES, compared, figures, order
 from benchmarks.processes import descendants
-from benchmarks.simulated import said, source_of
+from benchmarks.simulated import source_of, values_in
 from records.ledger import Ledger
 
 
@@ -27,7 +27,7 @@ def test_a_campaign_ends_with_the_same_ledger_and_goes_on_from_it(tmp_path: Path
 
 
 def test_a_source_says_how_long_it_takes() -> None:
-    assert said(source_of("name", 2.5, 80.0)) == {"seconds": 2.5, "time_us": 80.0}
+    assert values_in(source_of("name", 2.5, 80.0)) == {"seconds": 2.5, "time_us": 80.0}
 
 
 def test_a_process_that_is_not_there_has_no_words() -> None:
