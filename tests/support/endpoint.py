@@ -63,12 +63,16 @@ class Recorded:
     body: dict[str, Any]
 
 
+class _Listener(ThreadingHTTPServer):
+    request_queue_size = 128  # the kernel resets connections beyond it, of callers that all begin at once
+    daemon_threads = True
+
+
 class LocalServer:
     """An HTTP server on a port of 127.0.0.1, from `with` to its end."""
 
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
+        self._server = _Listener(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
