@@ -52,9 +52,9 @@ def test_what_is_stored_meets_every_goal_and_covers_every_duration() -> None:
     assert {r.kernel for r in rows} == {f"{kind} {us} us" for kind in ("work", "copy") for us in (5, 50, 500)}
     assert {r.timer for r in rows} == {"ours", "do_bench", "KernelBench", "GPU MODE"}
     assert all(r.decisions >= 300 and r.planted >= 100 for r in rows if r.timer == "ours")
-    found = figures(rows, FILE)
-    assert len(found) == 8
-    assert all(f.met for f in found), [f.line() for f in found if not f.met]
+    goals = figures(rows, FILE)
+    assert len(goals) == 8
+    assert all(f.met for f in goals), [f.line() for f in goals if not f.met]
 
 
 @pytest.mark.slow
@@ -66,8 +66,8 @@ def test_the_rule_of_today_decides_as_well_on_the_stored_windows() -> None:
 
 
 def test_the_place_in_the_pair_is_told_from_the_noise() -> None:
-    found = quality(list("ABBA" * 50), [100.0, 102.0] * 100, 7.0)
-    assert found == {"median_us": 101.0, "pair_sd_percent": 0.0, "place_percent": 1.98, "wall_us": 7.0}
+    measures = quality(list("ABBA" * 50), [100.0, 102.0] * 100, 7.0)
+    assert measures == {"median_us": 101.0, "pair_sd_percent": 0.0, "place_percent": 1.98, "wall_us": 7.0}
 
 
 class Clock:

@@ -44,7 +44,7 @@ def test_a_run_whose_planner_is_refused_for_ever_ends(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_of_an_answer_that_is_cut_off_nothing_is_accepted(tmp_path: Path) -> None:
     assert one(ROWS["cut: length"], "coder", tmp_path).cut_kernels == 0
-    lying = ModelFault("a cut that is not said", "cut", lambda asked: _whole(asked.number))
+    lying = ModelFault("a cut that is not said", "cut", lambda request: _whole(request.number))
     assert one(lying, "coder", tmp_path / "other").cut_kernels > 0  # so that the count counts
 
 
