@@ -10,7 +10,7 @@ from records.errors import UsageError
 from records.evaluation import FINDING_KINDS
 
 
-@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS, "lds_banks"])
+@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS])
 def test_each_is_explained(about: str) -> None:
     told = explained(about)
     assert len(told) > 5 and "](" not in told and "|" not in told
