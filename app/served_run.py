@@ -68,12 +68,12 @@ class ServedRun:
 
     def _taken(self) -> contextlib.ExitStack:
         """Take the run's lock, again and again: a program that another run is just starting shares it for a moment."""
-        held, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
+        locks, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
         while True:
             try:
-                held.enter_context(self.context.ledger.driving(self.context.run.id))
-                held.enter_context(self.context.meter.driving())
-                return held
+                locks.enter_context(self.context.ledger.driving(self.context.run.id))
+                locks.enter_context(self.context.meter.driving())
+                return locks
             except LedgerError:
                 if time.monotonic() > until:
                     raise

@@ -152,7 +152,7 @@ def check(
     asked = checked_fields({**given, "source": source, "task": task, "settings": settings}, _OF_A_CHECK, "a check")
     where = str(asked["task"]), asked.get("target", "mi300x"), asked.get("on", "lab")
     chosen, named = asked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
-    return judge(chosen, source, *where, seed=asked.get("seed", 0), tunables=tunables, shapes=named, whole=whole)
+    return judge(chosen, source, *where, seed=asked.get("seed", 0), tunables=tunables, shapes=named, is_whole=whole)
 
 
 @contextlib.contextmanager

@@ -90,7 +90,7 @@ def command(
         seed=seed,
         tunables=chosen,
         shapes=shape or (),
-        whole=whole or whole_seconds > 0,
+        is_whole=whole or whole_seconds > 0,
         whole_s=whole_seconds,
         exact=exact,
         keep=keep,

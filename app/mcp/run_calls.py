@@ -35,21 +35,21 @@ class RunCalls:
         self._budget_usd, self._most_at_once = budget_usd, most_at_once
         self._turn = threading.Lock()  # of those who begin: two could both be the last one allowed
 
-    def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def begin(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Start a run in a process of its own."""
         from app.run_request import RunRequest
         from app.session import open_session
 
-        author, most = asked.get("author") or "playbook", dict(asked["most"])
-        wanted = most.pop("budget_usd", asked.get("budget_usd"))
-        budget = self._budget_usd if wanted is None else float(wanted)
+        author, most = arguments.get("author") or "playbook", dict(arguments["most"])
+        asked_usd = most.pop("budget_usd", arguments.get("budget_usd"))
+        budget = self._budget_usd if asked_usd is None else float(asked_usd)
         if author == "llm" and not 0 < budget <= self._budget_usd:
             raise UsageError(
                 f"a run with a model may spend at most ${self._budget_usd:g} here; the person who set up this server "
                 "decides that with `kernel-scientist mcp --budget-usd`"
             )
-        place = asked["task"], asked["target"], asked["on"], author, asked["seed"]
-        request = RunRequest(*place, budget, asked["limits"], most=most)
+        identity = arguments["task"], arguments["target"], arguments["on"], author, arguments["seed"]
+        request = RunRequest(*identity, budget, arguments["limits"], most=most)
         with self._turn, open_session(self._settings, request) as session:
             return self._sent_off(session)
 
@@ -102,13 +102,19 @@ class RunCalls:
 
         with self._records() as (ledger, artefacts):
             run = self._found(ledger, run_id)
-            found = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
-            if found is None:
+            best = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
+            if best is None:
                 raise UsageError(f"the run {run.id} has no verified kernel yet")
-            attempt = _attempt(ledger, run, found.id)
-            told = {name: value for name, value in asdict(found).items() if name not in ("id", "path")}
+            attempt = _attempt(ledger, run, best.id)
+            fields = {name: value for name, value in asdict(best).items() if name not in ("id", "path")}
             source = artefacts.text(attempt.source)
-            return {**told, "run_id": run.id, "attempt": found.id, "source": source, "tunables": dict(attempt.tunables)}
+            return {
+                **fields,
+                "run_id": run.id,
+                "attempt": best.id,
+                "source": source,
+                "tunables": dict(attempt.tunables),
+            }
 
     def explain(self, about: str, run_id: str) -> dict[str, Any]:
         """Return the fields of an `Explanation`: of a code, a kind, a resource; with a run, of one of its attempts."""
@@ -119,12 +125,12 @@ class RunCalls:
         with self._records() as (ledger, artefacts):
             run = self._found(ledger, run_id)
             attempt = _attempt(ledger, run, about)
-            made = ledger.evaluation(attempt.evaluation_key)
-            if made is None:
+            evaluation = ledger.evaluation(attempt.evaluation_key)
+            if evaluation is None:
                 raise UsageError(f"the attempt {about} was not judged: {attempt.status}")
             source, task = artefacts.text(attempt.source), open_task(self._settings, run.task, run.target)
             text = f"{attempt.status}; " + "; ".join(attempt.report)
-            return {"about": about, "text": text, "verdict": verdict_of(made, task, source)}
+            return {"about": about, "text": text, "verdict": verdict_of(evaluation, task, source)}
 
     def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
         """Write the best kernel into the workspace; the fields of a `FileWritten`."""
@@ -152,7 +158,7 @@ class RunCalls:
 
 
 def _attempt(ledger: Ledger, run: Run, attempt_id: str) -> Attempt:
-    found = ledger.attempt(run.id, attempt_id)
-    if found is None:
+    attempt = ledger.attempt(run.id, attempt_id)
+    if attempt is None:
         raise UsageError(f"the run {run.id} has no attempt {attempt_id[:60]!r}")
-    return found
+    return attempt

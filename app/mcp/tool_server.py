@@ -78,8 +78,8 @@ class AgentTools:
 
     async def show_task(self, task: TaskName, target: Target = "mi300x") -> TaskSheet:
         """Show a task: what to compute, types, shapes, tolerance, its reference and the naive seed to start from."""
-        asked = {"call": "show_task", "task": self._task(task), "target": target, "kernels": []}
-        return TaskSheet(**await self._in_process(asked, most=25_000))
+        request = {"call": "show_task", "task": self._task(task), "target": target, "kernels": []}
+        return TaskSheet(**await self._in_process(request, most=25_000))
 
     async def check(
         self,
@@ -165,9 +165,9 @@ class AgentTools:
     ) -> RunBegun:
         """Start a search in the background; it goes on when this client leaves."""
         chosen = {"generations": generations, "picks": picks, "tunings": tunings}
-        asked = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
+        spec = {"task": self._task(task), "target": target, "on": on, "author": author, "seed": seed, "limits": chosen}
         return RunBegun(
-            **await self._in_thread(self._runs.begin, asked | {"budget_usd": budget_usd, "most": dict(limits or {})})
+            **await self._in_thread(self._runs.begin, spec | {"budget_usd": budget_usd, "most": dict(limits or {})})
         )
 
     async def resume(
@@ -181,7 +181,7 @@ class AgentTools:
 
     async def status(self, run: Annotated[str, Field(max_length=200)] = "") -> list[Condition]:
         """Show a run, or the newest ones: state, generation, best kernel, spend."""
-        return [self._clean(each) for each in await self._in_thread(self._runs.status, run)]
+        return [self._clean(condition) for condition in await self._in_thread(self._runs.status, run)]
 
     async def stop(self, run: RunName) -> Condition:
         """Pause a run after the steps in flight."""
@@ -221,21 +221,21 @@ class AgentTools:
         on: str,
         tunables: dict[str, int] | None = None,
         shapes: list[str] | None = None,
-        whole: bool = False,
+        is_whole: bool = False,
     ) -> dict[str, Any]:
         with _told(self._settings):
             if bool(source) == bool(file):
                 raise UsageError("give the kernel as source or as file, one of the two")
             text = source or self._workspace.read(file)
-        where = {"task": self._task(task), "target": target, "on": on, "seed": self._seed}
-        return {"source": text, **where, "tunables": tunables or {}, "shapes": shapes or [], "whole": whole}
+        bench = {"task": self._task(task), "target": target, "on": on, "seed": self._seed}
+        return {"source": text, **bench, "tunables": tunables or {}, "shapes": shapes or [], "whole": is_whole}
 
-    async def _in_process(self, asked: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
+    async def _in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
         with _told(self._settings), anyio.CancelScope() as scope:
             self._under_way.add(scope)
             try:
                 async with self._turns:
-                    return dict(cleaned(await called(asked), self._settings.secrets(), most))
+                    return dict(cleaned(await called(request), self._settings.secrets(), most))
             finally:
                 self._under_way.discard(scope)
         raise ToolError("the server was stopped")
@@ -249,13 +249,13 @@ class AgentTools:
 
     async def _in_thread(self, call: Callable[..., Answer], *arguments: Any, most: int = 6_000) -> Answer:
         with _told(self._settings):
-            made = await anyio.to_thread.run_sync(call, *arguments)
-            bounded: Answer = cleaned(made, self._settings.secrets(), most)
+            answer = await anyio.to_thread.run_sync(call, *arguments)
+            bounded: Answer = cleaned(answer, self._settings.secrets(), most)
             return bounded
 
-    def _clean(self, shown: Condition) -> Condition:
-        reason = without_shapes(redacted(shown.reason, self._settings.secrets(), str(Path.home())), ())
-        return replace(shown, reason=clipped(reason), folder=redacted(shown.folder, (), str(Path.home())))
+    def _clean(self, condition: Condition) -> Condition:
+        reason = without_shapes(redacted(condition.reason, self._settings.secrets(), str(Path.home())), ())
+        return replace(condition, reason=clipped(reason), folder=redacted(condition.folder, (), str(Path.home())))
 
 
 @contextlib.contextmanager

@@ -31,8 +31,8 @@ class ClientFolder:
                 raise UsageError(f"{name[:200]!r} is no folder")
             for entry in sorted(os.scandir(number), key=lambda entry: entry.name):
                 if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
-                    place = f"{name}/{entry.name}"
-                    raise UsageError(f"{place[:200]!r} is neither a file nor a folder; links are not followed")
+                    path = f"{name}/{entry.name}"
+                    raise UsageError(f"{path[:200]!r} is neither a file nor a folder; links are not followed")
         return self.root / name
 
     def read(self, name: str) -> str:
@@ -83,7 +83,7 @@ class ClientFolder:
 
 
 def _parts(name: str) -> list[str]:
-    asked = PurePosixPath(name)
-    if not asked.parts or "\0" in name or asked.is_absolute() or ".." in asked.parts:
+    path = PurePosixPath(name)
+    if not path.parts or "\0" in name or path.is_absolute() or ".." in path.parts:
         raise UsageError(f"{name[:200]!r} is no path inside the workspace; give one relative to it, without ..")
-    return list(asked.parts)
+    return list(path.parts)
