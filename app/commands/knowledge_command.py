@@ -44,16 +44,16 @@ def add(
 
     store = _store()
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
-        named = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
-        found = store.add(named, Citation(title, source, licence, arch), report=None if json else _progress())
+        sources = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
+        added = store.add(sources, Citation(title, source, licence, arch), report=None if json else _progress())
     buy(store, is_asked=False)
     if json:
-        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
-    elif len(found) > 1:
-        counts = Counter(a.status for a in found)
+        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in added])
+    elif len(added) > 1:
+        counts = Counter(a.status for a in added)
         say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
-    elif found[0].status == "unchanged":
-        _say_added(found[0])
+    elif added[0].status == "unchanged":
+        _say_added(added[0])
 
 
 def _fetched(address: str, folder: Path) -> Found:
@@ -78,9 +78,9 @@ def _progress() -> Callable[[Added], None]:
             first.append(added)
             return
         is_alone = False
-        for one in (*first, added):
-            if one.status != "unchanged":
-                _say_added(one)
+        for document in (*first, added):
+            if document.status != "unchanged":
+                _say_added(document)
         first.clear()
 
     return report
@@ -126,7 +126,7 @@ def list_(
 
 @app.command()
 def remove(
-    wanted: Annotated[
+    document_id: Annotated[
         str,
         typer.Argument(
             metavar="ID|PATTERN",
@@ -137,7 +137,7 @@ def remove(
     json: Json = False,
 ) -> None:
     """Take documents out."""
-    documents = _store(shipped=True).remove(wanted)
+    documents = _store(shipped=True).remove(document_id)
     if json:
         emit([{"id": d.id, "title": d.title} for d in documents])
     else:
@@ -148,12 +148,12 @@ def remove(
 @app.command()
 def check(json: Json = False) -> None:
     """Look for faults of the store; exit 1 where there is one."""
-    found = _store().check()
+    problems = _store().check()
     if json:
-        emit(found)
+        emit(problems)
     else:
-        say("\n".join(found) or "the knowledge store is sound")
-    if found:
+        say("\n".join(problems) or "the knowledge store is sound")
+    if problems:
         raise typer.Exit(1)
 
 
@@ -226,13 +226,13 @@ def stats(
     if not rows:
         say("no experiment has read a passage yet: the playbook reads none; a model does (`run --author llm`)")
         return
-    whole = together(uses)
+    total = together(uses)
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
             [r.key, _named(r.title, r.section), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
-            for r in [*rows, *([whole] if whole else [])]
+            for r in [*rows, *([total] if total else [])]
         ],
         right=[2, 3],
     )  # fmt: skip

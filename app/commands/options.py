@@ -26,22 +26,22 @@ def known_runs() -> list[str]:
 
     try:
         folder = load_settings().runs_folder
-        found = sorted((path.parent.name for path in folder.glob("*/events.jsonl")), reverse=True)
+        run_ids = sorted((path.parent.name for path in folder.glob("*/events.jsonl")), reverse=True)
     except (ScientistError, OSError):
         return []
-    return ["last", *found]
+    return ["last", *run_ids]
 
 
 def named_values(pairs: Sequence[str], kind: Callable[[str], Value], form: str) -> dict[str, Value]:
     """Parse the values of options that are `NAME=VALUE`; UsageError with the form for a word that is none."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
         try:
-            found[name.strip()] = kind(value)
+            values[name.strip()] = kind(value)
         except ValueError:
             raise UsageError(f"{form}, not {pair!r}") from None
-    return found
+    return values
 
 
 def limit_values(pairs: Sequence[str]) -> dict[str, float]:
@@ -51,10 +51,10 @@ def limit_values(pairs: Sequence[str]) -> dict[str, float]:
 
 def seconds_of(text: str | float) -> float:
     """Seconds of a time such as 90, 90s, 15m, 8h or 2d; BadParameter for another text."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(text).strip())
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(text).strip())
+    if match is None:
         raise typer.BadParameter(f"a time is a number with s, m, h or d behind it, such as 8h, not {text!r}")
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
