@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.check import Choices, tunables_of
-from app.commands.options import Json, On, known_runs
+from app.commands.options import Json, On, TunableValues, known_runs, tunables_of
 from app.screen import emit, say
 from records.errors import UsageError
 from records.quantity import counted
@@ -75,7 +74,7 @@ def command(
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Of a file: ask for no verdict first.")] = False,
     backward: BackwardKernel = "",
     backward_task: BackwardTask = "",
-    set_: Choices = None,
+    set_: TunableValues = None,
     out: Place = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
     json: Json = False,
@@ -97,9 +96,8 @@ def command(
         answer, line = _of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
-        first = _KernelChoice(
-            kernel, _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
-        )
+        file = _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
+        first = _KernelChoice(kernel, file)
         second = None
         if backward:
             file = _KernelFile(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None

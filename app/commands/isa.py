@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.check import KernelFile, tunables_of
-from app.commands.options import Json, TargetName, shipped_tasks
+from app.commands.options import Json, KernelFile, TargetName, TunableValues, shipped_tasks, tunables_of
 from app.screen import emit, say, table
 from records.errors import UsageError
 from records.quantity import counted
@@ -33,10 +32,7 @@ def command(
     task: ForTask = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times."),
-    ] = None,
+    set_: TunableValues = None,
     json: Json = False,
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""

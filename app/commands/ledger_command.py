@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, known_runs
+from app.commands.options import Json, RunIds
 from app.screen import emit, say, table
 from records.quantity import counted
 
@@ -22,12 +22,7 @@ def main() -> None:
 
 @app.command()
 def copy(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs
-        ),
-    ],
+    runs: RunIds,
     to: Annotated[
         str,
         typer.Option(

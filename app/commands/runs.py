@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json, RunId, known_runs, shipped_tasks
+from app.commands.options import Json, RunId, RunIds, shipped_tasks
 from app.screen import emit, format_times, format_us, say, table
 from records.errors import NoRecords, UsageError
 
@@ -102,14 +102,7 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
 
 @app.command()
 def remove(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs
-        ),
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    json: Json = False,
+    runs: RunIds, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, json: Json = False
 ) -> None:
     """Remove runs with their records, files and what was paid for in them; this cannot be undone."""
     from postgres.shared_database import open_checkpoints
