@@ -47,7 +47,9 @@ def limit_lines(settings: Settings, context: Context) -> list[str]:
 
     most, used = context.meter.allowance, context.meter.used()
     has_model = context.run.author == "llm"
-    texts = [_shown(name, value, used[name]) for name, value in most.given().items() if has_model or is_of_all(name)]
+    texts = [
+        _limit_text(name, value, used[name]) for name, value in most.given().items() if has_model or is_of_all(name)
+    ]
     limits = context.limits
     total = context.generations_at(1)
     texts.append(f"{total} generations of {limits.picks} experiments")
@@ -74,6 +76,6 @@ def is_of_all(name: str) -> bool:
     return name in ("max_evaluations", "max_gpu_seconds", "max_wall_seconds")
 
 
-def _shown(name: str, value: float, used: float) -> str:
+def _limit_text(name: str, value: float, used: float) -> str:
     before = f", {used:,.2f} used" if used else ""
     return f"${value:,.2f} for the model{before}" if name == "budget_usd" else f"{value:,.0f} {WORDS[name]}{before}"

@@ -60,7 +60,7 @@ def files_of(
     target = load_target(kernel.target)
     launcher, provenance = _launcher(settings, kernel, target)
     if backward is None:
-        texts = _written(form, launcher, target, provenance, kernel.source, kernel.tunables)
+        texts = _rendered(form, launcher, target, provenance, kernel.source, kernel.tunables)
     else:
         texts = [("", _with_backward(launcher, provenance, _launcher(settings, backward, target), target))]
     out_path = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
@@ -94,7 +94,7 @@ def _with_backward(
     return torch_module(TorchOperator(launcher, target), provenance, other)
 
 
-def _written(
+def _rendered(
     form: ExportForm, launcher: Launcher, target: Target, provenance: Provenance, source: str, chosen: Mapping[str, int]
 ) -> Iterable[tuple[str, str | bytes]]:
     """Paths and contents; the one path of a form that is a single file is empty."""

@@ -57,7 +57,7 @@ class Spans(BaseCallbackHandler):
             elif kind == "attempt" and experiment:
                 self._verdict(experiment, event)
             elif kind in ("best", "warning", "stopped") and self._run is not None:
-                self._run.add_event(f"{OWN}{kind}", self._own(event))
+                self._run.add_event(f"{OWN}{kind}", self._own_attributes(event))
             elif kind == "left":
                 self._end(event)
 
@@ -140,7 +140,12 @@ class Spans(BaseCallbackHandler):
         about = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": NAME}
         self._run = self._tracer.start_span(
             f"invoke_workflow {NAME}",
-            attributes={**about, "gen_ai.conversation.id": self._run_id, f"{OWN}run": self._run_id, **self._own(event)},
+            attributes={
+                **about,
+                "gen_ai.conversation.id": self._run_id,
+                f"{OWN}run": self._run_id,
+                **self._own_attributes(event),
+            },
         )
 
     def _experiment(self, name: str, event: Mapping[str, Any]) -> Any:
@@ -162,7 +167,7 @@ class Spans(BaseCallbackHandler):
             f"verdict {event.get('attempt')}",
             context=set_span_in_context(parent),
             start_time=min(self._last_ns.get(name, now), now),
-            attributes=self._own(event),
+            attributes=self._own_attributes(event),
         )
         score: dict[str, Any] = {
             "gen_ai.evaluation.name": "verdict",
@@ -177,7 +182,7 @@ class Spans(BaseCallbackHandler):
     def _end(self, event: Mapping[str, Any]) -> None:
         self._end_experiments()
         if self._run is not None:
-            self._run.set_attributes(self._own(event))
+            self._run.set_attributes(self._own_attributes(event))
             if event.get("status") == "failed" or event.get("pause") == "machine":
                 _failed(self._run, str(event.get("pause") or "failed"))
             self._run.end()
@@ -188,7 +193,7 @@ class Spans(BaseCallbackHandler):
             span.end(self._last_ns.get(name))
         self._experiments, self._last_ns = {}, {}
 
-    def _own(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _own_attributes(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Give the fields of an event as attributes; those without a value are left out."""
         fields = self._view({name: value for name, value in event.items() if name != "event"})
         return {f"{OWN}{name}": value for name, value in fields.items() if isinstance(value, str | int | float)}

@@ -54,7 +54,7 @@ def buy(store: KnowledgeStore, is_asked: bool, most: int = UNASKED) -> None:
     from knowledge.embedder import EmbedderError, EndpointEmbedder
 
     settings = load_settings()
-    buyer = store if store.embedder else _own(settings, is_asked)
+    buyer = store if store.embedder else _open_with_own_embedder(settings, is_asked)
     if buyer is None:
         return
     if not (is_asked or settings.embedding_model) and buyer.missing() > most:
@@ -70,7 +70,7 @@ def buy(store: KnowledgeStore, is_asked: bool, most: int = UNASKED) -> None:
             note(f"paid      {buyer.embedder.tokens:,} tokens of {buyer.embedder.model}, ${usd:.4f}")
 
 
-def _own(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
+def _open_with_own_embedder(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
     """Open the store with the embedder that the model's endpoint offers; an endpoint without one is not asked twice."""
     from knowledge.store import KnowledgeStore
 
@@ -92,7 +92,7 @@ def choose(settings: Settings) -> EndpointEmbedder | None:
 
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     try:
-        listed = _listed(settings)
+        listed = _offered_models(settings)
     except ModelError:
         return None  # the next command asks again
     names = embedding_models(listed)[:TRIED]
@@ -115,7 +115,7 @@ def embedding_models(listed: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (not re.search("small|mini", name.lower()), name))
 
 
-def _listed(settings: Settings) -> tuple[str, ...]:
+def _offered_models(settings: Settings) -> tuple[str, ...]:
     from pydantic import SecretStr
 
     from agents.model.endpoint import Endpoint

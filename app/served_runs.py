@@ -106,7 +106,7 @@ class ServedRuns:
         """
         run = self._run(state["run_id"])
         followed = {name: state.get(name) for name in FOLLOWS.get(node, ())}
-        request = _plain(_asked(state))
+        request = _plain(_request_fields(state))
         if request == run.config.get("asked"):
             if node not in FOLLOWS or self._is_noted(run, node, generation, _digest(followed)):
                 return run.id
@@ -154,14 +154,14 @@ class ServedRuns:
         task = open_sound_task(self.settings, request.task, load_target(request.target).name)
         new_run(self.settings, request, task)  # which refuses a bad request before anything is written
         draft = new_run(self.settings, request, task, keep_request(self.settings, request, task, (ledger, artefacts)))
-        run = replace(draft, config={**draft.config, "asked": told(draft, request), "begun_at": begun_at})
+        run = replace(draft, config={**draft.config, "asked": request_text(draft, request), "begun_at": begun_at})
         ledger.add_run(run)
         return run
 
     def _forked(self, origin: Run, state: ServedState, node: str, generation: int, change: str) -> str:
         """Fork a run with what `origin` knew before this node, and with the changed request; return its id."""
         name = f"{origin.id}-{_digest([node, generation, change])[:6]}"
-        request, before = request_of(_asked(state)), json.loads(str(origin.config.get("asked", "{}")))
+        request, before = request_of(_request_fields(state)), json.loads(str(origin.config.get("asked", "{}")))
         changed = [field for field in FIXED if getattr(request, field) != before.get(field)]
         if changed:
             raise UsageError(
@@ -169,7 +169,7 @@ class ServedRuns:
             )
         task = open_task(self.settings, request.task, request.target)
         draft = new_run(self.settings, request, task)
-        config = {**origin.config, "approves": request.approves, **draft.config, "asked": told(draft, request)}
+        config = {**origin.config, "approves": request.approves, **draft.config, "asked": request_text(draft, request)}
         run = replace(draft, id=name, created_at=origin.created_at, config={**config, "forked_from": origin.id})
         picks = frozenset(pick["experiment_id"] for pick in state.get("picks", ()))
         shared = picks if node in ("approve", "reflect") else frozenset[str]()
@@ -235,7 +235,7 @@ def request_of(fields: Mapping[str, Any]) -> RunRequest:
     )
 
 
-def told(run: Run, request: RunRequest) -> str:
+def request_text(run: Run, request: RunRequest) -> str:
     """Write the whole request, as the state and the run's record hold it: what was left open is filled in."""
     # Those of the model also where the author, who has no use for them, is none.
     allowance = {"budget_usd": request.budget_usd, **(request.most or {})}
@@ -245,7 +245,7 @@ def told(run: Run, request: RunRequest) -> str:
     return _plain({**chosen, "limits": limits, "approve": request.approves, **most})
 
 
-def _asked(state: ServedState) -> dict[str, Any]:
+def _request_fields(state: ServedState) -> dict[str, Any]:
     return {name: state[name] for name in KINDS if state.get(name) is not None}  # type: ignore[literal-required]
 
 

@@ -44,17 +44,17 @@ class TraceView:
     def __call__(self, value: Any) -> Any:
         """Make the value as it is sent."""
         if isinstance(value, Mapping):
-            summary = self._told(value)
+            summary = self._look_up(value)
             value = {**({"told": summary} if summary else {}), **value, **self._cost(value)}
         return self._scrub(self._clean(value))
 
-    def _told(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def _look_up(self, state: Mapping[str, Any]) -> dict[str, Any]:
         summary: dict[str, Any] = {}
         for ledger, artefacts in self._stores:
             try:
                 if state.get("key") and state.get("purpose"):
                     evaluation = ledger.evaluation(str(state["key"]), state["purpose"])
-                    summary |= evaluation_told(evaluation) if evaluation is not None else {}
+                    summary |= evaluation_summary(evaluation) if evaluation is not None else {}
                 for name in ("source", "draft", "given"):
                     if is_digest(state.get(name)) and "kernel" not in summary:
                         summary["kernel"] = artefacts.text(state[name])
@@ -113,7 +113,7 @@ def view_of(settings: Settings) -> TraceView:
     return TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
 
 
-def evaluation_told(evaluation: Evaluation) -> dict[str, Any]:
+def evaluation_summary(evaluation: Evaluation) -> dict[str, Any]:
     """Verdict, findings, times and registers in plain summary."""
     findings = [f"line {f.line}: {f.kind}: {f.message}" for f in evaluation.verdict.findings[:FINDINGS]]
     summary: dict[str, Any] = {

@@ -143,12 +143,12 @@ def make_author(
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
-    def told(text: str) -> None:
+    def warn_run(text: str) -> None:
         note(text)
         ledger.event(run.id, "warning", {"message": text}, f"warning:{hashlib.sha256(text.encode()).hexdigest()[:12]}")
 
     endpoint, memory = make_endpoint(settings), make_memory(settings)
-    return Scientist(Gateway(endpoint, ledger, artefacts, meter=meter, memory=memory, tell=told))
+    return Scientist(Gateway(endpoint, ledger, artefacts, meter=meter, memory=memory, tell=warn_run))
 
 
 def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...] = ()) -> Assignment:

@@ -41,11 +41,11 @@ def address_of(url: str) -> DatabaseAddress:
     inside = f"?host={host}" + (f"&port={port}" if port else "") if host.startswith("/") else ""
     shown_url = f"postgresql://{user}{'@' if user else ''}{host_port}/{parts['dbname']}{inside}"
     password = parts.get("password", "")
-    texts = (password, quote(password, safe=""), *_written(url)) if password else ()
+    texts = (password, quote(password, safe=""), *_passwords_in(url)) if password else ()
     return DatabaseAddress(url, shown_url, user, tuple(dict.fromkeys(text for text in texts if text)))
 
 
-def _written(url: str) -> tuple[str, ...]:
+def _passwords_in(url: str) -> tuple[str, ...]:
     """Return the password of an address, as it is written and with its %XX read."""
     before, at_sign, _ = url.partition("://")[2].rpartition("@")
     text = before.partition(":")[2] if at_sign else ""

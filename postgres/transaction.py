@@ -77,7 +77,7 @@ class Transaction:
         text, values = translated(query), storable(parameters)
         try:
             answer = self._persist(lambda: self._answer(text, values))
-        except _Changed:
+        except _AnswerChanged:
             raise LedgerError(_CHANGED) from None
         self._done.append((text, values, answer))
         return answer
@@ -95,7 +95,7 @@ class Transaction:
                 self._link.come_back(error)
             try:
                 self._persist(lambda: None, begins=True)
-            except _Changed:  # by the commit itself, as a rule
+            except _AnswerChanged:  # by the commit itself, as a rule
                 self.undo()
                 if self._became(xid) == "committed":
                     break
@@ -145,7 +145,7 @@ class Transaction:
         for query, parameters, answer in self._done:
             repeated = self._answer(query, parameters)
             if repeated != answer and not (repeated.rowcount == 0 and query.startswith(_FIRST_STAYS)):
-                raise _Changed
+                raise _AnswerChanged
 
     def _answer(self, query: str, parameters: Sequence[Any]) -> Answer:
         return Answer.of(self._link.db.execute(query.encode(), parameters))
@@ -157,7 +157,7 @@ class Transaction:
             return ""
 
 
-class _Changed(Exception):
+class _AnswerChanged(Exception):
     """A statement that was repeated has another answer now."""
 
 

@@ -93,7 +93,7 @@ def command(
     if dataset and as_ != "file":
         raise UsageError("a dataset has one form: leave --as or --dataset out")
     if dataset or as_ == "file":
-        answer, line = _of_run(settings, kernel, dataset, out, force)
+        answer, line = _export_of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
         file = _KernelFile(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
@@ -102,7 +102,7 @@ def command(
         if backward:
             file = _KernelFile(Path(backward), backward_task, target, on, {}, unchecked) if backward_task else None
             second = _KernelChoice(backward, file)
-        answer, line = _for_elsewhere(settings, first, second, as_, out, force)
+        answer, line = _export_for_elsewhere(settings, first, second, as_, out, force)
     emit(answer) if json else say(line)
 
 
@@ -150,7 +150,7 @@ def _check_backward(backward: str, task: str, form: ChosenForm) -> None:
         raise UsageError(f"{backward} is no file here: leave --backward-task out" if task else missing)
 
 
-def _for_elsewhere(
+def _export_for_elsewhere(
     settings: Settings,
     first: _KernelChoice,
     second: _KernelChoice | None,
@@ -168,7 +168,9 @@ def _for_elsewhere(
     return {"path": str(path), "form": form, "files": [str(path) for path in files]}, f"{path}: {line}"
 
 
-def _of_run(settings: Settings, name: str, dataset: bool, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
+def _export_of_run(
+    settings: Settings, name: str, dataset: bool, out: str | None, force: bool
+) -> tuple[dict[str, Any], str]:
     """Write the best kernel's file or the dataset; return an answer and a line."""
     from app.wiring import find_run, open_records
     from exports.place import place_of, refuse_there

@@ -90,7 +90,7 @@ def _say_added(added: Added) -> None:
     if added.status == "skipped":
         note(f"skipped   {added.why}")
     else:
-        say(f"{added.status:9} {added.id}  {_shown(added.title)} ({counted(added.chunks, 'passage')})")
+        say(f"{added.status:9} {added.id}  {_clipped(added.title)} ({counted(added.chunks, 'passage')})")
 
 
 @app.command("list")
@@ -119,7 +119,7 @@ def list_(
         return
     table(
         ["id", "title", "passages", "for", "licence", "place"],
-        [[d.id, _shown(d.title), str(d.chunks), d.arch or "any GPU", _shown(d.licence), d.uri] for d in documents],
+        [[d.id, _clipped(d.title), str(d.chunks), d.arch or "any GPU", _clipped(d.licence), d.uri] for d in documents],
         right=[2],
     )
 
@@ -142,7 +142,7 @@ def remove(
         emit([{"id": d.id, "title": d.title} for d in documents])
     else:
         for document in documents:
-            say(f"removed {document.id}  {_shown(document.title)}")
+            say(f"removed {document.id}  {_clipped(document.title)}")
 
 
 @app.command()
@@ -189,8 +189,8 @@ def search(
         fields = ("score", "passage", "document", "title", "section", "text", "source", "licence")
         emit([{name: getattr(h, name) for name in fields} for h in hits])
     for number, hit in enumerate([] if json else hits, 1):
-        text = _shown(" ".join(hit.text.split()), WIDTH)
-        say(f"{number}. {_named(hit.title, hit.section)}\n   {text}\n   {_shown(hit.source, WIDTH)}")
+        text = _clipped(" ".join(hit.text.split()), WIDTH)
+        say(f"{number}. {_section_title(hit.title, hit.section)}\n   {text}\n   {_clipped(hit.source, WIDTH)}")
     if not hits:
         if not json:
             say("nothing was found")
@@ -230,7 +230,7 @@ def stats(
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
-            [r.key, _named(r.title, r.section), str(r.experiments), str(r.cited),
+            [r.key, _section_title(r.title, r.section), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
             for r in [*rows, *([total] if total else [])]
         ],
@@ -240,13 +240,13 @@ def stats(
     say("Gain: of accepted experiments, over the parent. Repaired: drafts that got further after a repair had read it.")
 
 
-def _shown(text: str, most: int = NAME_WIDTH) -> str:
+def _clipped(text: str, most: int = NAME_WIDTH) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def _named(title: str, section: str) -> str:
+def _section_title(title: str, section: str) -> str:
     inside = section.removeprefix(title).removeprefix(" > ")
-    return f"{_shown(title)}: {_shown(inside)}" if inside else _shown(title)
+    return f"{_clipped(title)}: {_clipped(inside)}" if inside else _clipped(title)
 
 
 def _gain(row: UseRow) -> str:

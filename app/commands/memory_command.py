@@ -33,7 +33,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List what is remembered, oldest first, with its provenance."""
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
         remembered = [_row(settings, ledger, r) for r in ledger.recollections() if task in (None, r.task)]
     if json:
@@ -51,7 +51,7 @@ def list_(
 @app.command()
 def show(key: Key, json: Json = False) -> None:
     """Show one recollection whole, with the task's digest and the reason where it was withdrawn."""
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
         row = _row(settings, ledger, ledger.recollection(key))
     if json:
@@ -68,24 +68,24 @@ def withdraw(
     json: Json = False,
 ) -> None:
     """Tell no later run of it; a run that began with it keeps what it was told."""
-    _, ledger = _opened()
+    _, ledger = _open_ledger()
     with ledger:
         memory = ledger.recollection(key)
         ledger.withdraw(memory.key, f"{datetime.now(UTC):%Y-%m-%d}: {' '.join(reason.split()) or 'no reason given'}")
-    _said(memory, "withdrawn", json)
+    _print_state(memory, "withdrawn", json)
 
 
 @app.command()
 def restore(key: Key, json: Json = False) -> None:
     """Take a withdrawal back."""
-    _, ledger = _opened()
+    _, ledger = _open_ledger()
     with ledger:
         memory = ledger.recollection(key)
         ledger.withdraw(memory.key, "")
-    _said(memory, "restored", json)
+    _print_state(memory, "restored", json)
 
 
-def _said(memory: Recollection, word: str, json: bool) -> None:
+def _print_state(memory: Recollection, word: str, json: bool) -> None:
     if json:
         emit({"key": memory.key, "state": word})
     else:
@@ -112,7 +112,7 @@ def _row(settings: Settings, ledger: Ledger, r: Recollection) -> dict[str, Any]:
     }
 
 
-def _opened() -> tuple[Settings, Ledger]:
+def _open_ledger() -> tuple[Settings, Ledger]:
     from app.settings import load_settings
     from app.wiring import open_records
 

@@ -91,7 +91,7 @@ def command(
     from app.settings import load_settings, with_isolation
     from graph.schemes import limits_of_scheme
 
-    chosen = _given(
+    chosen = _without_none(
         generations=generations, picks=picks, tunings=tunings, tries=tries, ablations=ablations,
         explorations=explorations, memory_tokens=memory, dispatch=0 if no_dispatch else None,
     )  # fmt: skip
@@ -103,7 +103,7 @@ def command(
     _begin(settings, request, isolation, trace=trace, detach=detach, quiet=quiet, json=json)
 
 
-def _given(**options: float | None) -> dict[str, float | None]:
+def _without_none(**options: float | None) -> dict[str, float | None]:
     """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -171,7 +171,7 @@ def drive(
             tell(line)
     watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(_told), nullcontext() if quiet else watcher.watching():
+        with stoppable(_note_stopping), nullcontext() if quiet else watcher.watching():
             return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
@@ -294,5 +294,5 @@ def _bound(session: Session, attempt_id: str) -> str:
     return f"; bound by {', '.join(bounds)}" if bounds else ""
 
 
-def _told() -> None:
+def _note_stopping() -> None:
     note("stopping after the steps in flight; once more to stop at once")

@@ -77,9 +77,9 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
     from app.session import summary
     from records.ranking import ratio_error, tie_text, ties
 
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
-        runs = [_found(ledger, name) for name in (left, right)]
+        runs = [_run_named(ledger, name) for name in (left, right)]
         results = [summary(ledger, run, settings.runs_folder / run.id, 0.0) for run in runs]
         states = ledger.states(runs)
     sides = [_run_json(run, states[run.id], result) for run, result in zip(runs, results, strict=True)]
@@ -90,7 +90,7 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
         is_tie = None if speedup is None or first is None or second is None else ties(first, second)
         emit({"left": sides[0], "right": sides[1], "speedup": speedup and round(speedup, 4), "is_tie": is_tie})
         return
-    rows = [[name.replace("_", " "), *(_shown(name, side[name]) for side in sides)] for name in sides[0]]
+    rows = [[name.replace("_", " "), *(_field_text(name, side[name]) for side in sides)] for name in sides[0]]
     table(["", "left", "right"], rows)
     if speedup is None:
         say("\nthe best kernels cannot be compared: another task, GPU or kind of time, or none was verified")
@@ -108,9 +108,9 @@ def remove(
     from postgres.shared_database import open_checkpoints
     from records.artefacts import path_of
 
-    settings, ledger = _opened()
+    settings, ledger = _open_ledger()
     with ledger:
-        run_ids = list(dict.fromkeys(_found(ledger, name).id for name in runs))
+        run_ids = list(dict.fromkeys(_run_named(ledger, name).id for name in runs))
         at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
         if at_work:
             raise UsageError(f"{at_work[0]} is at work; runs can be removed when all have ended or were stopped")
@@ -144,7 +144,7 @@ def moment(text: str) -> datetime:
     return since if since.tzinfo else since.astimezone()
 
 
-def _opened() -> tuple[Settings, Ledger]:
+def _open_ledger() -> tuple[Settings, Ledger]:
     from app.settings import load_settings
     from app.wiring import open_records
 
@@ -152,7 +152,7 @@ def _opened() -> tuple[Settings, Ledger]:
     return settings, open_records(settings, create=False)[0]
 
 
-def _found(ledger: Ledger, name: str) -> Run:
+def _run_named(ledger: Ledger, name: str) -> Run:
     from app.wiring import find_run
 
     return find_run(ledger, name)
@@ -185,7 +185,7 @@ def _run_json(run: Run, state: RunState, result: RunResult) -> dict[str, Any]:
     }
 
 
-def _shown(name: str, value: Any) -> str:
+def _field_text(name: str, value: Any) -> str:
     if name == "geomean_us":
         return format_us(value)
     return format_times(value) if name.startswith("speedup") else "-" if value is None else str(value)

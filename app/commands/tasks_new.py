@@ -102,11 +102,11 @@ def command(
 
     folder = _folder_of(name, out)
     refuse_taken(folder)
-    import_place = _place(source)
+    import_place = _import_place(source)
     settings = load_settings()
     if import_place.path.suffix in KERNELS:
         wish = (reference, _specs(input_), _sizes(size), output or [], _origin(import_place, licence, commit), golden)
-        _said(folder, *make_of_kernel(settings, KernelWish(name, import_place, *wish), folder), json)
+        _print_task(folder, *make_of_kernel(settings, KernelWish(name, import_place, *wish), folder), json)
         return
     if reference or output:
         raise UsageError(f"--reference and --output are for HIP files, and {import_place.path} is none")
@@ -127,7 +127,7 @@ def command(
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(content)
         task, notes = with_right_seed(settings, folder, open_sound_task(settings, str(folder.absolute())))
-    _said(folder, task, (*draft.notes, *notes), json)
+    _print_task(folder, task, (*draft.notes, *notes), json)
 
 
 def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
@@ -163,7 +163,7 @@ def _origin(source: ImportPlace, licence: str, commit: str) -> dict[str, str]:
     return {"source": source.path.name, "licence": licence, "commit": commit, "digest": digest}
 
 
-def _said(folder: Path, task: Task, notes: tuple[str, ...], json: bool) -> None:
+def _print_task(folder: Path, task: Task, notes: tuple[str, ...], json: bool) -> None:
     if json:
         seeds = [p.name for p in task.seeds]
         emit({"folder": str(folder), "name": task.name, "notes": list(notes), "seeds": seeds})
@@ -191,7 +191,7 @@ def _show(folder: Path, task: Task, notes: tuple[str, ...]) -> None:
     say(f"{folder}: sound; next: kernel-scientist run {folder if folder.is_absolute() else f'./{folder}'}")
 
 
-def _place(source: str) -> ImportPlace:
+def _import_place(source: str) -> ImportPlace:
     from imports.readers import ImportPlace
 
     path, _, function = source.rpartition(":") if re.search(r":[A-Za-z_]\w*$", source) else (source, "", "")

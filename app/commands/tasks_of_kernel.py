@@ -77,7 +77,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     note(f"executing {reference.path.name} once, confined: without network and without your files")
     draft = imported(request, task_cage(settings))
     with whole_or_none(folder):
-        changes = _written(settings, folder, draft, plan, match, text, reference)
+        changes = _write_folder(settings, folder, draft, plan, match, text, reference)
         task = open_sound_task(settings, str(folder.absolute()))
     notes = [f"{header} is not beside the file and is left out" for header in absent]
     guessed = guesses_said((folder / "seed.hip").read_text(encoding="utf-8"))
@@ -124,14 +124,14 @@ def _refuse_missing(
     if missing:
         sizes = ",".join(f"{name}=N" for name in plan.sizeless)
         hint = f"; sizes are given with --size {sizes}" if sizes else ""
-        raise UsageError(f"{path} does not say {_listed(missing)}{hint}")
+        raise UsageError(f"{path} does not say {_enumeration(missing)}{hint}")
 
 
-def _listed(parts: list[str]) -> str:
+def _enumeration(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _written(
+def _write_folder(
     settings: Settings, folder: Path, draft: Imported, plan: HostPlan, match: Any, text: str, reference: ImportPlace
 ) -> tuple[str, ...]:
     """Write the folder with the first seed that passes; UsageError where none does."""

@@ -23,7 +23,7 @@ MOST_BYTES = 4 << 20  # of an answer
 GRACE_S = 5.0  # to end the programs that a call has started
 
 
-async def called(request: dict[str, Any]) -> dict[str, Any]:
+async def answer_of(request: dict[str, Any]) -> dict[str, Any]:
     """Answer a call; UsageError or MachineError in a sentence. Cancelling it ends its process."""
     process = await anyio.open_process(
         [sys.executable, "-P", "-c", PROGRAM, str(ROOT)],

@@ -85,7 +85,7 @@ def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> di
         "text": "",
     }
     if old.measurements and new.measurements:
-        fields["text"] = without_shapes(compared_text(*sides, loaded), _listed(loaded))
+        fields["text"] = without_shapes(compared_text(*sides, loaded), _listed_names(loaded))
     return fields
 
 
@@ -119,7 +119,7 @@ def verdict_of(evaluation: Evaluation, task: Task, source: str) -> dict[str, Any
     from app.mcp.advice import advice_of
     from records.concealment import HELD_OUT as TOLD
 
-    failure, evidence, listed = failure_view(evaluation, task), evidence_of(evaluation, source, {}), _listed(task)
+    failure, evidence, listed = failure_view(evaluation, task), evidence_of(evaluation, source, {}), _listed_names(task)
     findings = [
         {**f, "message": without_shapes(f["message"], listed), "advice": advice_of(f["kind"])}
         for f in failure["findings"]
@@ -147,7 +147,7 @@ def verdict_of(evaluation: Evaluation, task: Task, source: str) -> dict[str, Any
     }
 
 
-def _listed(task: Task) -> set[str]:
+def _listed_names(task: Task) -> set[str]:
     return {case.name for case in (*task.tests, *task.benchmarks)}
 
 
@@ -176,7 +176,7 @@ def _judged(settings: Settings, request: KernelRequest) -> tuple[Task, Evaluatio
         if request.whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
             evaluation = confirmed(evaluation, ask("confirm", prepared))
     except MachineError as error:  # which may name the case at which it arose
-        raise type(error)(without_shapes(str(error), _listed(loaded))) from None
+        raise type(error)(without_shapes(str(error), _listed_names(loaded))) from None
     return loaded, evaluation
 
 
@@ -196,7 +196,7 @@ def contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old:
     return "faster" if decided else "slower"
 
 
-def answered(request: Mapping[str, Any]) -> dict[str, Any]:
+def answer_call(request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer one call in plain data: `answer`, or `refused` with a sentence."""
     from app.settings import load_settings
 
@@ -239,6 +239,6 @@ def main() -> None:
         stoppable(),
         contextlib.suppress(KeyboardInterrupt),
     ):  # nobody waits for the answer of a call that was cancelled
-        output.write(json.dumps(answered(request)) + "\n")
+        output.write(json.dumps(answer_call(request)) + "\n")
         output.flush()
     leave(0)  # the watching thread waits for input that does not come

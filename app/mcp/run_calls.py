@@ -51,7 +51,7 @@ class RunCalls:
         identity = arguments["task"], arguments["target"], arguments["on"], author, arguments["seed"]
         request = RunRequest(*identity, budget, arguments["limits"], most=most)
         with self._turn, open_session(self._settings, request) as session:
-            return self._sent_off(session)
+            return self._send_off(session)
 
     def resume(self, run_id: str, generations: int | None, most: dict[str, Any]) -> dict[str, Any]:
         """Go on with a run in a process of its own, with more generations and other limits where they are given."""
@@ -64,9 +64,9 @@ class RunCalls:
                     f"a run with a model may spend at most ${self._budget_usd:g} here, and this one has a larger "
                     "budget: give a smaller one, or resume it where it was begun"
                 )
-            return self._sent_off(session)
+            return self._send_off(session)
 
-    def _sent_off(self, session: Session) -> dict[str, Any]:
+    def _send_off(self, session: Session) -> dict[str, Any]:
         from app.detached import detach
 
         ledger = session.context.ledger
@@ -83,7 +83,7 @@ class RunCalls:
         from app.condition import condition
 
         with self._records() as (ledger, _):
-            runs = [self._found(ledger, run_id)] if run_id else list(ledger.runs())[-MOST_SHOWN:]
+            runs = [self._find_run(ledger, run_id)] if run_id else list(ledger.runs())[-MOST_SHOWN:]
             return [condition(self._settings, ledger, run) for run in runs]
 
     def stop(self, run_id: str) -> Condition:
@@ -92,7 +92,7 @@ class RunCalls:
         from app.detached import stop
 
         with self._records() as (ledger, _):
-            run = self._found(ledger, run_id)
+            run = self._find_run(ledger, run_id)
             stop(ledger, run, STOP_S)
             return condition(self._settings, ledger, run)
 
@@ -101,7 +101,7 @@ class RunCalls:
         from app.session import summary
 
         with self._records() as (ledger, artefacts):
-            run = self._found(ledger, run_id)
+            run = self._find_run(ledger, run_id)
             best = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
             if best is None:
                 raise UsageError(f"the run {run.id} has no verified kernel yet")
@@ -123,7 +123,7 @@ class RunCalls:
         from app.task_folders import open_task
 
         with self._records() as (ledger, artefacts):
-            run = self._found(ledger, run_id)
+            run = self._find_run(ledger, run_id)
             attempt = _attempt(ledger, run, about)
             evaluation = ledger.evaluation(attempt.evaluation_key)
             if evaluation is None:
@@ -151,7 +151,7 @@ class RunCalls:
             yield ledger, artefacts
 
     @staticmethod
-    def _found(ledger: Ledger, run_id: str) -> Run:
+    def _find_run(ledger: Ledger, run_id: str) -> Run:
         from app.wiring import find_run
 
         return find_run(ledger, run_id)

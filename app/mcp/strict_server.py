@@ -47,11 +47,11 @@ class StrictServer(MCPServer[Any]):
 
 def sentence_of(fault: ValidationError) -> str:
     """Put the first faults of a call's arguments into one sentence, without the values."""
-    faults = [f"{_named(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
+    faults = [f"{_argument_name(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
     unsaid = f"; and {len(faults) - MOST_TOLD} more" if len(faults) > MOST_TOLD else ""
     return f"the arguments cannot be: {'; '.join(faults[:MOST_TOLD])}{unsaid}"
 
 
-def _named(location: tuple[int | str, ...]) -> str:
+def _argument_name(location: tuple[int | str, ...]) -> str:
     """Name the argument, and the field of it, whose name a client may have chosen."""
     return " ".join(".".join(map(str, location)).split())[:MOST_NAME] or "the call"

@@ -18,7 +18,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from app.condition import Condition
-from app.mcp.call_process import called
+from app.mcp.call_process import answer_of
 from app.mcp.concealing import cleaned, clipped, without_shapes
 from app.mcp.run_calls import RunCalls
 from app.mcp.strict_server import StrictServer
@@ -68,13 +68,13 @@ class AgentTools:
     async def list_tasks(self) -> list[TaskRow]:
         """List the shipped tasks."""
 
-        def listed() -> list[TaskRow]:
+        def load_rows() -> list[TaskRow]:
             from tasks.loader import load_task, task_names
 
             loaded = map(load_task, task_names())
             return [TaskRow(name=t.name, title=t.title, targets=list(t.targets)) for t in loaded]
 
-        return await self._in_thread(listed)
+        return await self._in_thread(load_rows)
 
     async def show_task(self, task: TaskName, target: Target = "mi300x") -> TaskSheet:
         """Show a task: what to compute, types, shapes, tolerance, its reference and the naive seed to start from."""
@@ -136,7 +136,7 @@ class AgentTools:
     ) -> list[NoteRow]:
         """Search the notes on the hardware, the language and known optimisations."""
 
-        def found() -> list[dict[str, Any]]:
+        def search() -> list[dict[str, Any]]:
             from app.configured_store import make_store
 
             store = make_store(self._settings)
@@ -144,7 +144,7 @@ class AgentTools:
             hits = store.search(query, k, arch or None)
             return [{n: getattr(hit, n) for n in ("title", "section", "source", "text")} for hit in hits]
 
-        return [NoteRow(**row) for row in await self._in_thread(found)]
+        return [NoteRow(**row) for row in await self._in_thread(search)]
 
     async def run(
         self,
@@ -204,7 +204,7 @@ class AgentTools:
         """Give a shipped task's name, or the path of a folder of the workspace."""
         from tasks.loader import task_names
 
-        with _told(self._settings):
+        with _tool_errors(self._settings):
             if name in task_names():
                 return name
             try:
@@ -223,7 +223,7 @@ class AgentTools:
         shapes: list[str] | None = None,
         is_whole: bool = False,
     ) -> dict[str, Any]:
-        with _told(self._settings):
+        with _tool_errors(self._settings):
             if bool(source) == bool(file):
                 raise UsageError("give the kernel as source or as file, one of the two")
             text = source or self._workspace.read(file)
@@ -231,11 +231,11 @@ class AgentTools:
         return {"source": text, **bench, "tunables": tunables or {}, "shapes": shapes or [], "whole": is_whole}
 
     async def _in_process(self, request: dict[str, Any], most: int = 6_000) -> dict[str, Any]:
-        with _told(self._settings), anyio.CancelScope() as scope:
+        with _tool_errors(self._settings), anyio.CancelScope() as scope:
             self._under_way.add(scope)
             try:
                 async with self._turns:
-                    return dict(cleaned(await called(request), self._settings.secrets(), most))
+                    return dict(cleaned(await answer_of(request), self._settings.secrets(), most))
             finally:
                 self._under_way.discard(scope)
         raise ToolError("the server was stopped")
@@ -248,7 +248,7 @@ class AgentTools:
             await anyio.sleep(TICK_S)
 
     async def _in_thread(self, call: Callable[..., Answer], *arguments: Any, most: int = 6_000) -> Answer:
-        with _told(self._settings):
+        with _tool_errors(self._settings):
             answer = await anyio.to_thread.run_sync(call, *arguments)
             bounded: Answer = cleaned(answer, self._settings.secrets(), most)
             return bounded
@@ -259,7 +259,7 @@ class AgentTools:
 
 
 @contextlib.contextmanager
-def _told(settings: Settings) -> Iterator[None]:
+def _tool_errors(settings: Settings) -> Iterator[None]:
     """Faults as a client is told of them: one sentence without keys."""
     try:
         yield

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.mcp.kernel_calls import answered
+from app.mcp.kernel_calls import answer_call
 from app.settings import Settings
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import prepare
@@ -130,7 +130,7 @@ def test_a_kernel_that_knows_the_listed_shapes_is_told_nothing_of_the_others(
     )
     source = LISTED_ONLY.replace("KNOWN", known).replace("FAULT", fault)
     kernel = {"source": source, "task": "transpose", "seed": SEED, "shapes": []}
-    made = answered({"call": "check", "kernels": [kernel]})["answer"]
+    made = answer_call({"call": "check", "kernels": [kernel]})["answer"]
     assert not made["accepted"] and made["stage"] in ("execute", "correct")
     assert made["findings"][0]["case"] == "a held-out case"
     told = json.dumps({name: made[name] for name in ("findings", "wrong_cases", "explanation")})
