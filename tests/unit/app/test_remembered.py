@@ -60,12 +60,12 @@ def test_a_run_begins_with_the_fastest_winners_where_it_is_asked_to(notebook: An
     for slot, time_us in ((1, 40.0), (2, 30.0), (3, 35.0)):
         remember(notebook, "winner", slot, time_us)
     assert winners_of(kept(notebook)) == ()
-    given = winners_of(kept(notebook, begin_with=True))
-    assert [(g.title, g.kind) for g in given] == [
+    winners = winners_of(kept(notebook, begin_with=True))
+    assert [(g.title, g.kind) for g in winners] == [
         ("winner g001-e2-a0 of run run-1", "memory"),
         ("winner g001-e3-a0 of run run-1", "memory"),
     ]
-    assert notebook.artefacts.text(given[0].source) == "// 2\n"
+    assert notebook.artefacts.text(winners[0].source) == "// 2\n"
 
 
 def test_without_memory_nothing_is_told_and_nothing_begun_with(notebook: Any) -> None:

@@ -19,11 +19,11 @@ def asked(
     path: str = "/api/runs", query: str = "", method: str = "GET", gate: Gate | None = None, **headers: str
 ) -> tuple[int, dict[str, str], str]:
     """Status, headers and body; a header is named with `_` for `-`."""
-    given = {"host": "127.0.0.1:8410", **{name.replace("_", "-"): text for name, text in headers.items()}}
-    sent = list[dict[str, Any]]()
+    scope_headers = {"host": "127.0.0.1:8410", **{name.replace("_", "-"): text for name, text in headers.items()}}
+    messages = list[dict[str, Any]]()
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request"}
@@ -33,11 +33,11 @@ def asked(
         "method": method,
         "path": path,
         "query_string": query.encode(),
-        "headers": [(name.encode(), text.encode("latin-1")) for name, text in given.items()],
+        "headers": [(name.encode(), text.encode("latin-1")) for name, text in scope_headers.items()],
     }
     asyncio.run((gate or Gate(inner, "right-token", HOSTS))(scope, receive, send))
-    told = {name.decode(): text.decode() for name, text in sent[0]["headers"]}
-    return sent[0]["status"], told, sent[1]["body"].decode()
+    answer_headers = {name.decode(): text.decode() for name, text in messages[0]["headers"]}
+    return messages[0]["status"], answer_headers, messages[1]["body"].decode()
 
 
 COOKIE = "kernel_scientist_8410=right-token"

@@ -30,8 +30,8 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notebook: Notebook) ->
         notebook.start(task=task, created_at=(NOW - timedelta(days=days)).isoformat())
         parent = None
         for generation, time_us in enumerate(times):
-            made = notebook.attempt(generation, 0, time_us, parent, number=number)
-            parent = made.id
+            attempt = notebook.attempt(generation, 0, time_us, parent, number=number)
+            parent = attempt.id
         (tmp_path / notebook.run.id).mkdir()
     notebook.ledger.finish("run-1", "done", "enough")
     return notebook
@@ -43,7 +43,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ([], [0, 1, 2]),
         (["--task", "sum"], [0, 1]),
@@ -55,10 +55,10 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
         (["--target", "h200"], []),
     ],
 )
-def test_filters(book: Notebook, capsys: pytest.CaptureFixture[str], words: list[str], found: list[int]) -> None:
-    assert [row["run_id"] for row in told(capsys, "runs", *words)] == [f"run-{n}" for n in found]
+def test_filters(book: Notebook, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[int]) -> None:
+    assert [row["run_id"] for row in told(capsys, "runs", *words)] == [f"run-{n}" for n in expected]
     assert run_command(["runs", *words]) == 0
-    assert ("no run is like that" in capsys.readouterr().out) is (found == [])
+    assert ("no run is like that" in capsys.readouterr().out) is (expected == [])
 
 
 @pytest.mark.parametrize("words", [["--state", "ended"], ["--since", "yesterday"], ["--since", "99999d"]])
