@@ -53,7 +53,7 @@ def test_what_every_derivation_keeps(name: str, seed: int) -> None:
             assert case.role == "held_out" and tuple(case.dims) == tuple(task.tests[0].dims)
             assert cost(task, case.dims) <= COST
             for dim, length in case.dims.items():
-                extents = [one.dims[dim] for one in listed]
+                extents = [derived_case.dims[dim] for derived_case in listed]
                 assert min(extents) <= length <= max(extents) and length % task.multiples.get(dim, 1) == 0
         for dim in task.tests[0].dims:
             most = max(case.dims[dim] for case in listed)

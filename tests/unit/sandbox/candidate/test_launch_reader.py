@@ -20,8 +20,8 @@ def launches(plan: str) -> tuple[Launch, ...]:
 
 
 def one(**keys: str) -> str:
-    given = {"kernel": '"k"', "grid": "[1]", "block": "[64]", "args": '["x", "y"]', **keys}
-    return "[[launch]]\n" + "".join(f"{key} = {value}\n" for key, value in given.items())
+    keys_of_launch = {"kernel": '"k"', "grid": "[1]", "block": "[64]", "args": '["x", "y"]', **keys}
+    return "[[launch]]\n" + "".join(f"{key} = {value}\n" for key, value in keys_of_launch.items())
 
 
 def test_every_kind_of_argument_is_kept_as_it_was_written() -> None:
@@ -49,13 +49,13 @@ def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
 
 def test_variables_of_the_device_become_what_a_buffer_is_or_a_value() -> None:
     plan = one(symbol='{mask = "x + rows", "ops::size" = ["rows", 1], half = 0.5}')
-    found = launches(plan)
-    assert [(x.kernel, x.args) for x in found[:3]] == [
+    parsed = launches(plan)
+    assert [(x.kernel, x.args) for x in parsed[:3]] == [
         ("ks_contents<&mask>", ("x + rows", "0:i64")),
         ("ks_value<&ops::size>", (("rows", "1"),)),
         ("ks_value<&half>", (("0.5:f32",),)),
     ]
-    assert [x.writes_variable for x in found] == [True, True, True, False]
+    assert [x.writes_variable for x in parsed] == [True, True, True, False]
     first = resolve(parse(source(plan)), TASK, TASK.tests[0]).launches[0]
     assert first.args == (BufferArg("x", 28), ScalarArg("i64", 27972)) and first.grid == (14, 1, 1)
 
@@ -73,11 +73,11 @@ def test_variables_of_the_device_become_what_a_buffer_is_or_a_value() -> None:
 )
 def test_a_launch_is_cooperative_where_it_says_so_or_the_text_waits_for_the_grid(text: str, waits: bool) -> None:
     assert waits_for_grid(text) == waits
-    for said in ("true", "false"):
-        (launch,) = launches(one(cooperative=said))
-        assert launch.cooperative == (said == "true")
+    for flag in ("true", "false"):
+        (launch,) = launches(one(cooperative=flag))
+        assert launch.cooperative == (flag == "true")
         assert (
-            resolve(parse(source(one(cooperative=said))), TASK, TASK.tests[0]).launches[0].cooperative
+            resolve(parse(source(one(cooperative=flag))), TASK, TASK.tests[0]).launches[0].cooperative
             == launch.cooperative
         )
 
@@ -90,11 +90,11 @@ def test_a_body_stands_in_the_loops_around_it() -> None:
         + one(when='"i > 0"').partition("\n")[2]
         + one()
     )
-    found = launches(plan)
-    assert [[loop.name for loop in x.loops] for x in found] == [["i", "j"], ["i"], []]
-    assert found[0].loops[0] == found[1].loops[0] == Loop("i", "0", "2", "1", 1)
-    made = resolve(parse(source(plan)), TASK, TASK.tests[0])
-    assert [x.grid[0] for x in made.launches] == [1, 2, 3, 3, 4, 1, 1]
+    parsed = launches(plan)
+    assert [[loop.name for loop in x.loops] for x in parsed] == [["i", "j"], ["i"], []]
+    assert parsed[0].loops[0] == parsed[1].loops[0] == Loop("i", "0", "2", "1", 1)
+    plan_resolved = resolve(parse(source(plan)), TASK, TASK.tests[0])
+    assert [x.grid[0] for x in plan_resolved.launches] == [1, 2, 3, 3, 4, 1, 1]
 
 
 @pytest.mark.parametrize(
