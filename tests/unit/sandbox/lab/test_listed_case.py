@@ -76,9 +76,9 @@ def test_a_family_of_inputs_is_sampled_under_its_own_name(evaluator: LabEvaluato
 def test_costly_workgroups_at_the_ends_decide_nothing(evaluator: LabEvaluator) -> None:
     half_of_both = 400 * COLS * 4
     assert half_of_both * ROWS // 4 > 16 * ROWS * COLS, "what two known workgroups cost would lead to a sample"
-    made = [listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
-    assert all(findings == () for _, findings in made)
-    assert any(row.is_whole for row, _ in made), "once in 125 draws a costly one is among the three by chance"
+    cases = [listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
+    assert all(findings == () for _, findings in cases)
+    assert any(row.is_whole for row, _ in cases), "once in 125 draws a costly one is among the three by chance"
 
 
 def test_a_sample_that_leaves_rows_out_is_refused(evaluator: LabEvaluator) -> None:
@@ -149,9 +149,9 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
     """Its last workgroup writes one element less than it should, which no share of a sample shows."""
     case = Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
     task = replace(load_task("row_softmax"), tests=(case,))
-    whole = SOURCE.format(early="")
-    short = whole.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
-    for source, kinds in ((whole, []), (short, ["wrong_result"])):
+    full = SOURCE.format(early="")
+    short = full.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
+    for source, kinds in ((full, []), (short, ["wrong_result"])):
         built = evaluator._build(evaluator.prepare(source, task))[1]
         assert built is not None
         judge, inputs = Judge(evaluator._lab, built, Patience(accesses=100_000)), evaluator._inputs_of(task)
