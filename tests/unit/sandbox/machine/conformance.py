@@ -65,7 +65,7 @@ class Recorder:
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Take what was decoded since the test before this one."""
         decoded = instruction_decoder._decoded
-        self.rows.setdefault(item.path.stem, set()).update(each.row.name for each in decoded.values())
+        self.rows.setdefault(item.path.stem, set()).update(instruction.row.name for instruction in decoded.values())
         decoded.clear()
 
 
@@ -91,7 +91,7 @@ def in_kernels() -> set[str]:
         candidate = parse(path.read_text(encoding="utf-8"))
         defaults = {name: values[0] for name, values in candidate.plan.tunables.items()}
         listing = compiler.compile(candidate, defaults, is_assembled=False).listing
-        mnemonics = {each.text.partition(" ")[0] for each in read_listing(listing).instructions}
+        mnemonics = {instruction.text.partition(" ")[0] for instruction in read_listing(listing).instructions}
         rows |= {entry[0].name for mnemonic in mnemonics if (entry := find_row(mnemonic))}
     return rows
 
@@ -110,13 +110,13 @@ def lists(rows: Mapping[str, set[str]], kernels: set[str]) -> str:
     parts = [_counts(by)]
     for module, oracle in ORACLES.items():
         parts.append(f"\n**`{module}`**, {oracle} ({len(by[module])}): {_joined(by[module])}\n")
-    for module, said in (
+    for module, heading in (
         (SHARED, "By the function that executes them, under another name"),
         (KERNELS, "No test of its own; in the code of seeds or honest kernels, whose results are compared"),
         (CONSISTENT, f"By `{CONSISTENT}` only, without an oracle of values"),
         ("", "By none of these"),
     ):
-        parts.append(f"\n**{said}** ({len(by[module])}):\n\n{_by_class(by[module])}")
+        parts.append(f"\n**{heading}** ({len(by[module])}):\n\n{_by_class(by[module])}")
     return "".join(parts) + "\n"
 
 
@@ -124,11 +124,11 @@ def _counts(by: Mapping[str, list[str]]) -> str:
     table = instruction_table()
     lines = ["\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"]
     lines.append("|---|--:|--:|--:|--:|--:|--:|")
-    where = {name: module for module, names in by.items() for name in names}
+    module_of = {name: module for module, names in by.items() for name in names}
     for group in (*sorted({row.group for row in table.values()}), "all"):
         names = [name for name, row in table.items() if group in (row.group, "all")]
-        found = Counter("values" if where[name] in ORACLES else where[name] for name in names)
-        cells = [len(names), found["values"], found[SHARED], found[KERNELS], found[CONSISTENT], found[""]]
+        counts = Counter("values" if module_of[name] in ORACLES else module_of[name] for name in names)
+        cells = [len(names), counts["values"], counts[SHARED], counts[KERNELS], counts[CONSISTENT], counts[""]]
         lines.append(f"| `{group}` | " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines).replace("`all`", "all") + "\n"
 
@@ -137,7 +137,7 @@ def _by_class(names: Iterable[str]) -> str:
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(instruction_table()[name].group, []).append(name)
-    return "".join(f"- {group}: {_joined(each)}\n" for group, each in sorted(groups.items())) or "none\n"
+    return "".join(f"- {group}: {_joined(mnemonics)}\n" for group, mnemonics in sorted(groups.items())) or "none\n"
 
 
 def _joined(names: Iterable[str]) -> str:
@@ -147,8 +147,8 @@ def _joined(names: Iterable[str]) -> str:
 def main() -> None:
     """Rewrite the lists of the document."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    made = lists(executed(), in_kernels())
-    DOCUMENT.write_text(text[: text.index(START) + len(START)] + made + text[text.index(END) :], encoding="utf-8")
+    texts = lists(executed(), in_kernels())
+    DOCUMENT.write_text(text[: text.index(START) + len(START)] + texts + text[text.index(END) :], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -70,9 +70,9 @@ def listing() -> str:
 
 def body(name: str) -> list[str]:
     """The instructions of a function of the listing, without waits and the return."""
-    found = re.search(rf"^{name}:.*?\n(.*?)s_setpc_b64", listing(), re.DOTALL | re.MULTILINE)
-    assert found is not None
-    lines = [line.split(";")[0].strip() for line in found[1].split("\n")]
+    match = re.search(rf"^{name}:.*?\n(.*?)s_setpc_b64", listing(), re.DOTALL | re.MULTILINE)
+    assert match is not None
+    lines = [line.split(";")[0].strip() for line in match[1].split("\n")]
     return [line for line in lines if line and line[0] in "sv" and not line.startswith("s_waitcnt")]
 
 
@@ -86,9 +86,9 @@ def called(name: str, *arguments: Array, result: Any) -> Array:
             inputs[register] = (value, np.full_like(value, 0xFFFFFFFF))
             register += 1
     size = np.dtype(result).itemsize
-    found, reported = run(body(name), inputs, range(max(1, size // 4)))
+    results, reported = run(body(name), inputs, range(max(1, size // 4)))
     assert not reported.any()
-    bits = sum(values.ravel().astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(found))
+    bits = sum(values.ravel().astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(results))
     return np.asarray(bits).astype(f"u{size}").view(result)
 
 
@@ -114,10 +114,12 @@ def test_functions_are_near_the_exact_ones(name: str, function: Callable[[Array]
     """A logarithm is a product with `v_log_f32`, which is one step off for half of the values: two in all."""
     x = values(SINGLE, 1)
     exact = function(x.astype(np.float64)).astype(np.float32)
-    got = called(name, x, result=np.float32)
-    assert np.array_equal(np.isnan(got), np.isnan(exact))
+    actual = called(name, x, result=np.float32)
+    assert np.array_equal(np.isnan(actual), np.isnan(exact))
     number = ~np.isnan(exact)
-    order = [np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (u.view(np.int32).astype(np.int64) for u in (got, exact))]
+    order = [
+        np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (u.view(np.int32).astype(np.int64) for u in (actual, exact))
+    ]
     assert np.abs(order[0] - order[1])[number].max() <= steps
 
 
