@@ -90,17 +90,17 @@ def tried(fence: Fence, folder: Path) -> tuple[str, set[str]]:
     mine = folder / fence / "secret"
     mine.parent.mkdir()
     mine.write_text("secret", encoding="utf-8")
-    other, place = subprocess.Popen(["/bin/sleep", "60"]), str(folder / fence / "socket")
-    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid), place]
+    other, address = subprocess.Popen(["/bin/sleep", "60"]), str(folder / fence / "socket")
+    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid), address]
     try:
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(place)
+            listener.bind(address)
             listener.listen()
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+            completed = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     finally:
         other.kill()
         other.wait()
-    level, names = json.loads(done.stdout)
+    level, names = json.loads(completed.stdout)
     return level, set(names)
 
 
