@@ -108,14 +108,14 @@ def test_registers_are_those_of_the_descriptor_whatever_the_metadata_says(assemb
 def test_a_listing_may_be_edited_and_judged_again(assembler: Assembler) -> None:
     listing = made(assembler, SCALE).listing
     plan, _, _ = SCALE.partition(".amdgcn_target")
-    again = made(assembler, plan + "\n".join(listing.split("\n")[1:]))
-    assert again.ok, again.findings
-    stripped = [[row.text for row in annotate(x.listing, SOURCE)["scale"]] for x in (again, made(assembler, SCALE))]
+    edited = made(assembler, plan + "\n".join(listing.split("\n")[1:]))
+    assert edited.ok, edited.findings
+    stripped = [[row.text for row in annotate(x.listing, SOURCE)["scale"]] for x in (edited, made(assembler, SCALE))]
     assert stripped[0] == stripped[1]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
+    ("old", "new", "line", "expected"),
     [
         ("  s_waitcnt vmcnt(0)", "  s_wait vmcnt(0)", 24, "refuses this: invalid instruction"),
         ("  s_waitcnt vmcnt(0)", '  .incbin "/etc/passwd"', 24, "directive .incbin may not be used"),
@@ -133,20 +133,20 @@ def test_a_listing_may_be_edited_and_judged_again(assembler: Assembler) -> None:
     ],
 )
 def test_what_contradicts_the_file_or_the_rules_is_told_at_its_line(
-    assembler: Assembler, old: str, new: str, line: int | None, said: str
+    assembler: Assembler, old: str, new: str, line: int | None, expected: str
 ) -> None:
     assert old in SCALE
     result = made(assembler, SCALE.replace(old, new, 1))
     assert not result.ok
-    assert said in result.findings[0].message, result.findings
+    assert expected in result.findings[0].message, result.findings
     assert result.findings[0].line == line
 
 
 def test_a_file_without_descriptor_or_without_code_is_refused(assembler: Assembler) -> None:
-    head, _, rest = SCALE.partition(".rodata")
+    head, _, tail = SCALE.partition(".rodata")
     assert "no kernel descriptor" in made(assembler, head).findings[0].message
     plan = SCALE.partition(".text")[0]
-    assert "has no code" in made(assembler, f"{plan}.rodata{rest}").findings[0].message
+    assert "has no code" in made(assembler, f"{plan}.rodata{tail}").findings[0].message
 
 
 def test_comments_go_and_lines_stay() -> None:

@@ -165,8 +165,8 @@ def test_a_result_that_cannot_be_read_is_put_aside_and_asked_for_again(spool: Sp
     (why,) = asked(spool, request).refused
     assert words in why
     assert spool.open_requests() == [request.hash]
-    kept = sorted(p.suffix for p in (spool.folder / "refused").iterdir())
-    assert kept == [".json", ".txt"], "nothing is thrown away"
+    suffixes = sorted(p.suffix for p in (spool.folder / "refused").iterdir())
+    assert suffixes == [".json", ".txt"], "nothing is thrown away"
     assert spool.publish(result_of(request, spool), taken(spool, request))
     assert spool.ask(request).entries
 
@@ -209,9 +209,9 @@ def test_a_request_that_cannot_be_read_is_left_alone_and_mended_by_asking_again(
     assert folder.done == 0
     asked(spool, request)
     assert unpack(Request, path.read_bytes()) == request
-    again = Folder(spool, make_bench(task, sandbox), once=True)
-    again.run(threading.Event())
-    assert again.done == 1
+    mended = Folder(spool, make_bench(task, sandbox), once=True)
+    mended.run(threading.Event())
+    assert mended.done == 1
 
 
 def test_requests_for_another_target_are_left_to_other_workers(spool: Spool) -> None:
@@ -256,17 +256,17 @@ def full_disk() -> Iterator[None]:
 
 
 def test_a_full_disk_is_one_sentence_and_loses_nothing(spool: Spool) -> None:
-    request, done = request_of(spool), request_of(spool, "// time_us = 6\n")
-    spool.put(done)
-    result, claim = result_of(done, spool), taken(spool, done)
+    request, answered = request_of(spool), request_of(spool, "// time_us = 6\n")
+    spool.put(answered)
+    result, claim = result_of(answered, spool), taken(spool, answered)
     with full_disk(), pytest.raises(SpoolError, match=r"cannot be written to \(.*\); free some space or repair"):
         spool.ask(request)
     with full_disk(), pytest.raises(SpoolError, match="cannot be written to"):
         spool.publish(result, claim)
     assert asked(spool, request).refused == ()
     assert spool.publish(result, claim)
-    assert spool.ask(done) == result
-    assert [p.name for p in (spool.folder / "results").iterdir()] == [f"{done.hash}.json"], "no pieces are left"
+    assert spool.ask(answered) == result
+    assert [p.name for p in (spool.folder / "results").iterdir()] == [f"{answered.hash}.json"], "no pieces are left"
 
 
 @pytest.mark.parametrize("part", ["requests", "results", "claims"])
