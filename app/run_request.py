@@ -104,7 +104,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, extra: Mapping[
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     refuse_shapes_elsewhere(on, request.shapes)
-    places = {"place": place_id} if (place_id := place_of(settings, on, request.target)) else {}
+    place_config = {"place": place_id} if (place_id := place_of(settings, on, request.target)) else {}
     with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
     shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
     now = datetime.now(UTC)
@@ -119,7 +119,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, extra: Mapping[
             **limits,
             **most,
             **models,
-            **places,
+            **place_config,
             **shapes,
             **({"approves": True} if request.approves else {}),
             **(extra or {}),

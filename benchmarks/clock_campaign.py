@@ -1,6 +1,6 @@
 """An author's way to a fast GEMM, judged by the bounds ranked by before and by expected times.
 
-    python -m benchmarks.clock_campaign            # the table of docs/clock.md and its figures, from stored times
+    python -m benchmarks.clock_campaign            # the table and its figures, from stored times
     python -m benchmarks.clock_campaign --after    # predicts by today's clock what is not stored of it
     python -m benchmarks.clock_campaign --before   # asks the earlier clock for what is not stored; needs git
 
@@ -79,7 +79,7 @@ def tried_candidates(steps: Sequence[CampaignStep], folder: Path = FOLDER) -> It
 
 
 def table(tried: Sequence[TriedStep]) -> Iterator[str]:
-    """Give the table of docs/clock.md, a line a step."""
+    """Give the table of steps, a row each."""
     yield "| step | on CDNA 3 | bound | | expected time | | why |"
     yield "|---|---|--:|---|--:|---|---|"
     for each in tried:

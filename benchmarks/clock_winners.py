@@ -1,6 +1,6 @@
 """Winners of all shipped tasks by two states of the clock: by bounds as before, and by expected times as today.
 
-    python -m benchmarks.clock_winners            # the table of docs/clock.md and its figures, from stored times
+    python -m benchmarks.clock_winners            # the table and its figures, from stored times
     python -m benchmarks.clock_winners --after    # predicts by today's clock what is not stored of it
     python -m benchmarks.clock_winners --before   # asks the earlier clock for what is not stored; needs git
 
@@ -65,7 +65,7 @@ def winners(some: Sequence[TimedCandidate], seed: str) -> Winners:
 
 
 def table(tasks: Sequence[Winners]) -> Iterator[str]:
-    """Give the table of docs/clock.md, a line a task."""
+    """Give the table of tasks, a row each."""
     yield "| task | choice before | bound then | expected | choice now | bound then | expected | gain | seed |"
     yield "|---|---|--:|--:|---|--:|--:|--:|--:|"
     for each in tasks:

@@ -23,24 +23,20 @@ class Highlight:
 
 
 HIGHLIGHTS = (
-    Highlight("demo.speedup", "demo: predicted speed of the best kernel over the naive seed's", "{value} ×"),
-    Highlight(
-        "lab_findings.found", "faulty kernels that the lab reports with the right kind and line", "{value} of {anchor}"
-    ),
+    Highlight("demo.speedup", "demo: predicted speed over the naive seed's", "{value} ×"),
+    Highlight("lab_findings.found", "faulty kernels reported with the right kind and line", "{value} of {anchor}"),
     Highlight(
         "judge_evidence.right_refused",
         "right kernels, on new inputs, that the lab rejects (stored)",
         "{value} of {anchor}",
     ),
     Highlight(
-        "measure_truth.work.false_winners",
-        "pairs of equal kernels of which the judge calls one faster (stored)",
-        "{value} %",
+        "measure_truth.work.false_winners", "pairs of equal kernels of which one is called faster (stored)", "{value} %"
     ),
     Highlight("throughput.candidates", "candidates that one H200 judges in an hour (stored)"),
     Highlight(
         "h200_search.given.mean",
-        "softmax and RMS norm found on an H200, over the fastest of PyTorch's ways in each case (stored)",
+        "softmax and RMS norm found on an H200, over the fastest PyTorch in each case (stored)",
         "{value} ×",
     ),
 )

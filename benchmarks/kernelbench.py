@@ -159,10 +159,10 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "# KernelBench",
         "",
         "Problems of KernelBench (`github.com/ScalingIntelligence/KernelBench`, MIT) as tasks of this project, made by",
-        "`python -m benchmarks.kernelbench` from a checkout. *Judged* means: the lab accepted the generated kernel and",
-        "refused two wrong ones made from it, on small sizes; the original sizes are the benchmark of each task. A",
-        "problem that is not in the table has not been examined yet. What KernelBench's own evaluation says of some",
-        "exported kernels on Hopper GPUs is among the [results](results.md) (`python -m benchmarks.kernelbench_eval`).",
+        "`python -m benchmarks.kernelbench --checkout DIR`. *Judged*: the lab accepted the generated kernel and",
+        "refused two wrong ones made from it, with these codes, on small sizes; the original sizes are the task's",
+        "benchmark. A problem that is not listed was not examined. `python -m benchmarks.kernelbench_eval` compares",
+        "our judge with KernelBench's own on Hopper GPUs ([figures](results.md#kernelbench-on-hopper-gpus)).",
         "",
         "| level | examined | imported and sound | judged rightly | refused |",
         "|---|--:|--:|--:|--:|",
@@ -172,9 +172,11 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         refused = [row for row in own if "refused" in row]
         right = sum(is_right(row) for row in own)
         lines.append(f"| {level} | {len(own)} | {len(own) - len(refused)} | {right} | {len(refused)} |")
-    lines += ["", "| problem | outcome |", "|---|---|"]
+    outcomes = dict[tuple[int, str], list[str]]()
     for row in rows:
-        lines.append(f"| {row['level']}/{row['name']} | {_outcome(row)} |")
+        outcomes.setdefault((row["level"], _outcome(row)), []).append(row["name"])
+    lines += ["", "| level | outcome | problems |", "|--:|---|---|"]
+    lines += [f"| {level} | {outcome} | {', '.join(names)} |" for (level, outcome), names in outcomes.items()]
     return "\n".join(lines) + "\n"
 
 

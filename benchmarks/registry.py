@@ -41,15 +41,10 @@ class Benchmark:
 # `judge_evidence`; two are for whoever works on the interpreter, and `machine_speed` compares it with another checkout.
 ALONE = frozenset(
     {"exploits", "false_rejects", "coverage", "machine_instructions", "machine_speed", "machine_waits", "model_faults"}
-) | {"clock_campaign", "clock_winners"}  # their tables are in docs/clock.md
+) | {"clock_campaign", "clock_winners"}  # two clocks, beside each other
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
-    Benchmark(
-        "demo",
-        "The demo",
-        "The best kernel that `kernel-scientist demo` finds, with the time and the memory it takes to find it.",
-        2,
-    ),
+    Benchmark("demo", "The demo", "The best kernel that `kernel-scientist demo` finds, and what finding it takes.", 2),
     Benchmark(
         "example_kernels",
         "Kernels in examples/ for the MI300X",
@@ -65,8 +60,7 @@ BENCHMARKS = (
     Benchmark(
         "judge_evidence",
         "The lab's judge, on 32 cores",
-        "Exploits, twins, mutants, faults and right kernels by new seeds, planted errors, and whole executions by "
-        "one thread.",
+        "Exploits, twins, mutants, faults, right kernels by new seeds, planted errors, whole executions by one thread.",
         0.2,
         stored=True,
     ),
@@ -81,8 +75,7 @@ BENCHMARKS = (
     Benchmark(
         "verdict_rate",
         "The rate of verdicts",
-        "`check` of the softmax seed, and the demo, in turns with the last state whose judge compared nothing of what "
-        "is timed: what is covered since may cost a fifth.",
+        "`check` of the softmax seed, and the demo, in turns with a commit whose judge does not compare what is timed.",
         8,
         needs=("git",),
     ),
@@ -122,9 +115,8 @@ BENCHMARKS = (
     Benchmark(
         "retrieval_quality",
         "Finding the right note",
-        "The place of the right note for judged questions, beside other searches over the same passages. Ranking was "
-        "not tuned on the unseen ones, but for one weight, tuned on half of all; who wrote the notes' `asks`, which "
-        "every search is given, had read them.",
+        "The place of the right note for judged questions, beside other searches over the same passages. "
+        "[What *unseen* and *blind* mean](adding-documents.md#measuring-search).",
         1,
     ),
     Benchmark(
@@ -143,7 +135,7 @@ BENCHMARKS = (
     Benchmark(
         "cage_cost",
         "The cost of the cage",
-        "The time that confinement adds to the start of a program, on each level, and its share of an execution.",
+        "The time that confinement adds to a program's start, on each level, and its share of an execution.",
         0.5,
     ),
     Benchmark(
@@ -215,8 +207,8 @@ BENCHMARKS = (
     Benchmark(
         "many_gpus",
         "64 simulated GPUs",
-        "Efficiency and rate of a cluster with cores to spare, and what a campaign of 10,000 candidates came to. "
-        "The driver's time of an evaluation holds what the script then spent on loading the task for each candidate.",
+        "Efficiency and rate of a cluster with cores to spare, and a campaign of 10,000 candidates. The driver's time "
+        "includes the script's loading of the task for each evaluation.",
         0.2,
         stored=True,
     ),

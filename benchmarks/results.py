@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,13 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 STORE = ROOT / "benchmarks" / "data" / "results.json"
 PAGE = ROOT / "docs" / "results.md"
 KEYS = ("figure", "value", "unit", "anchor", "anchor_value", "ratio", "goal", "met", "stored")
-COLUMNS = ("figure", "value", "unit", "anchor", "anchor's value", "ratio", "goal", "met")
-RIGHT = {"value", "anchor's value", "ratio"}
 HEAD = """# Results
 
-Every figure of this project, as `python -m benchmarks` wrote it: do not edit this page. Each figure stands beside an
-anchor from the same run, and *ratio* is the value over the anchor's. *Goal* is what the value must reach, in its own
-unit; a figure without one is only observed. Times that the lab predicts are called *predicted*.
+`python -m benchmarks` writes this page: do not edit it. Each figure stands beside an anchor from the same run: the one
+that heads the column, where the cell names no other. *Goal* is what the value must reach, in its own unit; a figure
+without one is only observed. *Predicted* times are the lab's. The commands print the ratio to the anchor as well.
 
 ```
 python -m benchmarks                  # all that this machine can run; some MINUTES minutes on two quiet cores
@@ -33,8 +32,6 @@ python -m benchmarks --openevolve PY  # with the OpenEvolve of that interpreter 
 python -m benchmarks --check          # is every benchmark on this page?
 python -m benchmarks --page           # write the page again, run nothing
 ```
-
-A benchmark that was not run again keeps its last figures and their date.
 """
 
 
@@ -90,19 +87,28 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def row(figure: Mapping[str, Any]) -> str:
-    """Write one figure as one row of the table, one thing a cell."""
+def row(figure: Mapping[str, Any], anchor: str = "") -> str:
+    """Write one figure as one row of the table; an anchor of that name is not named again."""
+    value, beside = number(figure["value"]), number(figure["anchor_value"])
+    goal = figure["goal"].replace(" ", "")
     cells = (
         f"`{figure['figure']}`",
-        number(figure["value"]),
-        figure["unit"],
-        figure["anchor"],
-        number(figure["anchor_value"]),
-        "" if figure["ratio"] is None else number(figure["ratio"]),
-        figure["goal"],
-        {True: "yes", False: "**no**", None: ""}[figure["met"]],
+        f"{value} {figure['unit']}".strip(),
+        beside if figure["anchor"] == anchor else f"{figure['anchor']}: {beside}",
+        f"**missed**: {goal}" if figure["met"] is False else goal,
     )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return bars(cells)
+
+
+def bars(cells: Iterable[str]) -> str:
+    """Join cells to a row of a table in Markdown."""
+    return "|" + "|".join(" " * bool(cell) + cell.replace("|", "\\|") for cell in cells).lstrip() + "|"
+
+
+def usual_anchor(figures: Sequence[Mapping[str, Any]]) -> str:
+    """Name the anchor that more than half of several figures have; "" where there is none."""
+    [(anchor, count)] = Counter(str(figure["anchor"]) for figure in figures).most_common(1)
+    return anchor if count > max(1, len(figures) / 2) else ""
 
 
 def origin(file: str, folder: Path = STORE.parent) -> str:
@@ -115,18 +121,14 @@ def origin(file: str, folder: Path = STORE.parent) -> str:
 
 def group(benchmark: Benchmark, record: Record | None) -> str:
     """Write the part of the page that belongs to one benchmark."""
-    lines = [f"## {benchmark.title}", "", benchmark.shows, "", f"Command: `{benchmark.command}`."]
+    lines = [f"## {benchmark.title}", "", benchmark.shows, ""]
     if record is None:
-        return "\n".join([*lines, "", "Not measured yet."]) + "\n"
+        return "\n".join([*lines, f"Command: `{benchmark.command}`. Not measured yet."]) + "\n"
     stored = sorted({figure["stored"] for figure in record.figures if figure["stored"].endswith(".json")})
-    where = f"{record.machine}, {record.date}"
-    if stored:
-        lines[-1] += f" Computed on {where}, from data stored from an {'; an '.join(map(origin, stored))}."
-    else:
-        lines[-1] += f" Measured on {where}."
-    rule = " | ".join("--:" if name in RIGHT else "---" for name in COLUMNS)
-    lines += ["", f"| {' | '.join(COLUMNS)} |", f"| {rule} |", *map(row, record.figures)]
-    return "\n".join(lines) + "\n"
+    where = "; ".join(map(origin, stored)) if stored else f"{record.machine}, {record.date}"
+    anchor = usual_anchor(record.figures)
+    lines += [f"Command: `{benchmark.command}`, on {where}.", "", bars(("figure", "value", anchor or "anchor", "goal"))]
+    return "\n".join([*lines, "|---|--:|---|---|", *(row(figure, anchor) for figure in record.figures)]) + "\n"
 
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:

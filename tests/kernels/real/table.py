@@ -1,39 +1,37 @@
-"""Write the tables of docs/public-kernels.md from the list: python -m tests.kernels.real.table."""
+"""Write the lists of docs/public-kernels.md from the rows: python -m tests.kernels.real.table."""
 
 from __future__ import annotations
 
-from collections import Counter
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.kernels.real.real import rows
+from tests.kernels.real.real import Row, rows
 
 PAGE = Path(__file__).parents[3] / "docs" / "public-kernels.md"
 START, END = "<!-- rows: python -m tests.kernels.real.table -->\n", "<!-- end of the rows -->"
 
 
-def tables() -> str:
+def lists() -> str:
     """Counts by repository, and each refused kernel with its reason."""
     listed = rows()
-    lines = [
-        "| repository | licence | commit | kernels | accepted | with a planted fault |",
-        "|---|---|---|--:|--:|--:|",
-    ]
-    known = Counter((row.repository, row.licence, row.commit[:12]) for row in listed)
-    for (repository, licence, commit), count in sorted(known.items()):
-        own = [row for row in listed if row.repository == repository]
-        right, faults = sum(not row.refused for row in own), sum(row.fault is not None for row in own)
-        lines.append(f"| {repository} | {licence} | {commit} | {count} | {right} | {faults} |")
-    right, faults = sum(not row.refused for row in listed), sum(row.fault is not None for row in listed)
-    lines.append(f"| all | | | {len(listed)} | {right} | {faults} |")
+    names = sorted({row.repository for row in listed})
+    counts = [f"{name} {_counts([row for row in listed if row.repository == name])}" for name in names]
+    lines = [f"Kernels listed, accepted, and with a planted fault: {_counts(listed)} of {len(names)} repositories.", ""]
+    lines += textwrap.wrap(f"{'; '.join(counts)}.", 120, break_long_words=False, break_on_hyphens=False)
     lines += ["", "| refused | why |", "|---|---|"]
     lines += [f"| {row.repository}, {row.name} | {row.refused} |" for row in listed if row.refused]
     return "\n".join(lines) + "\n"
 
 
+def _counts(some: Sequence[Row]) -> str:
+    return f"{len(some)}/{sum(not row.refused for row in some)}/{sum(row.fault is not None for row in some)}"
+
+
 def page(text: str) -> str:
-    """The page with the tables as they are now."""
+    """The page with the lists as they are now."""
     before, _, rest = text.partition(START)
-    return f"{before}{START}{tables()}{END}{rest.partition(END)[2]}"
+    return f"{before}{START}{lists()}{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":

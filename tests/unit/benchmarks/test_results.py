@@ -12,13 +12,19 @@ from benchmarks.__main__ import chosen, main, parser, run
 from benchmarks.figure import Figure, report
 from benchmarks.highlights import END, HIGHLIGHTS, START, found, readme, rounded, table
 from benchmarks.registry import ALONE, BENCHMARKS, Benchmark
-from benchmarks.results import PAGE, ROOT, Record, figures_in, load, number, origin, page, save
+from benchmarks.results import PAGE, ROOT, Record, figures_in, group, load, number, origin, page, save
 
 STARTUP = Benchmark("startup", "Start-up", "The wait.", 0.5)
 FOUND = (
     Figure("startup.help", 0.1234567, "s", "python -c pass", 0.0151, "< 0.5"),
     Figure("startup.check", 12345.6, "s", "no anchor", 0.0, stored="throughput_h200.json"),
 )
+
+TABLE = r"""|figure| value| nothing\|much| goal|
+|---|--:|---|---|
+|`a.0`| 0 s| 2| <1|
+|`a.1`| 1 s| 2| **missed**: <1|
+"""
 
 
 def prints_figures(path: Path) -> bool:
@@ -62,13 +68,18 @@ def test_records_come_back_as_they_were_saved(tmp_path: Path) -> None:
     assert load(tmp_path / "absent.json") == {}
 
 
-def test_a_figure_is_a_row_with_one_thing_a_cell() -> None:
+def test_a_figure_is_a_row_with_its_anchor_and_its_goal() -> None:
     lines = figures_in("\n".join(f.line() for f in FOUND))
     shown = page([STARTUP], {"startup": Record("startup", "2 cores", "2026-11-22", lines)})
-    assert "| `startup.help` | 0.1235 | s | python -c pass | 0.0151 | 8.176 | < 0.5 | yes |" in shown
-    assert "| `startup.check` | 12,350 | s | no anchor | 0 |  |  |  |" in shown
-    assert "`python -m benchmarks.startup`" in shown
-    assert f"on 2 cores, 2026-11-22, from data stored from an {origin('throughput_h200.json')}" in shown
+    assert "|`startup.help`| 0.1235 s| python -c pass: 0.0151| <0.5|" in shown
+    assert "|`startup.check`| 12,350 s| no anchor: 0||" in shown
+    assert f"Command: `python -m benchmarks.startup`, on {origin('throughput_h200.json')}." in shown
+
+
+def test_the_usual_anchor_heads_its_column_and_a_missed_goal_says_so() -> None:
+    figures = [Figure(f"a.{n}", n, "s", "nothing|much", 2.0, "< 1") for n in (0, 1)]
+    shown = group(STARTUP, Record("startup", "2 cores", "2026-11-22", figures_in("\n".join(f.line() for f in figures))))
+    assert shown.endswith("on 2 cores, 2026-11-22.\n\n" + TABLE)
 
 
 def test_a_benchmark_without_figures_is_on_the_page() -> None:

@@ -1,15 +1,15 @@
-"""The lists of docs/machine-instructions.md: which tests execute each instruction of the table.
+"""Which tests execute each instruction of the table: instructions_by_test.txt and docs/machine-instructions.md.
 
 `python -m tests.unit.sandbox.machine.conformance` runs the tests of instructions' values, notes what they decode, reads
-the code of the shipped seeds and of the honest kernels, and rewrites the document; it takes some minutes. A test asks
-whether the document names every row of the table once.
+the code of the shipped seeds and of the honest kernels, and rewrites the list of names and the document's counts; it
+takes some minutes. A test asks whether the list names every row of the table once and the document has its counts.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 
 FOLDER = Path(__file__).parent
+NAMES = FOLDER / "instructions_by_test.txt"
 DOCUMENT = Path(__file__).parents[4] / "docs" / "machine-instructions.md"
 HONEST = Path(__file__).parents[3] / "kernels" / "honest" / "corpus"
 START, END = "<!-- lists: python -m tests.unit.sandbox.machine.conformance -->\n", "<!-- end of the lists -->"
@@ -51,7 +52,13 @@ ORACLES = {
     "test_exchanges": "definition in NumPy",
 }
 CONSISTENT = "test_known_bits"  # no oracle: what is defined hangs on nothing that is undefined
-KERNELS, SHARED = "kernels", "shared"
+KERNELS, SHARED, NONE = "kernels", "shared", "none"
+OTHERS = {  # groups without a test of values, and what stands for one
+    SHARED: "the function that executes them, under another name",
+    KERNELS: "code of seeds or honest kernels, whose results are compared",
+    CONSISTENT: "that what is defined hangs on nothing undefined",
+    NONE: "nothing",
+}
 
 
 class Recorder:
@@ -96,59 +103,62 @@ def in_kernels() -> set[str]:
     return rows
 
 
-def lists(rows: Mapping[str, set[str]], kernels: set[str]) -> str:
-    """A table by class, then the instructions of each test of values, and what only kernels or nothing executes."""
-    by: dict[str, list[str]] = {name: [] for name in (*ORACLES, SHARED, KERNELS, CONSISTENT, "")}
+def grouped(rows: Mapping[str, set[str]], kernels: set[str]) -> dict[str, list[str]]:
+    """Put each instruction under its first test of values, or under what else executes it."""
+    by: dict[str, list[str]] = {name: [] for name in (*ORACLES, *OTHERS)}
     functions = {instruction_table()[name].semantics for module in ORACLES for name in rows.get(module, ())}
     for name, row in instruction_table().items():
         module = next((module for module in ORACLES if name in rows.get(module, ())), "")
         if not module and row.semantics in functions:
             module = SHARED
         elif not module:
-            module = KERNELS if name in kernels else CONSISTENT if name in rows.get(CONSISTENT, ()) else ""
+            module = KERNELS if name in kernels else CONSISTENT if name in rows.get(CONSISTENT, ()) else NONE
         by[module].append(name)
-    parts = [_counts(by)]
-    for module, oracle in ORACLES.items():
-        parts.append(f"\n**`{module}`**, {oracle} ({len(by[module])}): {_joined(by[module])}\n")
-    for module, heading in (
-        (SHARED, "By the function that executes them, under another name"),
-        (KERNELS, "No test of its own; in the code of seeds or honest kernels, whose results are compared"),
-        (CONSISTENT, f"By `{CONSISTENT}` only, without an oracle of values"),
-        ("", "By none of these"),
-    ):
-        parts.append(f"\n**{heading}** ({len(by[module])}):\n\n{_by_class(by[module])}")
+    return by
+
+
+def names_of(by: Mapping[str, list[str]]) -> str:
+    """Write the groups: a line with the group, then indented lines with its instructions."""
+    wrapped = (
+        textwrap.fill(" ".join(names), 120, initial_indent="  ", subsequent_indent="  ") for names in by.values()
+    )
+    return "".join(f"{group}\n{names}\n" if names else f"{group}\n" for group, names in zip(by, wrapped, strict=True))
+
+
+def groups_in(text: str) -> dict[str, list[str]]:
+    """Read what `names_of` writes."""
+    by: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith(" "):
+            by[next(reversed(by))] += line.split()
+        else:
+            by[line] = []
+    return by
+
+
+def page(by: Mapping[str, list[str]]) -> str:
+    """A table by test; the instructions that no test of values or shared function executes by name."""
+    parts = ["\n| test | compared with | instructions |\n|---|---|--:|\n"]
+    parts += [f"| `{test}` | {oracle} | {len(by[test])} |\n" for test, oracle in ORACLES.items()]
+    parts += [f"| {group} | {meaning} | {len(by[group])} |\n" for group, meaning in OTHERS.items()]
+    parts.append(f"| all | | {sum(map(len, by.values()))} |\n")
+    for group in (KERNELS, CONSISTENT, NONE):
+        if by[group]:
+            parts.append(f"\n{group.capitalize()}: {', '.join(f'`{name}`' for name in by[group])}.\n")
     return "".join(parts) + "\n"
 
 
-def _counts(by: Mapping[str, list[str]]) -> str:
-    table = instruction_table()
-    lines = ["\n| class | instructions | test of values | of its function | right kernels | defined bits | none |"]
-    lines.append("|---|--:|--:|--:|--:|--:|--:|")
-    module_of = {name: module for module, names in by.items() for name in names}
-    for group in (*sorted({row.group for row in table.values()}), "all"):
-        names = [name for name, row in table.items() if group in (row.group, "all")]
-        counts = Counter("values" if module_of[name] in ORACLES else module_of[name] for name in names)
-        cells = [len(names), counts["values"], counts[SHARED], counts[KERNELS], counts[CONSISTENT], counts[""]]
-        lines.append(f"| `{group}` | " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines).replace("`all`", "all") + "\n"
-
-
-def _by_class(names: Iterable[str]) -> str:
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(instruction_table()[name].group, []).append(name)
-    return "".join(f"- {group}: {_joined(mnemonics)}\n" for group, mnemonics in sorted(groups.items())) or "none\n"
-
-
-def _joined(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "none"
-
-
 def main() -> None:
-    """Rewrite the lists of the document."""
+    """Rewrite the list of names and the counts of the document."""
+    by = grouped(executed(), in_kernels())
+    NAMES.write_text(names_of(by), encoding="utf-8")
+    write_page(by)
+
+
+def write_page(by: Mapping[str, list[str]]) -> None:
+    """Put the counts between the marks of the document."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    texts = lists(executed(), in_kernels())
-    DOCUMENT.write_text(text[: text.index(START) + len(START)] + texts + text[text.index(END) :], encoding="utf-8")
+    DOCUMENT.write_text(text[: text.index(START) + len(START)] + page(by) + text[text.index(END) :], encoding="utf-8")
 
 
 if __name__ == "__main__":
