@@ -11,18 +11,21 @@ from records.ledger import Ledger
 from tests.unit.conftest import Notebook
 
 
-def now(notebook: Notebook, folder: Path) -> Condition:
+def condition_now(notebook: Notebook, folder: Path) -> Condition:
     return condition(Settings(runs_folder=folder), notebook.ledger, notebook.run)
 
 
 def test_a_run_is_at_work_only_while_a_process_holds_it(notebook: Notebook, tmp_path: Path) -> None:
     notebook.start()
-    assert (now(notebook, tmp_path).state, now(notebook, tmp_path).pid) == ("stopped", None)
+    assert (condition_now(notebook, tmp_path).state, condition_now(notebook, tmp_path).pid) == ("stopped", None)
     with Ledger(notebook.ledger.path) as driver, driver.driving("run-1"):
-        state = now(notebook, tmp_path)
+        state = condition_now(notebook, tmp_path)
         assert (state.state, state.pid, state.reason) == ("running", os.getpid(), "")
     notebook.ledger.finish("run-1", "paused", "waiting for results", "waiting")
-    assert (now(notebook, tmp_path).state, now(notebook, tmp_path).reason) == ("paused", "waiting for results")
+    assert (condition_now(notebook, tmp_path).state, condition_now(notebook, tmp_path).reason) == (
+        "paused",
+        "waiting for results",
+    )
 
 
 def test_progress_best_and_spend_are_those_of_the_records(notebook: Notebook, tmp_path: Path) -> None:
@@ -38,7 +41,7 @@ def test_progress_best_and_spend_are_those_of_the_records(notebook: Notebook, tm
     tell("run-1", "stage", {"generation": 1, "experiment": "g001-e1", "stage": "verify"})
     tell("run-1", "attempt", {"generation": 1, "experiment": "g001-e1", "status": "accepted"})
     tell("run-1", "stage", {"generation": 1, "experiment": "g001-e2", "stage": "tune"})
-    state = now(notebook, tmp_path)
+    state = condition_now(notebook, tmp_path)
     assert (state.generation, state.generations, state.attempts, state.accepted) == (1, 4, 3, 2)
     assert state.experiments == {"g001-e1": "accepted", "g001-e2": "tune"}
     assert state.best is not None and (state.best.id, round(state.best.geomean_us)) == (second.id, 50)

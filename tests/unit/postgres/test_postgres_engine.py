@@ -52,7 +52,7 @@ def work(ledger: Ledger, name: str) -> None:
         ledger.finish(name, "done", "enough")
 
 
-def written(ledger: Ledger, name: str) -> str:
+def dump(ledger: Ledger, name: str) -> str:
     """All that `work` wrote, but for times, with the run's name taken out."""
     columns = {
         table: [c for c in names if c not in ("at", "number")]
@@ -82,13 +82,13 @@ def test_a_connection_cut_at_any_message_loses_nothing_and_writes_nothing_twice(
         work(ledger, "warm-up")
         before = proxy.messages
         work(ledger, "whole")
-        count, expected = proxy.messages - before, written(ledger, "whole")
+        count, expected = proxy.messages - before, dump(ledger, "whole")
         assert count > 40 and "'note'" in expected
         for number in range(count):
             for when in ("before", "after"):
                 proxy.cut(number, when)
                 work(ledger, f"cut-{number}-{when}")
-                assert written(ledger, f"cut-{number}-{when}") == expected, (number, when)
+                assert dump(ledger, f"cut-{number}-{when}") == expected, (number, when)
         link = ledger.engine.link  # type: ignore[attr-defined]
         assert proxy.cuts == 2 * count == len(link.recoveries_s)
     proxy.close()
@@ -110,7 +110,7 @@ def test_a_server_that_is_killed_comes_back_with_everything_that_was_told_to_be_
                     ledger.add_attempt(replace(ATTEMPT, run_id=f"r{number}", source=digest))
                 assert ArtefactStore(None, ledger).text(digest) == f"not on the disk yet {number}"
             work(ledger, "again")
-            assert written(ledger, "again") == written(ledger, "whole")
+            assert dump(ledger, "again") == dump(ledger, "whole")
 
 
 def test_a_run_that_was_taken_while_the_connection_was_lost_is_given_up(postgres: PostgresServer, url: str) -> None:

@@ -21,7 +21,7 @@ PATIENCE_S = 120
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
-def asked(folder: Path, **variables: str) -> str:
+def complete(folder: Path, **variables: str) -> str:
     """The words that the command line gives a shell."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
     completed = subprocess.run(
@@ -63,14 +63,14 @@ def test_runs_are_completed_from_the_folder(tmp_path: Path) -> None:
     (tmp_path / "runs" / "20261122-a" / "events.jsonl").touch()
     for words in ("status 2026", "export 2026", "runs remove 2026"):
         variables = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
-        assert asked(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["20261122-a"], words
+        assert complete(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["20261122-a"], words
 
 
 @pytest.mark.slow
 def test_tasks_are_completed_wherever_one_is_named(tmp_path: Path) -> None:
     for words in ("tasks trans", "check kernel.hip --task trans", "runs --task trans"):
         variables = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
-        assert asked(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["transpose"], words
+        assert complete(tmp_path, **{VARIABLE: "complete_bash", **variables}).split() == ["transpose"], words
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_what_zsh_and_fish_ask_is_answered(
     script = capsys.readouterr().out
     assert f"{VARIABLE}=complete_{shell}" in script and "_TYPER_COMPLETE_ARGS" in script
     variables = {VARIABLE: f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kernel-scientist sto", **more}
-    assert "stop" in asked(tmp_path, **variables)
+    assert "stop" in complete(tmp_path, **variables)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")

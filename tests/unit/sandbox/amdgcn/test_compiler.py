@@ -153,17 +153,17 @@ def test_instantiations_are_named_as_the_plan_names_them_and_leave_the_listing_a
         "__global__ void k(float* x) {}\n__global__ void k(int* x) {}\n}\n"
     )
 
-    def made(name: str) -> Compilation:
+    def compile_named(name: str) -> Compilation:
         text = f"#include <hip/hip_runtime.h>\n{code}"
         plan = Plan((Launch(name, ("1",), ("1",), "0", ("x",), 1),))
         return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, plan), {"SIZE": 7})
 
-    right = made("ops::twice<float, SIZE>")
+    right = compile_named("ops::twice<float, SIZE>")
     assert "ops::twice<float, 7>" in {kernel.name for kernel in right.kernels}
     assert "ks_kernel" not in right.listing and "ks_names" not in right.listing
-    (overloaded,) = made("ops::k").findings
+    (overloaded,) = compile_named("ops::k").findings
     assert overloaded.line == 1 and "a name that several functions have" in overloaded.message
-    missing = made("ops::gone<float>").findings[0]
+    missing = compile_named("ops::gone<float>").findings[0]
     assert missing.message.startswith("the plan launches 'ops::gone<float>': no member named 'gone'")
 
 

@@ -186,13 +186,15 @@ def test_a_gain_counts_from_the_least_gain_on_and_beyond_the_intervals() -> None
 
 @pytest.mark.long
 def test_what_follows_from_several_tunables_helps() -> None:
-    def whole(choice: Choice) -> float:
+    def product_of_three(choice: Choice) -> float:
         size = choice["X"] * choice["Y"] * choice["Z"]
         return 10.0 * max(size / 2048, 2048 / size)
 
     def needed(quantities: list[list[float]]) -> float:
-        runs = [searched(whole, 16, seed, quantities=quantities)[1] for seed in range(40)]  # all find it within 12
-        return statistics.mean(run.until(lambda choice: whole(choice) == 10.0) for run in runs)
+        runs = [
+            searched(product_of_three, 16, seed, quantities=quantities)[1] for seed in range(40)
+        ]  # all find it within 12
+        return statistics.mean(run.until(lambda choice: product_of_three(choice) == 10.0) for run in runs)
 
     assert needed([[float(c["X"] * c["Y"] * c["Z"])] for c in GRID]) < needed([])
 

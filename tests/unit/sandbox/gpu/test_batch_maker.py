@@ -32,7 +32,7 @@ REQUEST = SweepRequest(
 )
 
 
-def here() -> SweepBatches:
+def local_batches() -> SweepBatches:
     families = InputFamilies(TASK)
     return SweepBatches(BatchCandidate(PREPARED, (), TARGET), families, candidate_secret(PREPARED, 3), FIRST)
 
@@ -42,7 +42,7 @@ def test_another_process_makes_the_same_batches() -> None:
     thread = threading.Thread(target=main, args=(os.dup(theirs.fileno()),))
     thread.start()
     theirs.close()
-    channel, local = ChildChannel(ours, takes_files=True), here()
+    channel, local = ChildChannel(ours, takes_files=True), local_batches()
     channel.send(REQUEST)
     assert channel.receive((SweepReply,), 60)[0].is_known
     for number in (0, 2):
@@ -61,7 +61,7 @@ def test_another_process_makes_the_same_batches() -> None:
 
 
 def test_the_first_batch_has_every_family_and_the_others_the_sweep() -> None:
-    local = here()
+    local = local_batches()
     first, later = local.make(0, 8), local.make(1, 8)
     assert first is not None and later is not None
     assert [row.family for row in first.rows] == list(InputFamilies(TASK).names)

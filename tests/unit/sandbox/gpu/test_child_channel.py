@@ -86,7 +86,7 @@ def framed(body: bytes) -> bytes:
     return len(body).to_bytes(8, "little") + body
 
 
-def said(kind: object, fields: object, **more: object) -> bytes:
+def framed_json(kind: object, fields: object, **more: object) -> bytes:
     return framed(json.dumps({"kind": kind, "fields": fields, **more}).encode())
 
 
@@ -101,17 +101,17 @@ WHOLE = {"number": 1, "text": "a"}
         framed(b"[" * 100_000),
         framed(b"9" * 5000),
         (MAX_BYTES + 1).to_bytes(8, "little"),
-        said("Other", WHOLE),
-        said("Empty", {}),
-        said(["Parcel"], WHOLE),
-        said("Parcel", [1, "a"]),
-        said("Parcel", {"number": 1}),
-        said("Parcel", {**WHOLE, "more": 1}),
-        said("Parcel", {**WHOLE, "number": "1"}),
-        said("Parcel", {**WHOLE, "number": True}),
-        said("Parcel", {**WHOLE, "number": 1.0}),
-        said("Parcel", {**WHOLE, "text": None}),
-        said("Parcel", WHOLE, files=3),
+        framed_json("Other", WHOLE),
+        framed_json("Empty", {}),
+        framed_json(["Parcel"], WHOLE),
+        framed_json("Parcel", [1, "a"]),
+        framed_json("Parcel", {"number": 1}),
+        framed_json("Parcel", {**WHOLE, "more": 1}),
+        framed_json("Parcel", {**WHOLE, "number": "1"}),
+        framed_json("Parcel", {**WHOLE, "number": True}),
+        framed_json("Parcel", {**WHOLE, "number": 1.0}),
+        framed_json("Parcel", {**WHOLE, "text": None}),
+        framed_json("Parcel", WHOLE, files=3),
     ],
 )
 def test_another_message_than_the_one_expected_is_malformed(

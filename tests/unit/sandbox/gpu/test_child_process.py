@@ -127,7 +127,7 @@ def test_a_process_that_the_system_kills_is_nobodys_fault(request_: Request, exp
     assert (caught.value.kind, caught.value.lost, caught.value.ended) == (None, False, False)
 
 
-def asked(send: Callable[[socket.socket], None]) -> FailedReply:
+def ask(send: Callable[[socket.socket], None]) -> FailedReply:
     """The child's answer to what is sent to it; it opens no driver for it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -148,9 +148,9 @@ def asked(send: Callable[[socket.socket], None]) -> FailedReply:
 
 def test_the_child_refuses_what_it_does_not_know_and_goes_on() -> None:
     body = b'{"kind":"EraseRequest","fields":{}}'
-    reply = asked(lambda end: end.sendall(len(body).to_bytes(8, "little") + body))
+    reply = ask(lambda end: end.sendall(len(body).to_bytes(8, "little") + body))
     assert "cannot read a request" in reply.message and (reply.fault, reply.lost) == (None, False)
-    reply = asked(lambda end: ChildChannel(end).send(CallReply(0, 0)))
+    reply = ask(lambda end: ChildChannel(end).send(CallReply(0, 0)))
     assert "cannot read a request" in reply.message
-    reply = asked(lambda end: ChildChannel(end).send(NoiseRequest(7, 4)))
+    reply = ask(lambda end: ChildChannel(end).send(NoiseRequest(7, 4)))
     assert "driver" in reply.message and reply.lost

@@ -74,7 +74,7 @@ def task() -> Iterator[Any]:
     yield load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
 
 
-def said(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool = True) -> str:
+def judge(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool = True) -> str:
     """The finding's kind, or nothing."""
     child = Simulated(kernel)
     extra = "nondeterministic = true\n" if is_free else ""
@@ -101,13 +101,13 @@ def said(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool =
 @pytest.mark.parametrize("is_free", [False, True])
 @pytest.mark.parametrize("kernel", HONEST, ids=lambda kernel: kernel.__name__)
 def test_a_kernel_that_keeps_nothing_passes(task: Any, kernel: Kernel, is_free: bool) -> None:
-    assert [said(task, kernel, is_free) for _ in range(8)] == [""] * 8
+    assert [judge(task, kernel, is_free) for _ in range(8)] == [""] * 8
 
 
 @pytest.mark.parametrize("is_free", [False, True])
 @pytest.mark.parametrize("number", range(len(KEEPING)))
 def test_a_kernel_that_keeps_something_is_found(task: Any, number: int, is_free: bool) -> None:
-    assert said(task, KEEPING[number], is_free) in ("nondeterministic", "wrong_result")
+    assert judge(task, KEEPING[number], is_free) in ("nondeterministic", "wrong_result")
 
 
 @pytest.mark.parametrize("is_free", [False, True])
@@ -117,4 +117,4 @@ def test_memory_without_a_name_shows_in_calls_in_a_row(
     task: Any, n: int, is_from_there_on: bool, is_free: bool
 ) -> None:
     kernel = counts_elsewhere(n, is_from_there_on)
-    assert said(task, kernel, is_free, has_variables=False) in ("nondeterministic", "wrong_result")
+    assert judge(task, kernel, is_free, has_variables=False) in ("nondeterministic", "wrong_result")

@@ -86,7 +86,7 @@ WITHOUT_FILES = {"see others' processes", "make a FIFO", "make a link"}
 
 
 @cache
-def tried(fence: Fence, folder: Path) -> tuple[str, set[str]]:
+def try_all(fence: Fence, folder: Path) -> tuple[str, set[str]]:
     mine = folder / fence / "secret"
     mine.parent.mkdir()
     mine.write_text("secret", encoding="utf-8")
@@ -111,28 +111,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_closed_leaves_nothing_but_threads(folder: Path) -> None:
-    assert tried("closed", folder) == ("closed", NEEDED)
+    assert try_all("closed", folder) == ("closed", NEEDED)
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_listening_leaves_a_socket_that_nobody_outside_is_reached_by(folder: Path) -> None:
-    assert tried("listening", folder) == ("listening", NEEDED | {"local socket", "listen"})
+    assert try_all("listening", folder) == ("listening", NEEDED | {"local socket", "listen"})
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_local_leaves_local_sockets_besides(folder: Path) -> None:
-    assert tried("local", folder) == ("local", NEEDED | {"local socket", "listen", "connect"})
+    assert try_all("local", folder) == ("local", NEEDED | {"local socket", "listen", "connect"})
 
 
 def test_the_filter_alone_leaves_files(folder: Path) -> None:
-    level, names = tried("filter", folder)
+    level, names = try_all("filter", folder)
     assert level == "filter"
     assert names - OUTSIDE - WITHOUT_FILES == NEEDED | {"local socket", "listen", "connect"}
     assert "read a file" in names, "the probe can tell"
 
 
 def test_the_probe_finds_what_is_open(folder: Path) -> None:
-    level, names = tried("open", folder)
+    level, names = try_all("open", folder)
     assert level == "open" and {"socket", "local socket", "fork", "signal another", *OUTSIDE} <= names
 
 

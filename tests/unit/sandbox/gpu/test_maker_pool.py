@@ -14,7 +14,7 @@ import pytest
 from sandbox.gpu.batch_messages import SweepRequest
 from sandbox.gpu.maker_pool import MakerPool, can_be_shared, usual_makers
 from tasks.loader import load_task
-from tests.unit.sandbox.gpu.test_batch_maker import REQUEST, TASK, here
+from tests.unit.sandbox.gpu.test_batch_maker import REQUEST, TASK, local_batches
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def names(pool: MakerPool, request: SweepRequest, count: int) -> list[tuple[str,
 
 
 def test_batches_of_several_processes_are_in_order(pool: MakerPool) -> None:
-    local, expected = here(), []
+    local, expected = local_batches(), []
     for number in range(5):
         batch = local.make(number, 8)
         assert batch is not None

@@ -44,12 +44,12 @@ def prepared(source: str) -> Prepared:
     return kernel
 
 
-def listed(compiler: PlanCompiler, source: str) -> ListedPlan:
+def compile_plan(compiler: PlanCompiler, source: str) -> ListedPlan:
     return compiler.compile(prepared(source), TASK.tests[0])
 
 
 def refused(compiler: PlanCompiler, source: str) -> tuple[int | None, str]:
-    (finding,) = listed(compiler, source).findings
+    (finding,) = compile_plan(compiler, source).findings
     return finding.line, finding.message
 
 
@@ -61,14 +61,14 @@ def kernarg(plan: ListedPlan, number: int) -> bytes:
 
 
 def test_launches_of_hip_share_one_compilation(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, HIP)
+    plan = compile_plan(compiler, HIP)
     assert [listed_launch.launch.kernel for listed_launch in plan.launches] == ["ks_fill", "twice"]
     assert len(plan.compilations) == 1 and not plan.notes
     assert kernarg(plan, 1)[:20] == (1 << 50).to_bytes(8, "little") + (1 << 51).to_bytes(8, "little") + b"\xe8\3\0\0"
 
 
 def test_assembly_is_listed_with_the_judge_s_own_fill_beside_it(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, SCALE.replace("args =", "fill = {y = 0}\nargs ="))
+    plan = compile_plan(compiler, SCALE.replace("args =", "fill = {y = 0}\nargs ="))
     assert [listed_launch.launch.kernel for listed_launch in plan.launches] == ["ks_fill", "scale"]
     assert len(plan.compilations) == 2
     assert len(kernarg(plan, 1)) == 20
@@ -83,7 +83,7 @@ def test_arguments_that_the_code_does_not_take_are_refused_in_any_language(compi
 
 @needs_triton
 def test_triton_is_compiled_for_its_case_without_running_the_file(compiler: PlanCompiler) -> None:
-    plan = listed(compiler, SCALED)
+    plan = compile_plan(compiler, SCALED)
     (listed_launch,) = plan.launches
     assert listed_launch.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
     assert (listed_launch.launch.grid, listed_launch.launch.block) == ((28, 1, 1), (256, 1, 1))
@@ -99,7 +99,7 @@ def test_triton_is_compiled_for_its_case_without_running_the_file(compiler: Plan
 @needs_triton
 def test_a_constant_of_the_case_makes_another_kernel(compiler: PlanCompiler) -> None:
     text = SCALED.replace('BLOCK = "BLOCK", FACTOR = 2.0', 'BLOCK = "1 << log2(2 * cols - 1)"')
-    first = listed(compiler, text).launches[0].compilation
+    first = compile_plan(compiler, text).launches[0].compilation
     small = a_task(({"rows": 2, "cols": 30},), outputs=TASK.outputs)
     listed_launch = compiler.compile(prepare(text, small), small.tests[0]).launches[0]
     assert listed_launch.compilation.listing != first.listing
@@ -112,14 +112,14 @@ def test_null_and_one_become_constants_and_are_not_passed(compiler: PlanCompiler
         "value = tl.load(x + place,", "value = tl.load((x if z is None else z) + place * one,"
     )
     text = kernel.replace('"x", "y", "rows * cols"]', '"x", "null", "y", 1, "rows * cols"]\nspecialise = ["1"]')
-    (listed_launch,) = listed(compiler, text).launches
+    (listed_launch,) = compile_plan(compiler, text).launches
     assert listed_launch.launch.args == (BufferArg("x"), BufferArg("y"), ScalarArg("i32", 7000))
 
 
 @needs_triton
 def test_lds_of_a_reduction_is_asked_for_at_launch(compiler: PlanCompiler) -> None:
     text = SCALED.replace("_times(value, FACTOR)", "value * tl.sum(value, axis=0)")
-    (listed_launch,) = listed(compiler, text).launches
+    (listed_launch,) = compile_plan(compiler, text).launches
     assert listed_launch.launch.lds_bytes == listed_launch.compilation.resources[0].lds_bytes == 16
 
 

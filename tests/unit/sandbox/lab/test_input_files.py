@@ -11,7 +11,7 @@ from tasks.families import InputFamilies
 from tasks.independence import independent_dims
 from tasks.loader import load_task
 from tasks.task import Case
-from tests.unit.sandbox.lab.test_timed_inputs import whole
+from tests.unit.sandbox.lab.test_timed_inputs import arrays_of
 
 
 def timed(files: InputFiles, folder: Path, rows: int, cols: int) -> TimedInputs:
@@ -23,15 +23,15 @@ def timed(files: InputFiles, folder: Path, rows: int, cols: int) -> TimedInputs:
 def test_a_file_that_nobody_needs_is_written_over_and_goes_with_the_last(tmp_path: Path) -> None:
     files = InputFiles()
     first, other = timed(files, tmp_path, 2001, 601), timed(files, tmp_path, 2003, 601)
-    alive = whole(other)["x"]
+    alive = arrays_of(other)["x"]
     assert len(list(tmp_path.iterdir())) == 2
     del first
     gc.collect()
     inputs = timed(files, tmp_path, 1801, 599)  # shorter than what lies in the file
     assert len(list(tmp_path.iterdir())) == 2
     fresh = timed(InputFiles(), tmp_path, 1801, 599)
-    np.testing.assert_array_equal(whole(inputs)["x"], whole(fresh)["x"])
-    np.testing.assert_array_equal(whole(other)["x"], alive)
+    np.testing.assert_array_equal(arrays_of(inputs)["x"], arrays_of(fresh)["x"])
+    np.testing.assert_array_equal(arrays_of(other)["x"], alive)
     del inputs, other, fresh, files
     gc.collect()
     assert list(tmp_path.iterdir()) == []

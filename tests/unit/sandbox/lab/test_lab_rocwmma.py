@@ -82,7 +82,7 @@ def together(case: tuple[str, str, int, int, str]) -> list[tuple[str, str, int, 
     return [other for other in CASES if (other in USUAL) == (case in USUAL)]
 
 
-def whole(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
+def source_of(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
     """The kernels of these cases."""
     kernels = [kernel(*row) for case in cases for row in zip(names(case), [case] * len(ORDERS), ORDERS, strict=True)]
     return INCLUDE + "".join(kernels)
@@ -120,7 +120,7 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
         launches.append(launch(names(case)[i], [f"a{i}", f"b{i}", f"c{i}", f"d{i}", stride, stride, stride]))
     cases = together(case)
     program_of = [launch(name, ["x"] * 4 + [1] * 3) for shape in cases for name in names(shape)]
-    execution = execute(whole(cases), launches, inputs, outputs, program_of=program_of)
+    execution = execute(source_of(cases), launches, inputs, outputs, program_of=program_of)
     assert execution.findings == ()
     expected = a.astype(np.float64) @ b.astype(np.float64) + 2 * c.astype(np.float64)
     for i, (_, _, order_c) in enumerate(ORDERS):

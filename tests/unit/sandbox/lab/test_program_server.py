@@ -37,7 +37,7 @@ def lab() -> Iterator[MachineLab]:
         yield machine_lab
 
 
-def asked(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
+def ask(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
     with lab.place(program, 4096) as room:
         return use(room)
 
@@ -64,7 +64,7 @@ def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: Machi
         return broken(room)
 
     for _ in range(2):
-        completed = asked(lab, image(), use)
+        completed = ask(lab, image(), use)
         assert completed.returncode == 70
         assert "request.bin" in completed.stderr
     assert folders[0] != folders[1]

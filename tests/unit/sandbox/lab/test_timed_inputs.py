@@ -30,7 +30,7 @@ def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> Time
     return TimedInputs(InputFamilies(task), case, independent_dims(task), folder, np.random.default_rng(seed))
 
 
-def whole(inputs: TimedInputs) -> dict[str, Array]:
+def arrays_of(inputs: TimedInputs) -> dict[str, Array]:
     """The inputs as an execution maps them."""
     arrays = {}
     for spec, buffer in zip(inputs.task.inputs, inputs.buffers, strict=True):
@@ -48,7 +48,7 @@ def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dic
     task = load_task(name)
     inputs = timed(task, dims, tmp_path)
     assert any(m.drawn < m.places.size for m in inputs.mapped)
-    want = task.reference(whole(inputs), inputs.case)
+    want = task.reference(arrays_of(inputs), inputs.case)
     for spec in task.outputs:
         covered = np.zeros(task.shape_of(spec, inputs.case), bool)
         for slab in slabs(inputs, spec, covered.shape):
@@ -103,7 +103,7 @@ def test_bits_are_the_same_only_where_all_of_them_are() -> None:
 def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task, rng = load_task(name), np.random.default_rng(0)
     inputs = timed(task, dims, tmp_path)
-    want = task.reference(whole(inputs), inputs.case)
+    want = task.reference(arrays_of(inputs), inputs.case)
     for spec in task.outputs:
         shape = task.shape_of(spec, inputs.case)
         flat = spec.flatten(want[spec.name])
@@ -125,4 +125,4 @@ def test_a_session_draws_a_case_once_and_another_session_other_values(tmp_path: 
     first, other = SessionInputs(task, tmp_path), SessionInputs(task, tmp_path)
     case = task.benchmarks[2]
     assert first.of(case) is first.of(case)
-    assert (whole(first.of(case))["x"][:9, :9] != whole(other.of(case))["x"][:9, :9]).any()
+    assert (arrays_of(first.of(case))["x"][:9, :9] != arrays_of(other.of(case))["x"][:9, :9]).any()

@@ -112,7 +112,7 @@ def test_what_is_defined_makes_defined_results(name: str) -> None:
     assert not after.reports.any()
 
 
-def one(text: str, values: list[int], defined: list[int]) -> tuple[int, int]:
+def step_one_lane(text: str, values: list[int], defined: list[int]) -> tuple[int, int]:
     """v9, and which of its bytes are defined (as 255 each), of one lane like all others."""
     vectors = {i: np.full((1, 64), v, np.uint32) for i, v in enumerate(values)}
     masks = {
@@ -151,7 +151,7 @@ PRECISE = [
 
 @pytest.mark.parametrize(("text", "values", "defined", "expected"), PRECISE)
 def test_bytes_that_stay_defined(text: str, values: list[int], defined: list[int], expected: int) -> None:
-    assert hex(one(text, values, defined)[1]) == hex(expected)
+    assert hex(step_one_lane(text, values, defined)[1]) == hex(expected)
 
 
 def test_the_low_half_of_a_wide_sum_does_not_need_the_high_one() -> None:

@@ -41,7 +41,7 @@ def loaded(name: str, a: Matrix, b: Matrix, c: Matrix) -> Registers:
     return registers
 
 
-def whole(name: str) -> Registers:
+def loaded_operands(name: str) -> Registers:
     return loaded(name, *(operand(name, m) for m in "ABC"))
 
 
@@ -65,7 +65,7 @@ def test_all_46_are_there() -> None:
 @pytest.mark.parametrize("is_exact", [False, True], ids=["fast", "exact"])
 def test_layout_and_product(is_exact: bool, architecture: str) -> None:
     for base in (0, 256):  # v and a registers
-        steps = [Step(n, whole(n), d=d, is_exact=is_exact, base=base) for n in DENSE for d in (C_AT, D_AT)]
+        steps = [Step(n, loaded_operands(n), d=d, is_exact=is_exact, base=base) for n in DENSE for d in (C_AT, D_AT)]
         for step, after in zip(steps, run(steps, architecture), strict=True):
             assert after.findings[0] == 0
             assert np.array_equal(result(step.name, after, step.d), expected(step.name)), step.name
@@ -75,7 +75,7 @@ def test_layout_and_product(is_exact: bool, architecture: str) -> None:
 def test_one_block_of_a_serves_a_group_of_blocks(name: str) -> None:
     blocks = oracle()[name]["blocks"]
     steps = [
-        Step(name, whole(name), cbsz=cbsz, abid=abid)
+        Step(name, loaded_operands(name), cbsz=cbsz, abid=abid)
         for cbsz in range(blocks.bit_length())
         for abid in range(1 << cbsz)
     ]
@@ -90,7 +90,7 @@ def test_lanes_of_b_are_broadcast_or_rotated(name: str) -> None:
     lane, slots, b = np.arange(64), positions(name, "B"), operand(name, "B")
     moved = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}
     moved |= {4 + quarter: 16 * quarter + lane % 16 for quarter in range(4)}
-    after = run([Step(name, whole(name), blgp=blgp) for blgp in range(8)])
+    after = run([Step(name, loaded_operands(name), blgp=blgp) for blgp in range(8)])
     for blgp, source in moved.items():
         permuted = np.zeros_like(b)
         permuted[slots[..., 2], slots[..., 0], slots[..., 1]] = b[
@@ -102,8 +102,10 @@ def test_lanes_of_b_are_broadcast_or_rotated(name: str) -> None:
 
 @pytest.mark.parametrize("name", DOUBLES)
 def test_double_precision_negates(name: str) -> None:
-    by_blgp = [Step(name, whole(name), blgp=bits) for bits in range(8)]
-    by_sources = [Step(name, whole(name), negated=(bits % 2 > 0, bits & 2 > 0, bits & 4 > 0)) for bits in range(8)]
+    by_blgp = [Step(name, loaded_operands(name), blgp=bits) for bits in range(8)]
+    by_sources = [
+        Step(name, loaded_operands(name), negated=(bits % 2 > 0, bits & 2 > 0, bits & 4 > 0)) for bits in range(8)
+    ]
     for bits, after in enumerate(run([*by_blgp, *by_sources])):
         sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
         right = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(operand(name, "A"), operand(name, "B"))
@@ -112,23 +114,23 @@ def test_double_precision_negates(name: str) -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -4])
 def test_c_is_a_constant(value: int) -> None:
-    steps = [Step(n, whole(n), d=D_AT, constant=str(value) if "i32" in n else f"{value}.0") for n in DENSE]
+    steps = [Step(n, loaded_operands(n), d=D_AT, constant=str(value) if "i32" in n else f"{value}.0") for n in DENSE]
     for step, after in zip(steps, run(steps), strict=True):
         right = value + product(operand(step.name, "A"), operand(step.name, "B"))
         assert np.array_equal(result(step.name, after, D_AT), right), step.name
 
 
 def test_c_and_d_overlap() -> None:
-    steps = [Step(n, whole(n), d=C_AT + (1 if "f64" not in n else 2)) for n in DENSE]
+    steps = [Step(n, loaded_operands(n), d=C_AT + (1 if "f64" not in n else 2)) for n in DENSE]
     for step, after in zip(steps, run(steps), strict=True):
         assert np.array_equal(result(step.name, after, step.d), expected(step.name)), step.name
 
 
 def test_a_modifier_that_an_instruction_does_not_have_is_illegal() -> None:
-    steps = [Step(n, whole(n), cbsz=1) for n in DENSE if n not in BLOCKS]
-    steps += [Step(n, whole(n), abid=1) for n in DENSE if n not in BLOCKS]
-    steps += [Step(n, whole(n), blgp=1) for n in DENSE if n not in LANES + DOUBLES]
-    steps += [Step(n, whole(n), cbsz=oracle()[n]["blocks"].bit_length()) for n in BLOCKS]
+    steps = [Step(n, loaded_operands(n), cbsz=1) for n in DENSE if n not in BLOCKS]
+    steps += [Step(n, loaded_operands(n), abid=1) for n in DENSE if n not in BLOCKS]
+    steps += [Step(n, loaded_operands(n), blgp=1) for n in DENSE if n not in LANES + DOUBLES]
+    steps += [Step(n, loaded_operands(n), cbsz=oracle()[n]["blocks"].bit_length()) for n in BLOCKS]
     for step, after in zip(steps, run(steps), strict=True):
         assert after.findings == (1, ILLEGAL, ALL, 0), step.name
         assert np.array_equal(after.values, step.registers.values)
@@ -136,8 +138,8 @@ def test_a_modifier_that_an_instruction_does_not_have_is_illegal() -> None:
 
 def test_lanes_that_are_masked_off_are_a_finding_and_take_part() -> None:
     name, low = "v_mfma_f32_16x16x16_f16", (1 << 32) - 1
-    steps = [Step(name, whole(name), exec=low), Step(name, whole(name), exec=low, present=low),
-             Step(name, whole(name), exec=0)]  # fmt: skip
+    steps = [Step(name, loaded_operands(name), exec=low), Step(name, loaded_operands(name), exec=low, present=low),
+             Step(name, loaded_operands(name), exec=0)]  # fmt: skip
     masked, short, skipped = run(steps)
     assert masked.findings == short.findings == (1, DIVERGENT_COLLECTIVE, ALL ^ low, low)
     assert skipped.findings[0] == 0

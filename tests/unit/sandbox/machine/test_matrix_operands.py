@@ -186,15 +186,15 @@ def test_what_a_modifier_leaves_out_need_not_be_defined() -> None:
 
         return change
 
-    def whole(registers: Registers) -> bool:
+    def is_all_defined(registers: Registers) -> bool:
         return bool((registers.defined[C_AT : C_AT + 16] == ALL).all())
 
     block_3, low = 0xFFFF << 48, (1 << 32) - 1
-    assert not whole(modified(name, hole(A_AT, block_3)))
-    assert whole(modified(name, hole(A_AT, block_3), cbsz=2, abid=1))
-    assert not whole(modified(name, hole(A_AT, block_3), cbsz=2, abid=3))
-    assert not whole(modified(name, hole(B_AT, low), blgp=1))
-    assert whole(modified(name, hole(B_AT, low), blgp=2))
+    assert not is_all_defined(modified(name, hole(A_AT, block_3)))
+    assert is_all_defined(modified(name, hole(A_AT, block_3), cbsz=2, abid=1))
+    assert not is_all_defined(modified(name, hole(A_AT, block_3), cbsz=2, abid=3))
+    assert not is_all_defined(modified(name, hole(B_AT, low), blgp=1))
+    assert is_all_defined(modified(name, hole(B_AT, low), blgp=2))
 
 
 @pytest.mark.parametrize("width", [8, 16])

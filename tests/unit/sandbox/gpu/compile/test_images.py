@@ -32,13 +32,13 @@ def cubin() -> bytes:
     return zlib.decompress(base64.b64decode((DATA / "variables.cubin.txt").read_text(encoding="ascii")))
 
 
-def named(image: DeviceImage) -> dict[str, ImageKernel]:
+def kernels_of(image: DeviceImage) -> dict[str, ImageKernel]:
     return {kernel.name: kernel for kernel in image.kernels}
 
 
 def test_a_cubin_tells_kernels_parameters_and_variables() -> None:
     image = read_image(cubin())
-    kernels = named(image)
+    kernels = kernels_of(image)
     assert {k: (v.symbol, v.parameter_bytes) for k, v in kernels.items()} == {
         "scale": ("_ZN5inner5scaleEPKfPfxif4Four", (8, 8, 8, 4, 4, 32)),
         "plain": ("plain", (8, 1, 2)),
@@ -53,7 +53,7 @@ def test_a_cubin_tells_kernels_parameters_and_variables() -> None:
 
 def test_a_code_object_tells_the_same_and_which_parameters_are_pointers(code_object: bytes) -> None:
     image = read_image(code_object)
-    kernels = named(image)
+    kernels = kernels_of(image)
     assert kernels["scale"].parameter_bytes == (8, 8, 8, 4, 4, 32)
     assert kernels["scale"].buffers == (True, True, False, False, False, False)
     assert (kernels["scale"].shared_bytes, kernels["scale"].max_threads) == (256, 128)
