@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from app.shared_database import open_shared
 from benchmarks.figure import Figure, report
+from postgres.shared_database import open_shared
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Run
 from records.ledger import Ledger

@@ -47,7 +47,7 @@ def spent():
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 def whole(prepared):
-    built = evaluator._plain(evaluator._build(prepared)[1])
+    built = evaluator._plain(evaluator.stages(prepared).program().built)
     seconds = 0.0
     for case in task.benchmarks if sampled else ():
         plan, inputs = prepared.plan(case), evaluator._inputs_of(task).of(case)

@@ -13,9 +13,10 @@ from cluster.cluster_link import ClusterLink
 from records.codec import dumps
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
-from sandbox.base import HARNESS, SandboxBase
+from sandbox.base import SandboxBase
 from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.client import own_files
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
 from sandbox.target import Target
@@ -48,7 +49,7 @@ class ClusterSandbox(ByPurpose, SandboxBase):
     def _request(self, prepared: Prepared) -> Request:
         task = prepared.task
         return Request(
-            HARNESS,
+            judge_digest(),
             self.target.name,
             place_id(self.place),
             self._seed if self.policy == (self._seed,) else 0,

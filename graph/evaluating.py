@@ -36,7 +36,9 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
         if prepared.arms:
             made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
-            made = _judged(context, purpose, prepared)
+            with context.meter.judging(purpose) as worked:  # LimitReached where a limit does not allow the question
+                made = question(context.sandbox, purpose)(prepared)
+                worked(made.seconds)
         stored = _stored(context, purpose, made, key)
     if not is_conclusion(purpose, made):
         release(context, key, purpose)

@@ -44,11 +44,13 @@ _BOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {  # in the notes' words, a
     "mall": ("Infinity Cache bandwidth, reuse across XCDs", ("TCC_REQ",)),
     "l2": ("L2 cache bandwidth, workgroup order and reuse on an XCD", ("TCC_REQ", "TCC_READ")),
     "l1": ("vector L1 cache accesses, coalescing, cache lines a wave", ("TCP_TOTAL_ACCESSES",)),
-    "lds port": ("LDS bandwidth, ds_read_b128, fewer LDS instructions", ("SQ_INSTS_LDS",)),
-    "lds banks": ("LDS bank conflicts, swizzle, padding", ("SQ_LDS_BANK_CONFLICT",)),
+    "lds": (
+        "LDS bandwidth and bank conflicts, ds_read_b128, swizzle, padding",
+        ("SQ_INSTS_LDS", "SQ_LDS_BANK_CONFLICT"),
+    ),
     "mfma": ("matrix cores busy: MFMA instruction shape and scheduling", ("SQ_VALU_MFMA_BUSY_CYCLES",)),
     "valu": ("vector ALU bound: packed instructions, fewer conversions", ("SQ_INSTS_VALU",)),
-    "issue": ("instruction issue bound, unrolling, scalar work, address arithmetic", ("SQ_WAVES",)),
+    "atomics": ("contended atomic operations, privatise, reduce in a block first", ()),
     "latency": ("memory latency, occupancy, prefetch, more loads in flight", ("SQ_WAVES",)),
     "launch": ("launch overhead, kernel fusion, fewer launches", ()),
 }

@@ -10,10 +10,10 @@ from records.computed_once import computed_once
 from records.evaluation import Evaluation, Finding, Stage, Verdict
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.prepare import Prepared, Preparer
+from sandbox.judge_digest import judge_digest
 from sandbox.target import Target
 from tasks.task import Task
 
-HARNESS = "17"  # part of every evaluation key: raise it when verdicts or times may change
 COMPARED = frozenset({"wrong_result", "unwritten_output"})  # kinds the comparison finds; execution finds all others
 
 
@@ -37,7 +37,7 @@ class SandboxBase:
     def key(self, prepared: Prepared) -> str:
         """SHA-256 over everything the evaluation depends on."""
         task, target = prepared.task.digest, self.target.name
-        own = [self.version, self.device, HARNESS, *self.policy]
+        own = [self.version, self.device, judge_digest(), *self.policy]
         return hashlib.sha256(dumps([prepared.id, prepared.tunables, task, target, *own]).encode()).hexdigest()
 
     def _begun(self, prepared: Prepared) -> Evaluation:

@@ -23,8 +23,8 @@ from records.outside_text import visible
 from records.quantity import counted
 from records.stopping import INTERRUPTED, stoppable
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.base import HARNESS
 from sandbox.cage.confinement import candidates, require
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.channel import parse_address, read_token
 from sandbox.remote.message import Request
 from sandbox.remote.pool import WorkerPool, WorkerSlot, make_bench
@@ -56,7 +56,7 @@ class Folder:
             {
                 "worker": bench.worker,
                 **to_plain(bench.place),
-                "harness": HARNESS,
+                "harness": judge_digest(),
                 "slots": [s.name for s in bench.slots],
                 "python": platform.python_version(),
                 "numpy": np.__version__,

@@ -17,15 +17,14 @@ _SHARED = ("block_rows", "wave_rows", "loop_tile", "tile_in_lds", "privatise")  
 NEEDS: Mapping[str, tuple[str, ...]] = {  # what relieves a binding resource, by a part of its name
     "hbm": (*_SHARED, "items", "prefetch", "unroll", "restrict", "swap_threads", "nontemporal"),
     "l1": (*_SHARED, "register_tile", "swap_threads", "unroll"),
-    "vmem": ("items", "swap_threads", "unroll"),
     "lds": ("lds_padding", "swap_threads"),
     "valu": ("fast_math", "items"),
-    "trans": ("fast_math",),
     "latency": (*_SHARED, "split_sum", "prefetch", "register_tile", "block_size", "unroll"),
     "launch": ("block_size", "items", "grid_stride"),
     "l2": (*_SHARED, "xcd_order", "swap_grid"),
     "mall": (*_SHARED, "xcd_order", "swap_grid"),
     "mfma": ("launch_bounds",),
+    "atomics": ("privatise", "split_sum"),
 }
 AT_ONCE = frozenset({"restrict", "launch_bounds", "unroll", "block_size", "lds_padding", "fast_math"})  # lose little
 

@@ -19,6 +19,8 @@ from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.sweep import SweptCase
 from sandbox.gpu.child_channel import encode
 from sandbox.gpu.child_messages import BatchCall, Launches
 from sandbox.gpu.compiled import buffers_of, launches_of
@@ -26,8 +28,6 @@ from sandbox.gpu.layout import lay_out
 from sandbox.gpu.memory_file import Raw, filled_file
 from sandbox.target import Target
 from tasks.dtypes import Array, size_bytes, to_float64
-from tasks.families import InputFamilies
-from tasks.sweep import SweptCase
 from tasks.task import Case, Task
 
 ZONE = 4 << 10  # bytes between the buffers of a batch; what goes beyond meets a buffer that is looked at as well

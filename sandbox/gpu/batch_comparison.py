@@ -13,10 +13,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.cases.inputs.families import InputFamilies
 from sandbox.gpu.batch import Batch
 from sandbox.gpu.memory_file import Raw
 from tasks.dtypes import Array, is_float, largest_finite, numpy_dtype, smallest_normal, spacing_at, to_float64
-from tasks.families import InputFamilies
 from tasks.tensor import TensorSpec
 from tasks.tolerance import Tolerance
 from tasks.yardstick import Yardstick

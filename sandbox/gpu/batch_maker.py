@@ -11,15 +11,15 @@ from pathlib import Path
 
 from records.computed_once import computed_once
 from records.errors import ScientistError
-from sandbox.candidate.derived_cases import sweep_of
 from sandbox.candidate.prepare import prepare
+from sandbox.cases.derived import sweep_of
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.sweep import Sweep, SweptCase
 from sandbox.gpu.batch import Batch, BatchCandidate, make_batch
 from sandbox.gpu.batch_messages import MAKER_REQUESTS, MadeReply, SweepReply, SweepRequest
 from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.memory_file import filled_file
-from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.sweep import Sweep, SweptCase
 from tasks.task import Case, Task
 
 REMEMBERED = 8  # tasks

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from sandbox.candidate.kernel import KernelMetadata
+from sandbox.cases.sweep import SweptCase
 from sandbox.target import Target
-from tasks.sweep import SweptCase
 from tasks.task import Case
 
 

@@ -20,13 +20,13 @@ import numpy as np
 
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
-from sandbox.candidate.derived_cases import candidate_secret, derived_cases
 from sandbox.candidate.prepare import Prepared
+from sandbox.cases.derived import candidate_secret, derived_cases
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.more_outputs import has_few, more_outputs
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.dtypes import numpy_dtype
-from tasks.families import InputFamilies
-from tasks.more_outputs import has_few, more_outputs
 from tasks.own_check import refusal, stored
 from tasks.task import Array, Case, Task
 from tasks.yardstick import Yardstick

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from records.evaluation import CaseResult, Finding
+from sandbox.cases.sweep import SweptCase
 from sandbox.gpu.batch import Batch, BatchCandidate, output_bytes, outputs_of, plan_or_refusal
 from sandbox.gpu.batch_comparison import suspects
 from sandbox.gpu.batch_maker import SweepBatches
@@ -27,7 +28,6 @@ from sandbox.gpu.memory_file import Raw
 from sandbox.gpu.references import References
 from sandbox.target import Target
 from tasks.compare import NEAR
-from tasks.sweep import SweptCase
 from tasks.task import Case
 
 REDRAWN = 4  # further draws of a case whose answer is a little inexact

@@ -14,10 +14,10 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Evaluation, Finding, Verdict
 from sandbox.base import judged
 from sandbox.candidate.codes import rejected
-from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.language import SOURCE_NAMES
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.cases.shapes.growth import plan_cases
 from sandbox.guests.listed_plan import PlanCompiler
 from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.lab.listed_values import ListedValues

@@ -16,11 +16,11 @@ from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.cases.inputs.more_outputs import has_few, more_outputs
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram, Order
 from sandbox.lab.listed_values import ListedValues, Values
 from tasks.compare import NEAR, compare
 from tasks.dtypes import numpy_dtype
-from tasks.more_outputs import has_few, more_outputs
 from tasks.own_check import own_check
 from tasks.task import Array, Case, Task, TensorSpec
 

@@ -10,8 +10,8 @@ from math import prod
 import numpy as np
 
 from records.computed_once import computed_once
+from sandbox.cases.inputs.families import InputFamilies
 from tasks.dtypes import numpy_dtype
-from tasks.families import InputFamilies
 from tasks.task import Array, Case, Task, Tensors
 
 MOST_BYTES = 256 << 20  # of all that are kept

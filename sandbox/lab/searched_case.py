@@ -1,7 +1,7 @@
 """Inputs in search of what a candidate does rarely: around numbers that it compares data with, and beside them.
 
-Further inputs are made for each candidate (`tasks/searched_inputs.py`) on small shapes, and judged as any are: the
-more, the more numbers it compares with.
+Further inputs are made for each candidate (`sandbox/cases/inputs/searched.py`) on small shapes, and judged as
+any are: the more, the more numbers it compares with.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from records.errors import TaskError
 from records.evaluation import CaseResult, Finding
+from sandbox.cases.inputs.searched import SearchedInputs
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.listed_case import ListedCase, has_few_items
@@ -20,7 +21,6 @@ from sandbox.lab.overlap import overlapping
 from sandbox.lab.session_inputs import SessionInputs
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
-from tasks.searched_inputs import SearchedInputs
 from tasks.task import Case
 
 MADE = "inputs made for this kernel"  # the name of their row, behind how many there were

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from records.computed_once import computed_once
-from sandbox.candidate.derived_cases import candidate_secret, sweep_of
 from sandbox.candidate.prepare import Prepared
+from sandbox.cases.derived import candidate_secret, sweep_of
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.family_measures import longest_line
+from sandbox.cases.inputs.independence import Independent, independent_dims
+from sandbox.cases.shapes.long_shapes import long_cases
+from sandbox.cases.sweep import SweptCase
 from sandbox.lab.input_files import InputFiles
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
-from tasks.families import InputFamilies
-from tasks.family_measures import longest_line
-from tasks.independence import Independent, independent_dims
-from tasks.long_shapes import long_cases
-from tasks.sweep import SweptCase
 from tasks.task import Case, Task
 
 SWEPT = 24  # cases of a sweep

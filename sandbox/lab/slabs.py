@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from records.computed_once import computed_once
+from sandbox.cases.inputs.independence import Indices
 from sandbox.lab.pieces import Piece
 from sandbox.lab.timed_inputs import Expected, TimedInputs
 from tasks.distinct import distinct
-from tasks.independence import Indices
 from tasks.task import Array, TensorSpec
 
 ELEMENTS = 1 << 20  # of a slab when a whole output is compared slab by slab

@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 
 from records.errors import PlanError
-from sandbox.candidate.many_shapes import shapes as many_shapes
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.cases.shapes.many_shapes import shapes as many_shapes
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.lab_verify import Judge
 from sandbox.lab.machine_lab import MachineLab

@@ -1,9 +1,9 @@
 """Secret inputs of one large case, and the reference of any of its elements.
 
-A benchmark's tensors are large, and so is their reference. Where dims are independent (tasks/independence.py), a few
-granules of them are drawn and stand everywhere: by a secret odd period where memory can repeat them, else at places
-drawn at random. Then the reference of an element is that of the granule that stands there. Where no dim is independent
-the whole case is drawn, and its reference is computed once.
+A benchmark's tensors are large, and so is their reference. Where dims are independent (`cases/inputs/independence.py`),
+a few granules of them are drawn and stand everywhere: by a secret odd period where memory can repeat them, else at
+places drawn at random. Then the reference of an element is that of the granule that stands there. Where no dim is
+independent the whole case is drawn, and its reference is computed once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from records.errors import LabError
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.independence import Independent, Indices
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.input_files import InputFiles
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent
 from tasks.dtypes import numpy_dtype
-from tasks.families import InputFamilies
-from tasks.independence import Independent, Indices
 from tasks.manifest import case_name
 from tasks.task import Array, Case, Task, TensorSpec
 

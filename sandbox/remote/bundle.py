@@ -13,8 +13,8 @@ from records.errors import LedgerError, SpoolError, TaskError, UsageError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
 from records.files import write_whole
 from sandbox import walk
-from sandbox.base import HARNESS
 from sandbox.candidate.prepare import Prepared
+from sandbox.judge_digest import judge_digest
 from sandbox.protocol import LocalSandbox
 from sandbox.remote.message import BundleEntry, Place, Request, Result
 from sandbox.task_host import TaskHost
@@ -30,7 +30,7 @@ FILES = ("task.toml", "reference.py")
 def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place: Place) -> Result:
     """Everything the request asks for. A broken machine is raised; a bad kernel is part of the answer."""
     started = time.monotonic()
-    plain = Result(request.hash, HARNESS, worker, place)
+    plain = Result(request.hash, judge_digest(), worker, place)
     prepared = judge.prepare(request.source, with_edges(task, _edges(request, task)), request.tunables)
     if request.incumbent is None:
         made = replace(plain, **_Bundle(request, judge, task).walked(prepared))
@@ -54,14 +54,14 @@ def _compared(request: Request, judge: LocalSandbox, challenger: Prepared, task:
 
 def refuse(request_hash: str, why: str, worker: str, place: Place) -> Result:
     """The answer that there is none, with the reason in one sentence."""
-    return Result(request_hash, HARNESS, worker, place, refusal=why)
+    return Result(request_hash, judge_digest(), worker, place, refusal=why)
 
 
 def task_of(request: Request, cache: Path, host: TaskHost | None) -> Task:
     """This machine's copy of the task, or the one that came along, which only a host runs; UsageError for another."""
-    if request.harness != HARNESS:
+    if request.harness != judge_digest():
         raise UsageError(
-            f"the request is of harness {request.harness} and this worker of {HARNESS}; "
+            f"the request is of harness {request.harness} and this worker of {judge_digest()}; "
             "use one version of the program on both sides"
         )
     if request.files and host is None:

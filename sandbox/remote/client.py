@@ -12,10 +12,10 @@ from typing import Protocol
 
 from records.errors import Pending, SpoolError, TaskError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
-from sandbox.base import HARNESS
 from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.candidate.tuning import Tuning
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.bundle import FILES
 from sandbox.remote.message import Place, Request, Result
 from sandbox.target import Target
@@ -96,7 +96,7 @@ class Remote(ByPurpose):
     def _request(self, prepared: Prepared, purposes: tuple[str, ...] = ()) -> Request:
         task = prepared.task
         return Request(
-            HARNESS,
+            judge_digest(),
             self.target.name,
             self._post.id,
             self._seed,

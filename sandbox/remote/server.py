@@ -14,7 +14,7 @@ from typing import Any
 
 from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
-from sandbox.base import HARNESS
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.channel import Disconnected, SignedChannel
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
 from sandbox.remote.pending_connections import PendingConnections
@@ -90,7 +90,7 @@ class Server:
     def _converse(self, channel: SignedChannel) -> None:
         """With one who has proved the token."""
         try:
-            channel.send({"harness": HARNESS, "place": to_plain(self._bench.place)})
+            channel.send({"harness": judge_digest(), "place": to_plain(self._bench.place)})
             while True:
                 self._answer(channel, channel.receive(timeout_s=BEAT_S))
         except Disconnected:
@@ -203,9 +203,9 @@ class ServedPost:
 
     def _introduced(self, channel: SignedChannel) -> Place:
         words = channel.receive()
-        if words.get("harness") != HARNESS:
+        if words.get("harness") != judge_digest():
             raise SpoolError(
-                f"{self._name} is of harness {words.get('harness')}, this program of {HARNESS}; "
+                f"{self._name} is of harness {words.get('harness')}, this program of {judge_digest()}; "
                 "use one version on both sides"
             )
         try:

@@ -12,8 +12,8 @@ import pytest
 
 from app.mcp.kernel_calls import answer_call
 from app.settings import Settings
-from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import prepare
+from sandbox.cases.shapes.growth import plan_cases
 from tasks.held_out import held_out_cases
 from tasks.loader import load_task
 

@@ -95,11 +95,11 @@ def test_another_copy_of_a_task_is_refused(
     from sandbox.remote.spool import Spool
 
     spool, cache = Spool(place / "there"), share_toolchain(place / "cache")
-    from sandbox.base import HARNESS
+    from sandbox.judge_digest import judge_digest
 
     for harness, task, words in (
-        (HARNESS, "row_softmax", "is not the one asked for"),
-        (HARNESS, "../row_softmax", "the worker has no task"),
+        (judge_digest(), "row_softmax", "is not the one asked for"),
+        (judge_digest(), "../row_softmax", "the worker has no task"),
         ("0", "row_softmax", "the request is of harness 0 and this worker of"),
     ):
         request = Request(harness, "mi300x", spool.id, 0, task, "0" * 64, BROKEN, None, ("compile",))

@@ -44,7 +44,7 @@ APART = {
     "sandbox.machine.instrumented.whole_copies": REWRITING,
     "sandbox.remote.folder_key": FULL,
     "records.worked": FULL,
-    "tasks.paired_remainders": "a construction with a source of its own",
+    "sandbox.cases.shapes.paired_remainders": "a construction with a source of its own",
 }
 
 

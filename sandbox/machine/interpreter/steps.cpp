@@ -155,6 +155,7 @@ int run_steps(const char* path, const char* states_path, const char* results) {
         wave.state = kRunning;
         group->failed = group->uses_undefined = false;
         memset(wave.passed, 0, sizeof wave.passed);
+        wave.matrix_free = 0;
         for (uint64_t i = 0; i < inputs; i++) put(wave, code[i], states);
         for (wave.next = 0; wave.state == kRunning && wave.next < program.head.instructions;) {
             wave.at = wave.next++;

@@ -88,8 +88,21 @@ void print_close_pairs(const Program& program) {
     }
 }
 
+namespace {
+
+// The matrix pipe of a SIMD begins an instruction when it has passed the one before: the wave waits for that long.
+void occupy_matrix_pipe(Wave& wave, const Instruction& in) {
+    const One matrix = {in, Special::none};
+    if (!matrix.is_matrix()) return;
+    if (wave.wait_states < wave.matrix_free) wave.wait_states = wave.matrix_free;
+    wave.matrix_free = wave.wait_states + matrix.passes();
+}
+
+}  // namespace
+
 bool keep_distance(Wave& wave, const Instruction& in) {
     const ClosePairs& pairs = *wave.program->close_pairs;
+    occupy_matrix_pipe(wave, in);
     const uint32_t now = wave.wait_states;
     wave.wait_states += states_of(in);
     if (!pairs.is_in[wave.at]) return true;

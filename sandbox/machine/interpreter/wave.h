@@ -86,6 +86,7 @@ struct Wave {
     // Of a program that has instructions too close together: wait states so far, and how many there were behind the last
     // execution of each pair's first one; 0: none.
     uint32_t wait_states, passed[kMostPairs];
+    uint32_t matrix_free;      // wait state at which the matrix pipe has passed its last instruction
     uint8_t* scratch;          // private memory, lane after lane
     uint8_t* scratch_written;  // one byte a byte
     uint64_t scratch_room;     // bytes that there are of either

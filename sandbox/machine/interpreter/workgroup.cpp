@@ -98,6 +98,7 @@ void begin_wave(Workgroup& group, uint32_t number, const Program& program) {
     wave.is_stuck = false;
     wave.mode = mode_of(group.kernel->mode);
     wave.wait_states = 1;
+    wave.matrix_free = 0;
     memset(wave.passed, 0, sizeof wave.passed);
     load_work_items(wave, group);
     load_user_registers(wave, group);

@@ -43,7 +43,7 @@ def test_a_wrong_result_without_a_finding_is_asked_about() -> None:
 
 
 def test_what_binds_most_is_asked_about_first_with_its_counter() -> None:
-    asked = of_cost(timed("hbm", "lds banks", "lds banks", SQ_LDS_BANK_CONFLICT=12.0))
+    asked = of_cost(timed("hbm", "lds", "lds", SQ_LDS_BANK_CONFLICT=12.0))
     assert asked[0].endswith("padding SQ_LDS_BANK_CONFLICT")
     assert asked[1].startswith("HBM")
     assert of_cost(timed("")) == ()

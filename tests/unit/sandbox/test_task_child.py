@@ -97,7 +97,7 @@ def test_an_own_check_is_asked_too(child: Callable[..., TaskChild]) -> None:
     assert check(x, {"y": -np.ones(3, np.float32)}, CASE) == (False, "not above zero")
 
 
-def test_changed_inputs_are_taken_back_there_too(child: Callable[..., TaskChild]) -> None:
+def test_changed_are_taken_back_there_too(child: Callable[..., TaskChild]) -> None:
     code = SOUND + "def within(made, drawn, case):\n    return {'x': np.where(made['x'] > 9, drawn['x'], made['x'])}\n"
     within = child(code).functions()["within"]
     changed = within({"x": np.array([1, 99, 3], np.float32)}, {"x": np.zeros(3, np.float32)}, CASE)

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sandbox.cases.inputs.families import InputFamilies
 from tasks.compare import compare
-from tasks.families import InputFamilies
 from tasks.in_order import in_order
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task, Tensors

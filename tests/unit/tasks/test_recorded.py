@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from records.errors import PlanError, TaskError, UsageError
+from sandbox.cases.inputs.families import InputFamilies
 from sandbox.remote.client import own_files
 from tasks.domain import within
 from tasks.extra_shapes import with_shapes
-from tasks.families import InputFamilies
 from tasks.held_out import held_out_cases
 from tasks.linter import lint
 from tasks.loader import load_task

@@ -10,7 +10,7 @@ from records.errors import UsageError
 from records.evaluation import FINDING_KINDS
 
 
-@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS, "lds_banks"])
+@pytest.mark.parametrize("about", [*CODES, *FINDING_KINDS, *RESOURCES, *STALLS])
 def test_each_is_explained(about: str) -> None:
     text = explained(about)
     assert len(text) > 5 and "](" not in text and "|" not in text

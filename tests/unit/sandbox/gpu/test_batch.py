@@ -11,13 +11,13 @@ import numpy as np
 
 from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.prepare import prepare
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.sweep import Sweep, SweptCase
 from sandbox.gpu.batch import ZONE, Batch, BatchCandidate, make_batch, output_bytes, outputs_of
 from sandbox.gpu.child_channel import decode
 from sandbox.gpu.child_messages import BatchCall
 from sandbox.target import load_target
-from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.sweep import Sweep, SweptCase
 from tasks.task import Task
 
 TASK = load_task("layer_norm")

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from sandbox.candidate.prepare import prepare
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.sweep import Sweep
 from sandbox.gpu.batch import Batch, BatchCandidate, make_batch
 from sandbox.gpu.batch_comparison import CHECKED, suspects
 from sandbox.target import load_target
 from tasks.dtypes import numpy_dtype
-from tasks.families import InputFamilies
 from tasks.loader import load_task, task_names
-from tasks.sweep import Sweep
 from tasks.task import Task
 
 

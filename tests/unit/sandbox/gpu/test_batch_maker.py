@@ -10,17 +10,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sandbox.candidate.derived_cases import candidate_secret
 from sandbox.candidate.prepare import prepare
+from sandbox.cases.derived import candidate_secret
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.sweep import SweptCase
 from sandbox.gpu.batch import BatchCandidate
 from sandbox.gpu.batch_maker import BatchMaker, SweepBatches, main
 from sandbox.gpu.batch_messages import MAKER_REQUESTS, MadeReply, MakeRequest, SweepReply, SweepRequest
 from sandbox.gpu.child_channel import ChildChannel, Malformed, decode, encode
 from sandbox.gpu.memory_file import view
 from sandbox.target import load_target
-from tasks.families import InputFamilies
 from tasks.loader import load_task
-from tasks.sweep import SweptCase
 
 TASK = load_task("transpose", "mi300x")
 TARGET = load_target("mi300x")

@@ -19,7 +19,7 @@ def evaluator() -> LabEvaluator:
 
 def confirmed(evaluator: LabEvaluator, task: Task, source: str, dims: dict[str, int], budget_s: float) -> ConfirmedCase:
     prepared = evaluator.prepare(source, task)
-    built = evaluator._build(prepared)[1]
+    built = evaluator.stages(prepared).program().built
     assert built is not None
     inputs = evaluator._inputs_of(task)
     case = replace(task.benchmarks[0], name=str(dims), dims=dims)

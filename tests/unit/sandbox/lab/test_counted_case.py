@@ -200,7 +200,7 @@ def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> 
 def test_to_rank_fewer_workgroups_are_met_and_even_work_is_as_much() -> None:
     judge = evaluator(7)
     prepared = judge.prepare(ONE_EACH, task())
-    built = judge._build(prepared)[1]
+    built = judge.stages(prepared).program().built
     assert built is not None
     case = task().benchmarks[0]
     inputs = tuple(b for b in judge._inputs_of(task()).of(case).buffers if b.role == "input")
@@ -292,7 +292,7 @@ def test_what_comes_late_is_counted_though_the_records_are_full() -> None:
 def test_an_input_that_scalar_loads_read_asks_for_no_more_places() -> None:
     judge, gelu = evaluator(7), load_task("bias_gelu", "mi300x")
     prepared = judge.prepare(gelu.seeds[0].read_text(encoding="utf-8"), gelu)
-    built, case = judge._build(prepared)[1], gelu.benchmarks[0]
+    built, case = judge.stages(prepared).program().built, gelu.benchmarks[0]
     assert built is not None
     inputs = tuple(b for b in judge._inputs_of(gelu).of(case).buffers if b.role == "input")
     launches, findings = CountedCase(judge._lab, built, case, inputs, 1, 3, is_rough=True).run()

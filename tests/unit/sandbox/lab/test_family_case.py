@@ -99,7 +99,10 @@ def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEva
     task = replace(softmax, benchmarks=cases, digest=64 * "5")
     equal = "x[0] == x[1] && x[1] == x[2] && x[2] == x[3]"
     for wrong in (f"if (cols == 602 && {equal}) sum *= 2.0f;", f"if (row + 1 == rows && {equal}) sum *= 2.0f;"):
-        built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), task))[1], evaluator._inputs_of(task)
+        built, inputs = (
+            evaluator.stages(evaluator.prepare(kernel(wrong), task)).program().built,
+            evaluator._inputs_of(task),
+        )
         assert built is not None
         judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
         rows, findings = confirmed_families(judge, evaluator._plain(built), inputs, [0.1, 0.1, 0.1, 0.1])
@@ -114,7 +117,8 @@ def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEva
 
 def test_a_workgroup_that_writes_nothing_on_a_family_is_a_finding(evaluator: LabEvaluator, softmax: Task) -> None:
     prepared = evaluator.prepare(kernel("if (cols == 600 && x[0] == x[1] && x[1] == x[2]) return;"), softmax)
-    built, inputs = evaluator._build(prepared)[1], evaluator._inputs_of(softmax)
+    built = evaluator.stages(prepared).program().built
+    inputs = evaluator._inputs_of(softmax)
     assert built is not None
     judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
     row, findings = FamilyCase(judge, softmax.benchmarks[0], "equal rows", inputs).run()
@@ -126,7 +130,8 @@ def test_a_workgroup_that_writes_nothing_on_a_family_is_a_finding(evaluator: Lab
 def test_a_plan_of_several_launches_meets_a_family_on_a_shorter_case(evaluator: LabEvaluator, softmax: Task) -> None:
     twice = kernel().replace("[[launch]]", '[[launch]]\nfor = "turn in range(2)"', 1)
     large = replace(softmax, benchmarks=(replace(softmax.benchmarks[0], dims={"rows": 20000, "cols": 600}),))
-    built, inputs = evaluator._build(evaluator.prepare(twice, large))[1], evaluator._inputs_of(large)
+    built = evaluator.stages(evaluator.prepare(twice, large)).program().built
+    inputs = evaluator._inputs_of(large)
     assert built is not None
     row, findings = FamilyCase(
         Judge(evaluator._lab, built, Patience(), known=inputs.listed), large.benchmarks[0], "zeros", inputs
@@ -144,7 +149,10 @@ def test_each_candidate_draws_its_own_families(evaluator: LabEvaluator, softmax:
 
 
 def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Task) -> None:
-    built, inputs = evaluator._build(evaluator.prepare(kernel(), softmax))[1], evaluator._inputs_of(softmax)
+    built, inputs = (
+        evaluator.stages(evaluator.prepare(kernel(), softmax)).program().built,
+        evaluator._inputs_of(softmax),
+    )
     assert built is not None
     met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
     roles = [met_case.case.role for met_case in met]
@@ -154,7 +162,8 @@ def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Ta
 
 def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(evaluator: LabEvaluator) -> None:
     task = load_task("row_softmax")
-    built, inputs = evaluator._build(evaluator.prepare(kernel(), task))[1], evaluator._inputs_of(task)
+    built = evaluator.stages(evaluator.prepare(kernel(), task)).program().built
+    inputs = evaluator._inputs_of(task)
     assert built is not None and inputs.with_long_lines is not None and len(inputs.long) > 1
     met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
     on = {(met_case.case.name, met_case.variant) for met_case in met if isinstance(met_case, ListedCase)}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.independence import independent_dims
 from sandbox.lab.input_files import IDLE, KEPT, InputFiles
 from sandbox.lab.timed_inputs import TimedInputs
-from tasks.families import InputFamilies
-from tasks.independence import independent_dims
 from tasks.loader import load_task
 from tasks.task import Case
 from tests.unit.sandbox.lab.test_timed_inputs import arrays_of

@@ -229,9 +229,10 @@ def test_a_finalist_is_the_program_that_was_ranked(evaluator: LabEvaluator, soft
     prepared = evaluator.prepare(softmax.seeds[1].read_text(encoding="utf-8") + "// a finalist\n", softmax)
     assert evaluator.compile(prepared).verdict.accepted
     choice = dict(prepared.choices[5])
-    ranked, finalist = evaluator._build_to_rank(prepared.choose(choice))[1], prepared.tuned(choice)
+    ranked = evaluator.stages(prepared.choose(choice)).program(is_assembled=False).built
+    finalist = prepared.tuned(choice)
     assert finalist.id != prepared.id
-    built = evaluator._build(finalist)[1]
+    built = evaluator.stages(finalist).program().built
     assert ranked is not None and built is not None
     assert replace(built.program, text=None, sought=None) == replace(ranked.program, text=None, sought=None)
     assert built.compilation.listing == ranked.compilation.listing

@@ -48,7 +48,7 @@ def evaluator() -> LabEvaluator:
 
 def run_listed(evaluator: LabEvaluator, early: str, accesses: int, variant: str | None = None) -> Rows:
     task = load_task("row_softmax")
-    built = evaluator._build(evaluator.prepare(SOURCE.format(early=early), task))[1]
+    built = evaluator.stages(evaluator.prepare(SOURCE.format(early=early), task)).program().built
     assert built is not None
     case = Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
     judge = Judge(evaluator._lab, built, Patience(accesses=accesses))
@@ -94,7 +94,7 @@ def test_a_wrong_sample_is_refused(evaluator: LabEvaluator) -> None:
 def test_a_hang_costs_one_deadline(evaluator: LabEvaluator) -> None:
     task = load_task("row_softmax")
     hung = SOURCE.format(early="for (volatile int i = 1; i; ) {}")
-    built = evaluator._build(evaluator.prepare(hung, task))[1]
+    built = evaluator.stages(evaluator.prepare(hung, task)).program().built
     assert built is not None
     judge, before_s = Judge(evaluator._lab, built, Patience(deadline_s=1.0)), evaluator.executors_s
     row, findings = ListedCase(judge, task.tests[0], None, evaluator._inputs_of(task)).run()
@@ -121,7 +121,7 @@ def test_many_slow_workgroups_are_sampled_and_one_that_hangs_is_found(
 ) -> None:
     task, case = load_task("row_softmax"), Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
     source = SOURCE.format(early=early if ONCE not in early else f"if (blockIdx.x > 398) {{ {early} }}")
-    built = evaluator._build(evaluator.prepare(source, task))[1]
+    built = evaluator.stages(evaluator.prepare(source, task)).program().built
     assert built is not None
     judge = Judge(evaluator._lab, built, Patience(accesses=1 << 30, deadline_s=0.9))
     row, findings = ListedCase(judge, case, None, evaluator._inputs_of(task)).run()
@@ -136,7 +136,7 @@ def test_a_small_case_with_many_idle_work_items_is_sampled(evaluator: LabEvaluat
         source = SOURCE.format(early="if (threadIdx.x) return;")
         source = source.replace("ceil_div(rows, 4)", "rows").replace('["4"]', f'["{block}"]')
         source = source.replace("blockIdx.x * 4 + threadIdx.x", "blockIdx.x")
-        built = evaluator._build(evaluator.prepare(source, task))[1]
+        built = evaluator.stages(evaluator.prepare(source, task)).program().built
         assert built is not None
         row, findings = ListedCase(
             Judge(evaluator._lab, built, Patience()), case, None, evaluator._inputs_of(task)
@@ -152,7 +152,7 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
     full = SOURCE.format(early="")
     short = full.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
     for source, kinds in ((full, []), (short, ["wrong_result"])):
-        built = evaluator._build(evaluator.prepare(source, task))[1]
+        built = evaluator.stages(evaluator.prepare(source, task)).program().built
         assert built is not None
         judge, inputs = Judge(evaluator._lab, built, Patience(accesses=100_000)), evaluator._inputs_of(task)
         assert ListedCase(judge, case, None, inputs).run()[1] == ()
@@ -176,7 +176,7 @@ def test_a_plan_that_is_executed_whole_or_not_at_all_is_shortened_where_it_is_sl
 ) -> None:
     task, case = load_task("row_softmax"), Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
     source = SOURCE.format(early=early).replace("+++*/", '\n[workspace]\nunused = ["f32", "1"]\n+++*/')
-    built = evaluator._build(evaluator.prepare(source, task))[1]
+    built = evaluator.stages(evaluator.prepare(source, task)).program().built
     assert built is not None
     judge = Judge(evaluator._lab, built, Patience(deadline_s=0.4 if early == HUNG else 0.8))
     row, findings = ListedCase(judge, case, None, evaluator._inputs_of(task)).run()

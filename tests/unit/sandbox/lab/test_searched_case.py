@@ -68,7 +68,10 @@ def test_what_no_input_shows_is_accepted_with_the_number_of_tries(evaluator: Lab
 
 def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluator, softmax: Task) -> None:
     def tries(wrong: str, *, outcome: str = "3", **changed: Patience) -> int:
-        built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), softmax))[1], evaluator._inputs_of(softmax)
+        built, inputs = (
+            evaluator.stages(evaluator.prepare(kernel(wrong), softmax)).program().built,
+            evaluator._inputs_of(softmax),
+        )
         assert built is not None
         evaluator._lab.outcomes.note(built.program, outcome * len(built.program.told))
         judge = Judge(evaluator._lab, built, known=inputs.listed, **changed)
@@ -122,7 +125,10 @@ def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluat
     )
 
     def met(wrong: str) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-        built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), task))[1], evaluator._inputs_of(task)
+        built, inputs = (
+            evaluator.stages(evaluator.prepare(kernel(wrong), task)).program().built,
+            evaluator._inputs_of(task),
+        )
         assert built is not None and inputs.with_long_lines is not None
         judge = Judge(evaluator._lab, built, known=inputs.listed)
         judge.run(task.tests[0])

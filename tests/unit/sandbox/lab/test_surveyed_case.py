@@ -30,7 +30,7 @@ def judge(lab: MachineLab, line: str, before: str = "") -> Judge:
     assert SEED.count(GUARD) == 1 and SEED.count(KERNEL) == 1
     source = SEED.replace(KERNEL, f"{before}{KERNEL}").replace(GUARD, f"{line} {GUARD}")
     prepared = evaluator(7).prepare(source, TASK)
-    compilation = evaluator(7)._compile(prepared)[1]
+    compilation = evaluator(7).stages(prepared).compiled().compilation
     assert compilation is not None
     program = lab.build(prepared.candidate, prepared.tunables)
     assert not isinstance(program, tuple), program

@@ -107,7 +107,8 @@ def test_a_case_in_question_whose_deadline_comes_though_nothing_hangs_is_sampled
     task = load_task("row_softmax")
     grid = "ceil_div(rows, 64) * 5"
     prepared = evaluator.prepare(HEAD.format(early="", factor="", grid=grid), task)
-    evaluation, built = evaluator._build(prepared)
+    program = evaluator.stages(prepared).program()
+    evaluation, built = program.evaluation, program.built
     assert evaluation.verdict.accepted and built is not None
     inputs = evaluator._inputs_of(task)
     judge = Judge(evaluator._lab, built, Patience(deadline_s=0.05))
@@ -133,7 +134,8 @@ def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEva
 def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: LabEvaluator) -> None:
     task = load_task("transpose")
     prepared = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8"), task)
-    evaluation, built = evaluator._build(prepared)
+    program = evaluator.stages(prepared).program()
+    evaluation, built = program.evaluation, program.built
     assert evaluation.verdict.accepted and built is not None
     inputs = evaluator._inputs_of(task)
     judge = Judge(evaluator._lab, built, Patience(deadline_s=20, whole_s=0.0))
@@ -147,7 +149,7 @@ def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: L
 
 def test_probes_are_for_test_cases(evaluator: LabEvaluator, softmax: Task) -> None:
     prepared = evaluator.prepare(HEAD.format(early="", factor="* 1.0f", grid="ceil_div(rows, 64)"), softmax)
-    built, inputs, case = evaluator._build(prepared)[1], evaluator._inputs_of(softmax), softmax.tests[0]
+    built, inputs, case = evaluator.stages(prepared).program().built, evaluator._inputs_of(softmax), softmax.tests[0]
     assert built is not None and isinstance(evaluator._lab, MachineLab)
     before = evaluator._lab._instrumented.values()
     row, findings = TimedCase(Judge(evaluator._lab, built), case, inputs.of(case), inputs.rng).run()

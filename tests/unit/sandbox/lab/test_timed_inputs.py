@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sandbox.cases.inputs.families import InputFamilies
+from sandbox.cases.inputs.independence import independent_dims
 from sandbox.lab.pieces import Piece
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.slabs import same_bits, slab_of, slabs
 from sandbox.lab.stored_inputs import Stored
 from sandbox.lab.timed_inputs import TimedInputs
-from tasks.families import InputFamilies
-from tasks.independence import independent_dims
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task
 

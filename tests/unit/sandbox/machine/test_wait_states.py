@@ -120,6 +120,14 @@ def test_the_last_matrix_instruction_that_writes_a_register_counts() -> None:
     assert reported(text.format(pauses(6)))
 
 
+def test_a_matrix_instruction_waits_for_the_pipe_and_that_counts() -> None:
+    other = SGEMM8.replace("v[32:35]", "v[36:39]")
+    text = f"{SGEMM8}\n{{}}v_mov_b32 v32, v3"
+    assert reported(text.format(pauses(9)))
+    assert not reported(text.format(f"{other}\ns_nop 1\n")), "8 passes of the pipe, and two wait states"
+    assert reported(text.format(f"{other}\n"))
+
+
 def test_any_instruction_is_a_wait_state() -> None:
     text = "v_cmp_lt_u32 vcc, v8, v9\n{}v_cndmask_b32 v1, v2, v3, vcc"
     assert reported(text.format("s_mov_b32 s6, 0\n; wave barrier\n"))

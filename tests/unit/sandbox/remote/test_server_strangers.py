@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graph.doubles import TableSandbox
-from sandbox.base import HARNESS
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request
 from sandbox.remote.pending_connections import MOST_NOTES, MOST_OF_AN_ADDRESS, MOST_STRANGERS, PendingConnections
@@ -132,7 +132,10 @@ def test_a_request_is_answered_in_the_middle_of_them(tmp_path: Path) -> None:
         for number in range(70):
             crowd.enter_context(attempt(address, KINDS[number % len(KINDS)]))
         post = ServedPost(address, TOKEN)
-        request = Request(HARNESS, "mi300x", post.id, 7, blank.task, blank.digest, blank.source, purposes=("compile",))
+        purposes = ("compile",)
+        request = Request(
+            judge_digest(), "mi300x", post.id, 7, blank.task, blank.digest, blank.source, purposes=purposes
+        )
         expected = answer(request, TableSandbox(), make_task(tmp_path / "again"), "worker-1", PLACE)
         assert post.ask(request).entries == expected.entries
 

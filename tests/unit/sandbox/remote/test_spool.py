@@ -15,8 +15,8 @@ import pytest
 
 from graph.doubles import TableSandbox
 from records.errors import LabError, Pending, SpoolError
-from sandbox.base import HARNESS
 from sandbox.candidate.prepare import prepare
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, Result, pack, unpack
 from sandbox.remote.spool import MOST_TRIES, Claim, Spool
@@ -27,7 +27,7 @@ PLACE = Place("mi300x", "lab:table", "table 1")
 
 
 def request_of(spool: Spool, source: str = "// time_us = 5\n", target: str = "mi300x") -> Request:
-    return Request(HARNESS, target, spool.id, 7, "table", "d", source, None, ("compile",))
+    return Request(judge_digest(), target, spool.id, 7, "table", "d", source, None, ("compile",))
 
 
 def result_of(request: Request, spool: Spool) -> Result:
@@ -175,7 +175,7 @@ def test_a_result_that_cannot_be_read_is_put_aside_and_asked_for_again(spool: Sp
     ("changes", "words"),
     [
         ({"request": "0" * 64}, "answers another request"),
-        ({"harness": "0"}, f"is stale: it was made by harness 0, this program has {HARNESS}"),
+        ({"harness": "0"}, f"is stale: it was made by harness 0, this program has {judge_digest()}"),
         ({"place": Place("h200", "lab:table", "table 1")}, "is foreign: it is for h200, not for mi300x"),
         ({"place": Place("mi300x", "another GPU", "table 1")}, "is foreign: it comes from another GPU"),
         ({"place": Place("mi300x", "lab:table", "table 2")}, "the results before from lab:table with table 1"),

@@ -14,7 +14,7 @@ import pytest
 
 from graph.doubles import TableSandbox
 from records.errors import Pending, SpoolError
-from sandbox.base import HARNESS
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.bundle import answer
 from sandbox.remote.folder_key import FolderKey
 from sandbox.remote.message import MOST_BYTES, Place, Request, Result
@@ -144,7 +144,8 @@ def task(tmp_path: Path) -> Task:
 
 
 def request_of(spool: Spool, task: Task, source: str = "// time_us = 5\n") -> Request:
-    return Request(HARNESS, "mi300x", spool.id, 7, task.name, task.digest, source, purposes=("compile", "verify"))
+    purposes = ("compile", "verify")
+    return Request(judge_digest(), "mi300x", spool.id, 7, task.name, task.digest, source, purposes=purposes)
 
 
 def result_of(request: Request, task: Task) -> Result:

@@ -12,7 +12,7 @@ import pytest
 
 from graph.doubles import TableSandbox
 from records.errors import Pending, SpoolError
-from sandbox.base import HARNESS
+from sandbox.judge_digest import judge_digest
 from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, Result, pack
 from sandbox.remote.spool import Claim, Spool
@@ -109,7 +109,7 @@ def test_nothing_is_lost_counted_twice_or_given_to_another(tmp_path: Path, seed:
     dice, spool = random.Random(seed), Spool(tmp_path / "spool")
     spool.pin(PLACE)
     requests = [
-        Request(HARNESS, "mi300x", spool.id, 7, "table", "d", f"// time_us = {n + 1}\n", None, ("benchmark",))
+        Request(judge_digest(), "mi300x", spool.id, 7, "table", "d", f"// time_us = {n + 1}\n", None, ("benchmark",))
         for n in range(4)
     ]
     world = World(spool, make_task(tmp_path), dice, requests)
