@@ -44,8 +44,8 @@ class TomlProcess:
 
     def read(self, text: str) -> dict[str, Any]:
         """Return `table` with the contents, or `error` with what is wrong, and sometimes its `line`."""
-        if found := _LONG_KEY.search(text):
-            return {"error": "a key of too many parts", "line": text.count("\n", 0, found.start()) + 1}
+        if long_key := _LONG_KEY.search(text):
+            return {"error": "a key of too many parts", "line": text.count("\n", 0, long_key.start()) + 1}
         with self._turn:
             try:
                 answer = self._ask(text)
@@ -57,8 +57,8 @@ class TomlProcess:
                         "see whether this Python starts and has 256 MiB of memory"
                     )
             except OSError as error:
-                said = error.strerror or str(error)
-                raise MachineError(f"the process that reads TOML cannot be started: {said}") from None
+                reason = error.strerror or str(error)
+                raise MachineError(f"the process that reads TOML cannot be started: {reason}") from None
         return {"error": "it takes too much time or memory to read; write it plainly", "line": 1}
 
     def close(self) -> None:
@@ -80,8 +80,8 @@ class TomlProcess:
         except (BrokenPipeError, ProcessLookupError, FileNotFoundError):
             answer = b""
         try:
-            found: dict[str, Any] = json.loads(answer)
-            return found
+            parsed: dict[str, Any] = json.loads(answer)
+            return parsed
         except (ValueError, RecursionError):
             self._end()
             return None
@@ -137,6 +137,6 @@ def _cpu_seconds(pid: int) -> float:
 @cache
 def toml_process() -> TomlProcess:
     """Return the one of this process; it ends with it."""
-    made = TomlProcess()
-    atexit.register(made.close)
-    return made
+    process = TomlProcess()
+    atexit.register(process.close)
+    return process

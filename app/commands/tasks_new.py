@@ -121,7 +121,7 @@ def command(
     }
     note(f"executing {gathered.path.name} once, confined: without network and without your files")
     draft = imported(request, task_cage(settings))
-    extra = {**gathered.kept, **({ARGUMENTS: dumps(draft.arguments).encode()} if draft.arguments else {})}
+    extra = {**gathered.copies, **({ARGUMENTS: dumps(draft.arguments).encode()} if draft.arguments else {})}
     with whole_or_none(folder):
         for file, content in {**draft.files, **extra}.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)

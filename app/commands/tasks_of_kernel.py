@@ -141,7 +141,7 @@ def _write_folder(
         if file != "seed.hip":
             (folder / file).write_bytes(content)
     (folder / "original_reference.py").write_text(reference.head, encoding="utf-8")
-    seeds = list(seeds_of(plan, match, draft.files["task.toml"].decode(), draft.others, text))
+    seeds = list(seeds_of(plan, match, draft.files["task.toml"].decode(), draft.other_sizes, text))
     note("checking the file's own kernel against its reference")
     changes, finding = _accepted(settings, folder, seeds)
     if finding:

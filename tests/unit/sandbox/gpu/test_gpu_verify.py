@@ -26,7 +26,7 @@ def before(layout: Layout, seed: int) -> np.ndarray:
     """Byte by byte: what the output held."""
     buffer = layout["y"]
     words = noise(NOISE_SEED, layout.nbytes // 8).view(np.uint8)
-    choice = takes_b(set_seed(seed, 0), 0, layout.blocks, whole=False)
+    choice = takes_b(set_seed(seed, 0), 0, layout.blocks, is_whole=False)
     bytes_before = [
         words[offset] if choice[offset // 16] else 255 for offset in range(buffer.offset, buffer.offset + buffer.nbytes)
     ]
