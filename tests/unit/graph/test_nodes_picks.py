@@ -62,6 +62,15 @@ def test_an_optimist_is_told_so() -> None:
     assert "too high: lower them by about 40" in paragraph(found)
 
 
+@pytest.mark.parametrize(("gain", "place"), [(9.9, "below"), (10.0, "inside"), (20.0, "inside"), (20.1, "above")])
+def test_the_ends_of_a_range_belong_to_it(gain: float, place: str) -> None:
+    counts = calibrated(Forecast(10.0, 20.0, gain))
+    assert {name: getattr(counts, name) for name in ("below", "inside", "above")} == {
+        name: int(name == place) for name in ("below", "inside", "above")
+    }
+    assert (counts.coverage, counts.bias_pct) == (float(place == "inside"), pytest.approx(gain - 15))
+
+
 def test_a_pessimist_is_told_so_and_a_calm_one_is_left_alone() -> None:
     assert "too low" in paragraph(calibrated(*[Forecast(0, 5, 30.0)] * 3))
     assert "too" not in paragraph(calibrated(*[Forecast(0, 50, 30.0)] * 3))

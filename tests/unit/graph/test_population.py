@@ -8,7 +8,15 @@ from agents.author import Idea, Specimen, Step
 from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.evaluating import evaluate
-from graph.population import VerifiedKernel, accepted_of, best, champion, roofline_fraction, specimen
+from graph.population import (
+    VerifiedKernel,
+    accepted_of,
+    attainable_fraction,
+    best,
+    champion,
+    roofline_fraction,
+    specimen,
+)
 from graph.trial import concerns
 from records.errors import Pending
 from records.evaluation import Comparison, Evaluation, Measurement, TimeKind, Verdict
@@ -49,6 +57,16 @@ def test_a_roofline_fraction_is_the_mean_of_the_cases_and_nothing_where_one_is_u
     assert roofline_fraction(both) == pytest.approx(0.6)
     assert roofline_fraction(replace(both, measurements=(*both.measurements, *timed(10).measurements))) == 0.0
     assert roofline_fraction(replace(both, measurements=())) == 0.0
+
+
+def test_the_attainable_share_counts_the_launch_and_is_nothing_where_a_bound_is_unknown() -> None:
+    (row,) = timed(10, roofline_us=3).measurements
+    rows = (replace(row, resources_us={"launch": 1.0}), replace(row, roofline_us=9, weight=3.0))
+    both = replace(timed(10), measurements=rows)
+    assert attainable_fraction(both) == pytest.approx((0.4 * 0.9**3) ** 0.25)
+    for unknown in (replace(row, roofline_us=0.0), replace(row, time_us=0.0)):
+        assert attainable_fraction(replace(both, measurements=(*rows, unknown))) == 0.0
+    assert attainable_fraction(replace(both, measurements=())) == 0.0
 
 
 def attempt(name: str, generation: int, status: str = "accepted", kind: str = "predicted", **more: object) -> Attempt:

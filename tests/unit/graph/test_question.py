@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 from langgraph.types import Interrupt
 
-from graph.question import allowed_of, approved_of, questions
+from graph.question import allowed_of, approved_of, asks_for_more, questions
+from records.errors import LimitReached
 
 IDS = ["g001-e1", "g001-e2"]
 
@@ -50,3 +51,21 @@ def test_questions_are_told_from_other_pauses() -> None:
     asked = {"kind": "budget", "message": "more?", "spent_usd": 2.0}
     found = questions([Interrupt({"awaited": []}, id="a"), Interrupt(asked, id="b"), Interrupt("text", id="c")])
     assert [(q.id, q.kind, q.spent_usd, q.experiments) for q in found] == [("b", "budget", 2.0, ())]
+
+
+class Asking:
+    """What a run's context says of a person who could allow more."""
+
+    def __init__(self, approves: bool, can_allow: bool) -> None:
+        self.approves, self.allow_usd = approves, (lambda usd: None) if can_allow else None
+
+
+@pytest.mark.parametrize("approves", [True, False])
+@pytest.mark.parametrize("can_allow", [True, False])
+@pytest.mark.parametrize("limit", ["budget_usd", "hours", ""])
+def test_a_person_who_approves_is_asked_for_more_dollars_and_for_nothing_else(
+    limit: str, can_allow: bool, approves: bool
+) -> None:
+    context: Any = Asking(approves, can_allow)
+    is_asked = asks_for_more(context, LimitReached("no more", limit))
+    assert is_asked is (limit == "budget_usd" and approves and can_allow)
