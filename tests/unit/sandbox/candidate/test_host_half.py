@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.candidate.host_half import without_host_half
+from sandbox.candidate.host_half import _blank, without_host_half
 from sandbox.candidate.parse import normalise
 
 KERNEL = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }\n"
@@ -255,3 +255,9 @@ def test_functions_without_a_mark_that_no_device_code_calls_go(text: str) -> Non
     types = "struct Half {\n  float x;\n  friend Half less(Half a);\n};\n__device__ Half h;\n"
     kernel = "__global__ void k(float* gamma) { gamma[0] = h.x < exp2(gamma[1]) ? gamma[0] : 1; }\n"
     assert without_host_half(f"{types}{text}\n{kernel}{MAIN}") == f"{types}\n{kernel}" + "\n" * 6
+
+
+def test_lines_of_the_host_keep_their_directives_and_their_number() -> None:
+    host = "\nint x;\n#define A \\\n  1\n#pragma once\nint y;\n#endif\n"
+    assert _blank(host) == "\n\n#define A \\\n  1\n\n\n#endif\n"
+    assert _blank("int x;\nint y;\n") == "\n\n"

@@ -120,3 +120,24 @@ def test_unknown_and_ambiguous_kernels_are_named() -> None:
     assert unknown[0].line == 2
     twice = check_arguments(resolved(), (kernel(), kernel(symbol="_Z4sumsi"), FINISH))
     assert "the source has 2 kernels named 'sums'" in twice[0].message
+
+
+@pytest.mark.parametrize(("groups", "kinds"), [((1 << 26) - 1, []), (1 << 26, ["over_limit"])])
+def test_work_items_along_an_axis_are_counted_in_32_bits(groups: int, kinds: list[str]) -> None:
+    plan = PLAN.replace('"rows", 2]', f"{groups}]")
+    assert [f.kind for f in check_limits(resolved(plan), load_target("mi300x"), (kernel(), FINISH))] == kinds
+
+
+@pytest.mark.parametrize(
+    ("most", "is_found"), [((0, 0, 0), False), ((2, 1, 1), False), ((1, 0, 0), True), ((0, 0, 0), False)]
+)
+def test_a_grid_is_held_against_what_a_kernel_promises(most: tuple[int, int, int], is_found: bool) -> None:
+    findings = check_limits(resolved(), load_target("mi300x"), (kernel(max_grid=most), FINISH))
+    assert bool(findings) is is_found
+
+
+@pytest.mark.parametrize(("static", "is_found"), [(65536 - 16, False), (65536 - 15, True)])
+def test_all_lds_of_a_target_may_be_used(static: int, is_found: bool) -> None:
+    plan = PLAN.replace('"4 * ROWS"', "16")
+    findings = check_limits(resolved(plan), load_target("mi300x"), (kernel(lds_bytes=static), FINISH))
+    assert bool(findings) is is_found

@@ -105,3 +105,11 @@ def test_files_and_threads_end_with_it(task: Task) -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
     references.close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("answer", [None, True, False])
+def test_a_check_counts_where_it_accepts_the_baseline(task: Task, answer: bool | None) -> None:
+    check = None if answer is None else lambda inputs, outputs, case: (answer, "")
+    references = References(replace(task, check=check), 7)
+    assert references.fresh(task.tests[0], None).has_check is bool(answer)
+    references.close()

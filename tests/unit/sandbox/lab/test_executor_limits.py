@@ -1,10 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from sandbox.lab.executor_limits import SHADOW, executor_limits, unwatchable
+from sandbox.lab.executor_limits import (
+    SHADOW,
+    WORKSPACE_BYTES,
+    WORKSPACE_SHARE,
+    device_words,
+    executor_limits,
+    keep_streams,
+    unwatchable,
+)
 from sandbox.lab.executor_request import Buffer, Work, lay_out
+from sandbox.target import load_target
 from tests.support.lab_bench import execute, floats, launch
 
 MIB = 1 << 20
@@ -53,3 +65,24 @@ def test_a_workspace_far_larger_than_the_task_is_not_executed() -> None:
     )
     assert [finding.kind for finding in execution.findings] == ["over_limit"]
     assert execution.executed == 0.0
+
+
+@pytest.mark.parametrize(("spare", "is_refused"), [(0, False), (4, True)])
+def test_workspaces_of_exactly_what_can_be_watched_are_executed(spare: int, is_refused: bool) -> None:
+    most = WORKSPACE_BYTES + WORKSPACE_SHARE * 3 * MIB
+    workspace = Buffer("w", np.empty((most + spare) // 4, np.float32), "workspace")
+    assert (unwatchable([buffer("input", 1), buffer("output", 2), workspace]) is not None) is is_refused
+
+
+def test_the_words_on_a_device_are_its_own_or_those_of_an_mi300x() -> None:
+    target = load_target("mi300x")
+    assert device_words(target) == (64, 64, 128, 16, 64, 1)
+    memory = {**target.memory, "sector_bytes": 32, "l1_lanes_per_clock": 100, "joins_global": 0}
+    assert device_words(replace(target, memory=memory)) == (64, 32, 32, 64, 64, 0)
+
+
+def test_of_a_file_of_streams_what_was_used_is_kept(tmp_path: Path) -> None:
+    words = np.array([9, 5, 1, 2, 3, 4, 4], np.uint64)
+    (tmp_path / "streams").write_bytes(words.tobytes())
+    keep_streams(tmp_path / "streams", tmp_path / "kept")
+    assert (tmp_path / "kept").read_bytes() == words[:5].tobytes()

@@ -43,6 +43,18 @@ from sandbox.machine.unreadable import UnreadableListing
         ("0.15915494", "f16", 0x3118),
         ("0.15915494309189532", "f64", 0x3FC45F306DC9C882),
         ("3.14159274", "f32", 0x40490FDB),
+        ("-16", "b64", 0xFFFFFFFFFFFFFFF0),
+        ("-17", "b64", 0xFFFFFFEF),  # a literal, whose upper half is zero
+        ("64", "f64", 64),
+        ("65", "f64", 65 << 32),  # a literal is the upper half
+        ("-16", "f64", 0xFFFFFFFFFFFFFFF0),
+        ("-17", "f64", 0xFFFFFFEF00000000),
+        ("-17", "i64", 0xFFFFFFFFFFFFFFEF),
+        ("0x7fffffff", "i64", 0x7FFFFFFF),
+        ("0x80000000", "i64", 0xFFFFFFFF80000000),
+        ("0xffffffff", "b32", 0xFFFFFFFF),
+        ("-2147483648", "i32", 0x80000000),
+        ("-1", "i16", 0xFFFF),
         ("src_shared_base", "b64", 1 << 48),
         ("private_base", "b64", 2 << 48),
     ],

@@ -47,3 +47,18 @@ def test_buffers_bind_only_as_far_as_they_do_not_fit_in_the_infinity_cache() -> 
 
 def test_no_launch_overhead_is_in_it() -> None:
     assert bound(counted()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "bytes_per_clock"),
+    [("lds load", 128), ("lds store", 128), ("load", 64), ("store", 64), ("atomic", 64), ("lds atomic", 0)],
+)
+@pytest.mark.parametrize("blocks", [304, 305])
+def test_bytes_bind_by_what_the_busiest_unit_passes_in_a_clock(blocks: int, kind: str, bytes_per_clock: int) -> None:
+    site = SiteCounters(1, kind, 4, 1.0, 64.0, bytes=2100.0 * blocks)
+    clocks = 2100.0 * -(-blocks // 304) / bytes_per_clock if bytes_per_clock else 0.0
+    assert bound(replace(counted(blocks), sites=(site,))) == pytest.approx(clocks / 2100)
+
+
+def test_lines_bind_by_the_rate_of_the_l2() -> None:
+    assert bound(replace(counted(), read_lines=200_000.0, written_lines=68_750.0)) == pytest.approx(1.0)
