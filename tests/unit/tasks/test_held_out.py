@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.held_out import _prime, _round, _step, affordable, cost, cost_limit, held_out_cases, past_exact_counts
+from tasks.held_out import (
+    _prime,
+    _ranges,
+    _round,
+    _step,
+    affordable,
+    cost,
+    cost_limit,
+    held_out_cases,
+    past_exact_counts,
+)
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
@@ -111,3 +121,10 @@ def test_each_kind_of_length_is_drawn_around_the_one_that_is_known_and_keeps_its
 
 def test_a_length_below_its_multiple_is_rounded_as_one_step() -> None:
     assert drawn(_round, 5, 8) == {8, 16}
+
+
+def test_lengths_of_which_several_are_listed_stay_between_them_and_others_are_free() -> None:
+    task = load_task("histogram")
+    cases = [replace(case, dims={**case.dims, "bins": 256}) for case in (*task.tests, *task.benchmarks)]
+    lengths = [case.dims["n"] for case in cases]
+    assert _ranges(replace(task, tests=tuple(cases), benchmarks=())) == {"n": (min(lengths), max(lengths))}

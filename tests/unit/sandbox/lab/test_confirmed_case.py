@@ -73,3 +73,11 @@ def test_a_case_may_take_as_long_as_it_is_given(evaluator: LabEvaluator) -> None
     assert (usual.tried_s, replace(usual, budget_s=8.0).tried_s) == (2.0, 1.0)
     assert (longer.tried_s, replace(longer, budget_s=8.0).tried_s) == (600.0, 8.0)
     assert patience_for(exact=True, whole_s=9.0) == replace(EXACT, confirm_s=9.0, whole_s=9.0, tried_s=9.0)
+
+
+def test_many_workgroups_stand_for_a_case_that_is_not_executed_whole(evaluator: LabEvaluator) -> None:
+    task = load_task("transpose")
+    seed = task.seeds[0].read_text(encoding="utf-8")
+    case = confirmed(evaluator, task, seed, {"rows": 2048, "cols": 2048}, 1000.0)
+    row, findings = case._many(case.timed.nothing(), case.spent_s())
+    assert findings == () and row.drawn == ENOUGH and not row.is_whole
