@@ -39,3 +39,24 @@ def test_the_tree_of_an_expression(text: str, expected: str) -> None:
 def test_what_is_not_understood_is_refused(text: str) -> None:
     with pytest.raises(NotUnderstood):
         parse_expression(text, 0, len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("float(x)", "cast"),
+        ("int(x + 1)", "cast"),
+        ("(float)x", "cast"),
+        ("static_cast<int>(x)", "cast"),
+        ("f(x)", "call"),
+        ("f()", "call"),
+        ("float(x, y)", "call"),
+        ("x[1]", "index"),
+        ("x", "name"),
+        ("x = 1", "assign"),
+        ("x += 1", "assign"),
+        ("(x)", "name"),
+    ],
+)
+def test_the_kind_of_an_expression(text: str, kind: str) -> None:
+    assert parse_expression(text, 0, len(text)).kind == kind
