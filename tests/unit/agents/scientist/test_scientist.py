@@ -12,6 +12,7 @@ from agents.author import Draft, Memory, Room
 from records.errors import MalformedReply
 from records.evaluation import HotLine
 from tasks.loader import load_task
+from tests.support.bench_run import BenchRun, Script, calling, writing
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.scripted_scientist import (
     DRAFT,
@@ -272,3 +273,19 @@ def test_a_coder_or_planner_that_cannot_answer_stops_the_run(tmp_path: Path) -> 
             author.plan(STEP, assignment(), base, "", Memory(), Room(3, 3))
         with pytest.raises(MalformedReply, match="coder"):
             author.write(STEP, assignment(), EXPERIMENT, idea(), base, None, "")
+
+
+@pytest.mark.parametrize("tools", ["calls", "text"])
+def test_tools_are_offered_as_calls_or_in_text_as_the_endpoint_is_set(tmp_path: Path, tools: str) -> None:
+    source = "// time_us = 60\n// roofline_us = 1\n"
+    check = calling("check", source=source) if tools == "calls" else writing("check", source)
+    submit = calling("submit") if tools == "calls" else writing("submit")
+    script = Script(lambda title, turn, body: submit if turn else check)
+    with ScriptedEndpoint(script) as server:
+        run = BenchRun(tmp_path, server, tools=tools)
+        assert run.drive().status == "done"
+        assert [status for _, status, _ in run.outcomes()] == ["tried", "accepted"]
+    run.close()
+    assert all(bool(body.get("tools")) is (tools == "calls") for body in script.coder)
+    opening = str(script.coder[0]["messages"][0]["content"])
+    assert ("```tool" in opening) is (tools == "text")
