@@ -12,6 +12,7 @@ from records.evaluation import Evaluation
 from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, NullArg, ScalarArg
 from sandbox.lab.lab_evaluator import LabEvaluator
+from tasks.cases import MOST_SEEDS
 from tasks.compare import compare
 from tasks.held_out import held_out_cases
 from tasks.linter import lint
@@ -232,6 +233,13 @@ def test_the_input_behind_an_updated_output_is_no_argument(task: Task) -> None:
         ("negate = true", "negate = 1", "must be a value of type bool"),
         ('absent = ["bias"]', 'absent = ["x"]', "no input with 'optional = true'"),
         ("seeds = [7, 8]", "seeds = [7, 7]", "different integers"),
+        ("seeds = [7, 8]", "seeds = [-1, 8]", "different integers"),
+        ("seeds = [7, 8]", f"seeds = [{2**32}, 8]", "different integers"),
+        ("seeds = [7, 8]", "seeds = [true, 8]", "different integers"),
+        ("seeds = [7, 8]", "seeds = 7", "different integers"),
+        ("seeds = [7, 8]", f"seeds = {list(range(MOST_SEEDS + 1))}", "different integers"),
+        ("seeds = [7, 8]", "seed = -1", "seed"),
+        ("seeds = [7, 8]", f"seed = {2**32}", "seed"),
         ("seeds = [7, 8]", "seeds = [7, 8]\nseed = 1", "stands beside 'seed'"),
         ('strides = ["cols + 3", "1"]', 'strides = ["1"]', "one expression for each axis"),
         ('strides = ["cols + 3", "1"]', 'strides = ["lines", "1"]', "is no dim of the cases"),
@@ -247,6 +255,22 @@ def test_each_new_field_is_checked(place: Path, tmp_path: Path, old: str, new: s
     (tmp_path / "reference.py").write_text(CODE)
     with pytest.raises(TaskError, match=said):
         load_task(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "drawn"),
+    [
+        ("seeds = [0, 4294967295]", [0, 2**32 - 1]),
+        ("seed = 0", [0]),
+        ("seed = 4294967295", [2**32 - 1]),
+        (f"seeds = {[*range(MOST_SEEDS)]}", [*range(MOST_SEEDS)]),
+    ],
+)
+def test_seeds_at_the_ends_of_their_range_are_taken(place: Path, tmp_path: Path, seeds: str, drawn: list[int]) -> None:
+    (tmp_path / "task.toml").write_text(MANIFEST.replace("seeds = [7, 8]", seeds))
+    (tmp_path / "reference.py").write_text(CODE)
+    cases = [case for case in load_task(tmp_path).tests if case.seed in drawn]
+    assert [case.seed for case in cases] == drawn
 
 
 def test_a_share_of_the_elements_may_be_off() -> None:
