@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Draft, Specimen, Step
-from graph.trial import concerns, faults_of
+from graph.trial import Trial, concerns, faults_of
 from records.evaluation import Code, Evaluation, Measurement, Resources, Stage, TimeKind, Verdict
-from tests.support.scripted_run import SEED, Bench, faster
+from tests.support.scripted_run import SEED, Bench, faster, only_first
 
 
 def judged(
@@ -98,6 +100,7 @@ def test_what_is_recorded_of_an_accepted_and_of_a_refused_draft(tmp_path: Path) 
     assert (wrong.status, wrong.code, wrong.stage, wrong.geomean_us) == ("failed", "C.1", "correct", None)
     assert "wrong at 3" in wrong.reason and wrong.evaluation_key and right.evaluation_key
     assert right.draft and not wrong.draft
+    assert right.strategy == wrong.strategy == "?", "no plan can be read"
     assert right.credit.shown_pct == pytest.approx(100 * 51 / 49) and wrong.credit.shown_pct is None
     for made, slot in ((right, "e1"), (wrong, "e2")):
         assert bench.context.artefacts.text(made.source).startswith(f"// g001-{slot}\n")
@@ -122,3 +125,44 @@ def test_a_kernel_of_an_earlier_generation_is_a_duplicate_and_has_no_time(tmp_pa
     bench.drive()
     (again,) = (a for a in bench.attempts().values() if a.generation)
     assert (again.status, again.geomean_us, again.draft) == ("duplicate", None, "") and "g000-e0-a0" in again.reason
+
+
+def trial(bench: Bench, experiment: str, **state: Any) -> Trial:
+    return Trial({"generation": 1, "experiment_id": experiment, **state}, bench.context)  # type: ignore[typeddict-item]
+
+
+def test_the_attempt_that_ended_an_experiment_is_found_again(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, only_first("// fail verify wrong at 3\n"), wrong_repairs=1)
+    bench.drive()
+    for experiment, name in (("g001-e1", "g001-e1-a1"), ("g001-e2", "g001-e2-a0")):
+        ended = trial(bench, experiment).ended()
+        assert ended is not None and ended.id == name
+    assert trial(bench, "g001-e9").ended() is None
+    tried = replace(bench.attempts()["g001-e2-a0"], id="g001-e3-a0", experiment_id="g001-e3", tool="check")
+    bench.context.ledger.add_attempt(tried)
+    assert trial(bench, "g001-e3").ended() is None, "a try at the bench ends nothing"
+
+
+def test_a_draft_is_recorded_under_the_first_number_that_no_other_draft_has(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, only_first("// fail verify wrong at 3\n"), wrong_repairs=1)
+    bench.drive()
+    here = trial(bench, "g001-e1")
+    texts = [bench.context.artefacts.text(bench.attempts()[f"g001-e1-a{n}"].source) for n in (0, 1)]
+    assert [here.free_number(n, text) for n, text in enumerate(texts)] == [0, 1]
+    assert here.free_number(0, texts[1]) == 1 and here.free_number(0, "// another\n") == 2
+    assert here.free_number(5, "// another\n") == 5
+
+
+def test_nothing_speaks_against_a_first_kernel_and_it_is_built_on_a_blank_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.drive()
+    seed, later = (
+        trial(bench, name, draft=bench.attempts()[f"{name}-a0"].source, implemented=[], skipped=[])
+        for name in ("g000-e0", "g001-e1")
+    )
+    worse = judged(1000, scratch=(64,), waves=(1,))
+    assert seed.concerns(worse) == () and seed.parent() is None and seed.base().is_blank and seed.reference() is None
+    assert len(later.concerns(worse)) == 2, "no waves are known of its parent"
+    parent = later.parent()
+    assert parent is not None and parent.id == "g000-e0-a0" == later.base().attempt.id
+    assert later.idea().title == later.experiment().title and later.draft().source
