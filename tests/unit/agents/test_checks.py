@@ -43,6 +43,7 @@ def test_nothing_is_remarked_where_nothing_is_certain(source: str) -> None:
         ("x[0];\n}", "x[0];\n", "brackets", "{"),
         ("__syncthreads();", "if (threadIdx.x < 3) __syncthreads();", "barrier", ""),
         ("__syncthreads();", "if (threadIdx.x < 3) { y[1] = 2; __syncthreads(); }", "barrier", ""),
+        ("__syncthreads();", "if (threadIdx.x < 3)\n  __syncthreads();\n  y[1] = 2;", "barrier", ""),
         ("__syncthreads();", "int main() {}", "host_code", "int main("),
         ("__syncthreads();", "hipMalloc(&y, 4);", "host_code", "hipMalloc"),
     ],
@@ -63,6 +64,8 @@ def test_a_ballot_of_32_bits_is_one_too_few_on_a_gpu_with_64_lanes_only() -> Non
 
 
 def test_of_several_launches_the_wrong_one_is_counted() -> None:
+    (first,) = check(CALM.replace('kernel = "k"', 'kernel = "m"'), "gfx942")
+    assert "launch 1" in first.text
     second = '[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [64]\nargs = ["x"]\n'
     (remark,) = check(CALM.replace("+++*/", f"{second}+++*/"), "gfx942")
     assert "launch 2" in remark.text and "takes 2" in remark.text

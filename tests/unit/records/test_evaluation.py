@@ -98,6 +98,7 @@ def test_the_windows_of_a_comparison_are_those_of_its_cases() -> None:
 
 def test_a_share_of_the_roofline_needs_a_time() -> None:
     assert replace(timed(10), roofline_us=4).roofline_fraction == 0.4
+    assert replace(timed(0.5), roofline_us=0.4).roofline_fraction == 0.8
     assert replace(timed(0), roofline_us=4).roofline_fraction == 0.0
 
 

@@ -71,7 +71,7 @@ def test_where_the_least_has_no_room_now_it_waits_for_the_calls_in_flight(
         space.refuse(LEAST, can_wait=True)
         with pytest.raises(BudgetExhausted) as told:
             space.refuse(LEAST, can_wait=False)
-    assert told.value.limit == limit
+    assert told.value.limit == limit and ("$" in str(told.value)) is (limit == "budget_usd")
 
 
 def test_where_nothing_in_flight_could_make_room_the_call_is_refused_for_good(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_older_forms_of_answers_and_calls_are_read() -> None:
     assert ChatCompletions().read({"choices": [{"text": "a"}]}).text == "a"
     older = {"content": None, "function_call": FUNCTION}
     (call,) = ChatCompletions().read(answer(older)).calls
-    assert (call.name, call.arguments) == ("check", '{"a": 1}')
+    assert call == ToolCall("call_0", "check", '{"a": 1}')
     both = {**older, "tool_calls": [{"id": "c1", "function": {"name": "submit", "arguments": "{}"}}]}
     assert [c.name for c in ChatCompletions().read(answer(both)).calls] == ["submit"]
     assert ChatCompletions().read(answer({"content": "a", "tool_calls": None})).calls == ()

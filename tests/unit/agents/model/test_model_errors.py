@@ -42,7 +42,7 @@ def test_each_kind_of_fault_is_an_error_that_says_what_to_do(
     assert made.is_account is (kind == "account")
 
 
-@pytest.mark.parametrize(("after_s", "is_told"), [(None, False), (20.0, False), (31.0, True)])
+@pytest.mark.parametrize(("after_s", "is_told"), [(None, False), (20.0, False), (30.0, False), (31.0, True)])
 def test_a_wait_that_is_too_long_is_told(after_s: float | None, is_told: bool) -> None:
     assert ("asks to wait" in str(error("passing", 429, after_s))) is is_told
 
@@ -58,7 +58,8 @@ def test_a_refusal_without_words_has_no_colon_for_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "is_elsewhere"), [(300, False), (301, True), (307, True), (308, True), (309, False)]
+    ("status", "is_elsewhere"),
+    [(300, False), (301, True), (302, True), (303, True), (304, False), (307, True), (308, True), (309, False)],
 )
 def test_an_address_that_points_elsewhere_is_told(status: int, is_elsewhere: bool) -> None:
     assert ("points elsewhere" in str(refused(END, Fault("model", "", status)))) is is_elsewhere
