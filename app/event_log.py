@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.redaction import redacted
 from records.errors import LedgerError
 from records.experiment import Run
 from records.outside_text import visible
+from records.redaction import redacted
 
 Listener = Callable[[Mapping[str, Any]], None]
 NAME, EARLIER = "events.jsonl", "events.1.jsonl"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.redaction import redacted
 from records.errors import UsageError
 from records.quantity import given
+from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.pricing import price_of
-from app.redaction import redacted
 from records.errors import LedgerError
 from records.outside_text import visible
+from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings

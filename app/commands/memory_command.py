@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands.options import Json
-from app.redaction import redacted
 from app.screen import emit, say, table
 from records.errors import NoRecords, UsageError
+from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings

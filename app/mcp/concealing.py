@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.redaction import redacted
 from records.outside_text import visible
+from records.redaction import redacted
 
 MOST_CHARS = 6_000  # of one text
 MOST_ITEMS = 40  # of one list

@@ -36,9 +36,9 @@ from app.mcp.tool_results import (
     TaskSheet,
 )
 from app.mcp.workspace import ClientFolder
-from app.redaction import redacted
 from records.errors import ScientistError, UsageError
 from records.quantity import given
+from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from app.page.sheets import Extras
-from app.redaction import redacted
 from records.codec import to_plain
 from records.outside_text import visible
+from records.redaction import redacted
 
 
 def as_json(record: Any, extras: Extras) -> str:
