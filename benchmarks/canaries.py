@@ -3,7 +3,7 @@
     python -m benchmarks.canaries [--keep DIR]
 
 Keys, tokens and addresses with passwords stand in `.env` and in the environment. The model's endpoint knows all of them
-and tells them in answers, kernels, tool calls and error texts: as they are, in base64 at its three alignments, URL
+and says them in answers, kernels, tool calls and error texts: as they are, in base64 at its three alignments, URL
 coded, backwards, in hexadecimal, with spaces between all characters, on several lines, in halves. Runs of the command
 line with the lab, which succeed, go on and fail, and the commands that look at them, are searched: each file below
 home, working folder and temporary folder (tables cell by cell, packed pages unpacked), what is printed, what is sent to
@@ -61,7 +61,7 @@ def drawn(seed: int) -> list[Canary]:
     ]
 
 
-class Spans:
+class SpanCatcher:
     """A collector of spans that keeps every body."""
 
     def __init__(self) -> None:
@@ -87,9 +87,9 @@ class Spans:
 
 
 @contextmanager
-def spans() -> Iterator[Spans]:
+def spans() -> Iterator[SpanCatcher]:
     """Serve a collector."""
-    made = Spans()
+    made = SpanCatcher()
     thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -237,7 +237,7 @@ def acted(site: Site, endpoint: TellingEndpoint) -> None:
     site.command(*run, **{PASSWORD: signed("http://127.0.0.1:9/v1", "person", text)})
 
 
-def sent(site: Site, endpoint: TellingEndpoint, smith: Collector, collector: Spans) -> int:
+def sent(site: Site, endpoint: TellingEndpoint, smith: Collector, collector: SpanCatcher) -> int:
     """Search what left the machine, without the headers of whom it is for; the number of messages."""
     for request in (*endpoint.requests, *endpoint.others):
         site.search(f"sent to the model's {request.path}", repr(request.body).encode())

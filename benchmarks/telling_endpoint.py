@@ -1,4 +1,4 @@
-"""A model's endpoint that knows secrets and tells them wherever an answer has room, in every spelling."""
+"""A model's endpoint that knows secrets and says them wherever an answer has room, in every spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLACES = ("base_id", "reference_id")  # of an answer: what a run could not go on
 
 
 class TellingEndpoint(ScriptedEndpoint):
-    """Answers every role rightly and tells secrets beside; `fault` names what it answers instead."""
+    """Answers every role rightly and says secrets beside; `fault` names what it answers instead."""
 
     def __init__(self, canaries: Sequence[Canary]) -> None:
         self._model = FickleModel(has_lab=True)

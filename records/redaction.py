@@ -22,7 +22,7 @@ _BETWEEN = re.compile(r"(?:\\(?:[nrtbf]|u[0-9a-fA-F]{4})|[^A-Za-z0-9])+")  # a J
 
 
 @dataclass(frozen=True)
-class _Trace:
+class _SecretTrace:
     """The letters and digits of one form of a secret; `marks`, of which every piece of `need` holds one, by place."""
 
     text: str
@@ -31,11 +31,11 @@ class _Trace:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What is looked for, of some secrets. `begins`: of the marks of the traces."""
+class _SecretForms:
+    """The texts that are looked for, of some secrets. `begins`: of the marks of the traces."""
 
     forms: tuple[str, ...]
-    traces: tuple[_Trace, ...]
+    traces: tuple[_SecretTrace, ...]
     begins: frozenset[str]
 
 
@@ -62,12 +62,12 @@ def without(text: str, secrets: Sequence[str], blot: str = BLOT) -> str:
     return _blotted(text, found, blot) if found else text
 
 
-def _may_hold(bare: str, known: _Known) -> bool:
+def _may_hold(bare: str, known: _SecretForms) -> bool:
     """Tell whether a mark begins anywhere: nearly no text holds one, and a look at each place is quicker than finds."""
     return any(bare[at : at + BEGIN] in known.begins for at in range(len(bare) - LEAST + 1 + BEGIN))
 
 
-def _pieces(bare: str, trace: _Trace) -> Iterator[tuple[int, int]]:
+def _pieces(bare: str, trace: _SecretTrace) -> Iterator[tuple[int, int]]:
     """Find the pieces of one trace, as places in the letters and digits of a text."""
     for offset, mark in trace.marks:
         at = bare.find(mark)
@@ -100,13 +100,13 @@ def _blotted(text: str, found: Sequence[tuple[int, int]], blot: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _known(secrets: tuple[str, ...]) -> _Known:
+def _known(secrets: tuple[str, ...]) -> _SecretForms:
     """Prepare the search; of a whole address no piece is looked for, because its host may be told."""
     found = {secret: _forms(secret) for secret in secrets if len(secret) >= SHORTEST}
     texts = {_BETWEEN.sub("", form) for secret, forms in found.items() if "://" not in secret for form in forms}
     traces = tuple(_trace(text) for text in sorted(texts) if len(text) >= LEAST)
     forms = tuple(dict.fromkeys(form for each in found.values() for form in each))
-    return _Known(forms, traces, frozenset(mark[:BEGIN] for trace in traces for _, mark in trace.marks))
+    return _SecretForms(forms, traces, frozenset(mark[:BEGIN] for trace in traces for _, mark in trace.marks))
 
 
 def _forms(secret: str) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ def _forms(secret: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for form in forms if len(form) >= SHORTEST))
 
 
-def _trace(text: str) -> _Trace:
+def _trace(text: str) -> _SecretTrace:
     need = max(LEAST, len(text) // 2)
     step = need // 2
     size = need - step + 1  # a piece of `need` letters holds a whole mark, wherever it begins
-    return _Trace(text, need, tuple((at, text[at : at + size]) for at in range(0, len(text) - size + 1, step)))
+    return _SecretTrace(text, need, tuple((at, text[at : at + size]) for at in range(0, len(text) - size + 1, step)))

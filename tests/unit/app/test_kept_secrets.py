@@ -25,7 +25,7 @@ def test_a_variable_is_secret_by_its_name_or_for_a_password_in_it(name: str, val
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("PWD", "/home/somebody/kernels"),
+        ("PWD", "/srv/kernels"),
         ("OPENAI_API_KEY", "none"),  # a server of one's own takes any word
         ("KERNEL_SCIENTIST_MAX_TOKENS", "100000000000"),
         ("SSH_AUTH_SOCK", "/tmp/ssh-agent/socket"),
