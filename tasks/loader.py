@@ -26,7 +26,8 @@ FOLDER = Path(__file__).parent
 MOST_TEXT_BYTES = 1 << 20  # of a manifest, a reference or a seed
 REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
 OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2, "within": 3}
-Host = Callable[[Path, str], Mapping[str, Any]]  # from a reference.py's path and text to its functions
+# From a reference.py's path and text, and the bytes of the task's recorded answers, to its functions.
+Host = Callable[[Path, str, bytes], Mapping[str, Any]]
 # What a task author's Python may raise; a broken machine is none of these.
 TASK_FAULTS = (
     SyntaxError,
@@ -64,12 +65,13 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     if chosen not in known.targets:
         raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
     statement, mark = manifest.adapted(chosen)
-    if known.golden is not None and hashlib.sha256(_read(folder / FILE, MOST_BYTES)).hexdigest() != known.golden.digest:
+    answers = _read(folder / FILE, MOST_BYTES) if known.golden is not None else b""
+    if known.golden is not None and hashlib.sha256(answers).hexdigest() != known.golden.digest:
         raise TaskError(f"{folder / FILE} holds other answers than task.toml names: import the task again")
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
     text = _text(code_path, code)
     is_shipped = folder.parent == FOLDER
-    functions = functions_of(code_path, text, digest) if host is None or is_shipped else host(code_path, text)
+    functions = functions_of(code_path, text, digest) if host is None or is_shipped else host(code_path, text, answers)
     if bool(known.variant_names) != ("variants" in functions):
         raise TaskError(
             f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
+from tasks import recorded
 from tasks.array_file import read_arrays, write_arrays
 from tasks.dtypes import Array
 from tasks.loader import TASK_FAULTS, functions_of
@@ -48,6 +49,7 @@ def main(ask: int, tell: int) -> None:
             try:
                 if question["do"] == "load":
                     path = question["path"]
+                    recorded.handed = Path(question["answers"]) if question["answers"] else None
                     found = functions_of(Path(path), Path(question["code"]).read_text(encoding="utf-8"), "served")
                     said: dict[str, Any] = {"functions": list(found)}
                 else:
