@@ -44,15 +44,15 @@ def plan_cases(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), BLOCKS])
     shapes = _Shapes(prepared, rng)
-    known = {case.name for case in task.tests}
-    found: list[Case] = []
+    case_names = {case.name for case in task.tests}
+    cases: list[Case] = []
     for dims in (*shapes.several_blocks(), *shapes.many_blocks(), *shapes.long_dims()):
         name = case_name(dims)
-        if name not in known and admits(task, dims):
-            known.add(name)
+        if name not in case_names and admits(task, dims):
+            case_names.add(name)
             seed = int(rng.integers(2**32))
-            found.append(replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out"))
-    return tuple(found)
+            cases.append(replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out"))
+    return tuple(cases)
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,16 @@ class _Shapes:
         """One shape with more blocks than are done in a group, in as many directions as that is affordable."""
         least = {name: self._least(name) for name in self._names}
         moved = {name: self._moved_by(name, least) for name in self._names}
-        growing, made = [name for name in self._names if moved[name]], least
+        growing, dims = [name for name in self._names if moved[name]], least
         for name, blocks in zip(growing, self.rng.permutation(MANY[: max(2, len(growing))]), strict=False):
-            longer = {**made, name: self._blocks(name, moved[name], least, int(blocks))}
+            longer = {**dims, name: self._blocks(name, moved[name], least, int(blocks))}
             if self._costs(longer) <= MANY_COST:
-                made = longer
-        return [made] if growing else []
+                dims = longer
+        return [dims] if growing else []
 
     def long_dims(self) -> list[Dims]:
         """Each dim as long as in any listed case, and where that is a round number once more beside it."""
-        found = []
+        shapes = []
         for name in self._names:
             most, multiple = self._most(name), self._multiple(name)
             lengths = [most]
@@ -103,12 +103,12 @@ class _Shapes:
             for length in lengths:
                 small = {other: self._small(other) for other in self._names}
                 least = {other: self._least(other) for other in self._names}
-                for others in (small, least):
-                    dims = {**others, name: max(length, least[name])}
+                for short in (small, least):
+                    dims = {**short, name: max(length, least[name])}
                     if self._costs(dims) <= COST:
                         break
-                found.append(self._affordable(dims, [name], least))
-        return found
+                shapes.append(self._affordable(dims, [name], least))
+        return shapes
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -151,12 +151,12 @@ class _Shapes:
         return tuple(extent for launch in plan.launches for extent in launch.grid)
 
     def _moved_by(self, name: str, small: Dims) -> tuple[int, ...]:
-        """The extents that grow with this dim, counted over all launches."""
+        """Find the extents that grow with this dim, counted over all launches."""
         low, high = self._grids({**small, name: self._least(name)}), self._grids({**small, name: self._most(name)})
         return tuple(i for i, (a, b) in enumerate(zip(low, high, strict=False)) if b > a)
 
     def _blocks(self, name: str, extents: tuple[int, ...], small: Dims, blocks: int) -> int:
-        """A length with at least `BLOCKS` blocks in each of these extents, `blocks` in the slowest to grow.
+        """Draw a length with at least `BLOCKS` blocks in each of these extents, `blocks` in the slowest to grow.
 
         The last of them is not full where that can be.
         """
@@ -170,7 +170,7 @@ class _Shapes:
         return low + multiple * int(self.rng.integers(max(1, room)))
 
     def _first(self, name: str, extent: int, blocks: int, small: Dims) -> int | None:
-        """The shortest length with so many blocks; None where no listed length has them."""
+        """Find the shortest length with so many blocks; None where no listed length has them."""
         multiple, low = self._multiple(name), self._least(name) - 1
         high = self._most(name)
 
@@ -187,30 +187,30 @@ class _Shapes:
         return high_count * multiple
 
     def _turns(self, name: str) -> int:
-        """A loop's length: several turns of the largest factor, and no multiple of it."""
+        """Draw a loop's length: several turns of the largest factor, and no multiple of it."""
         multiple, factor = self._multiple(name), self._factor()
         length = factor * TURNS + 1 + int(self.rng.integers(factor * TURNS))
         count = max(1, min(self._most(name), length) // multiple)
         return multiple * (count - 1 + count % 2 if count > 1 else count)
 
     def _factor(self) -> int:
-        """The largest number by which the plan could divide: a tunable, a constant of its text, a workgroup."""
+        """Find the largest number by which the plan could divide: a tunable, a constant of its text, a workgroup."""
         plan = self.prepared.candidate.plan
         texts = [text for launch in plan.launches for text in (*launch.grid, *launch.block)]
-        written = [int(digits) for text in texts for digits in _INTEGER.findall(text) if len(digits) < 6]
+        constants = [int(digits) for text in texts for digits in _INTEGER.findall(text) if len(digits) < 6]
         threads = [launch.threads for resolved in self.prepared.plans[:1] for launch in resolved.launches]
-        found = [v for v in (*written, *threads, *self.prepared.tunables.values()) if 0 < v <= FACTORS]
-        return max(found, default=1)
+        factors = [v for v in (*constants, *threads, *self.prepared.tunables.values()) if 0 < v <= FACTORS]
+        return max(factors, default=1)
 
     def _affordable(self, dims: Dims, shrinking: list[str], small: Dims) -> Dims:
-        """The shape with these dims shortened until it is affordable, or as small as they may be."""
-        made = dict(dims)
-        while self._costs(made) > COST:
-            longer = [name for name in shrinking if made[name] > small[name]]
+        """Shorten these dims until the shape is affordable, or as small as they may be."""
+        shortened = dict(dims)
+        while self._costs(shortened) > COST:
+            longer = [name for name in shrinking if shortened[name] > small[name]]
             if not longer:
                 break
-            name = max(longer, key=lambda n: made[n] / small[n])
+            name = max(longer, key=lambda n: shortened[n] / small[n])
             multiple = self._multiple(name)
-            count = made[name] // multiple * 7 // 10
-            made[name] = max(small[name], multiple * (count - 1 + count % 2))
-        return made
+            count = shortened[name] // multiple * 7 // 10
+            shortened[name] = max(small[name], multiple * (count - 1 + count % 2))
+        return shortened

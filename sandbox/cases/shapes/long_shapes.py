@@ -48,13 +48,13 @@ def large_cases(task: Task, rng: Rng, *, has_parts: bool) -> tuple[Case, ...]:
     """
     limit = LARGE_COST * min(cost(task, case.dims) for case in task.benchmarks)
     limit = limit if has_parts else max(SMALL, min(cost(task, case.dims) for case in task.tests))
-    found = dict[str, Case]()
+    cases = dict[str, Case]()
     for _ in range(DRAWS):
         base = task.benchmarks[int(rng.integers(len(task.benchmarks)))].dims
         case = _new(task, {name: _near(task, name, length, rng) for name, length in base.items()}, limit, rng)
-        if case and len(found) < (LARGE if has_parts else FEWEST):
-            found[case.name] = case
-    return tuple(found.values())
+        if case and len(cases) < (LARGE if has_parts else FEWEST):
+            cases[case.name] = case
+    return tuple(cases.values())
 
 
 def _near(task: Task, name: str, length: int, rng: Rng) -> int:
@@ -62,10 +62,10 @@ def _near(task: Task, name: str, length: int, rng: Rng) -> int:
     low, high, step = *_ends(task, name), task.multiples.get(name, 1)
     drawn = math.exp(rng.uniform(math.log(max(low, length / TIMES)), math.log(min(high, length * TIMES) + 1)))
     unit = step << int(rng.integers(POWERS + 1)) if rng.random() < ROUND else step
-    for each in (unit, step):
-        made = each * ((int(drawn) // each - 1) | 1)
-        if low <= made <= high:
-            return made
+    for granule in (unit, step):
+        rounded = granule * ((int(drawn) // granule - 1) | 1)
+        if low <= rounded <= high:
+            return rounded
     return length
 
 

@@ -65,7 +65,7 @@ def _beside(marked: Iterable[int], step: int, low: int, high: int, rng: np.rando
     """List the steps at and on both sides of these numbers, as far as they lie in the range; of many some, drawn."""
     near = {count for number in marked for count in range(number // step - 1, number // step + 2)}
     inside = sorted(count for count in near if low <= count <= high)
-    return [inside[int(at)] for at in rng.permutation(len(inside))[:MOST_MARKED]]
+    return [inside[int(index)] for index in rng.permutation(len(inside))[:MOST_MARKED]]
 
 
 def _unmet(lengths: Lengths, listed: Sequence[int]) -> npt.NDArray[np.int64]:
