@@ -86,7 +86,9 @@ class ScriptedEndpoint:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -166,9 +168,12 @@ def completion(answer: Answer, model: str) -> dict[str, Any]:
             {
                 "id": f"call_{i}",
                 "type": "function",
-                "function": {"name": name, "arguments": said if isinstance(said, str) else json.dumps(said)},
+                "function": {
+                    "name": name,
+                    "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                },
             }
-            for i, (name, said) in enumerate(answer.tool_calls)
+            for i, (name, arguments) in enumerate(answer.tool_calls)
         ]
     document = {
         "id": "scripted",
