@@ -105,18 +105,18 @@ def _judge(
         return Match(True, 0.0)
     error = np.asarray(np.abs(actual - want))
     error = error if finite.all() else np.where(finite, error, 0.0)
-    baseline_error = measures_of(_at(np.abs(base - want), finite & np.isfinite(base)))
+    baseline_error = measures_of(_chosen_values(np.abs(base - want), finite & np.isfinite(base)))
     if tolerance.matched < 1:
-        finite = _matched(error, want, finite, tolerance, slack)
+        finite = _elements_to_match(error, want, finite, tolerance, slack)
         error = np.where(finite, error, 0.0)
-    candidate_error = measures_of(_at(error, finite))
-    floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
-    baseline_error, floor = _beside(baseline_error, floor, candidate.dtype, tolerance, beside)
-    score = _over(candidate_error, baseline_error, floor, ratio)
+    candidate_error = measures_of(_chosen_values(error, finite))
+    floor = floor_of(measures_of(np.abs(_chosen_values(want, finite))), candidate.dtype, tolerance)
+    baseline_error, floor = _with_further_elements(baseline_error, floor, candidate.dtype, tolerance, beside)
+    score = _score(candidate_error, baseline_error, floor, ratio)
     counted = error
     if tolerance.row_units and want.ndim and not score <= ratio:
         counted = np.where(error <= _lost_in_rows(want, finite, candidate.dtype, tolerance), 0.0, error)
-        score = _over(measures_of(_at(counted, finite)), baseline_error, floor, ratio)
+        score = _score(measures_of(_chosen_values(counted, finite)), baseline_error, floor, ratio)
     wrong, excess = finite & (counted > ratio * baseline_error.largest + floor.largest), None
     if rtol is not None and slack is not None:
         limit = slack + rtol * np.abs(want)
@@ -150,12 +150,14 @@ def _plain_score(
     if not (np.isfinite(error).all() and np.isfinite(baseline_error).all()):
         return None
     floor = floor_of(measures_of(size.ravel()), candidate.dtype, tolerance)
-    measured, floor = _beside(measures_of(baseline_error.ravel()), floor, candidate.dtype, tolerance, beside)
+    measured, floor = _with_further_elements(
+        measures_of(baseline_error.ravel()), floor, candidate.dtype, tolerance, beside
+    )
     if tolerance.rtol is not None and slack is not None:
         np.multiply(size, tolerance.rtol, out=size)
         if (error > np.add(size, slack, out=size)).any():
             return None
-    return _over(measures_of(error.ravel()), measured, floor, tolerance.ratio)
+    return _score(measures_of(error.ravel()), measured, floor, tolerance.ratio)
 
 
 def _distance(values: Array, want: Array) -> Array:
@@ -165,7 +167,7 @@ def _distance(values: Array, want: Array) -> Array:
     return np.abs(difference, out=difference)
 
 
-def _over(error: Measures, baseline_error: Measures, floor: Measures, ratio: float) -> float:
+def _score(error: Measures, baseline_error: Measures, floor: Measures, ratio: float) -> float:
     """Return the largest of the three errors over what is allowed."""
     return max(
         over(error.largest, baseline_error.largest, floor.largest, ratio),
@@ -174,7 +176,7 @@ def _over(error: Measures, baseline_error: Measures, floor: Measures, ratio: flo
     )
 
 
-def _beside(
+def _with_further_elements(
     baseline_error: Measures,
     floor: Measures,
     dtype: np.dtype[Any],
@@ -205,7 +207,7 @@ def _lost_in_rows(want: Array, finite: Array, dtype: np.dtype[Any], tolerance: T
     return np.asarray(tolerance.row_units * np.spacing(np.minimum(largest, np.finfo(wide).max).astype(wide)))
 
 
-def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
+def _elements_to_match(error: Array, want: Array, chosen: Array, tolerance: Tolerance, slack: Array | None) -> Array:
     """Return the chosen elements without those whose errors are largest, as many as need not match."""
     left = int((1 - tolerance.matched) * int(chosen.sum()))
     if not left:
@@ -236,7 +238,7 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
         return np.asarray(np.minimum(most, Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)))
 
 
-def _at(values: Array, chosen: Array) -> Array:
+def _chosen_values(values: Array, chosen: Array) -> Array:
     """Return the chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
 

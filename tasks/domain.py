@@ -64,7 +64,7 @@ def edges(task: Task, conditions: Sequence[str]) -> list[Dims]:
     """List shapes on both sides of each comparison, the other dims small: those nearest to its border."""
     shapes = dict[str, Dims]()
     for atom in (comparison for text in conditions if text for comparison in atoms(text)):
-        for dims in _beside(task, atom, conditions):
+        for dims in _shapes_at_border(task, atom, conditions):
             shapes.setdefault(case_name(dims), dims)
     return list(shapes.values())
 
@@ -133,7 +133,7 @@ def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
     bases = [dict(case.dims) for case in (*task.tests, *task.benchmarks)] + [dict(dims) for dims in task.edges]
     shapes = dict[str, Dims]()
-    bounds = {name: _range(task, name, bases) for name in bases[0]}
+    bounds = {name: _length_range(task, name, bases) for name in bases[0]}
     products = [atom for text in task.conditions for atom in atoms(text) if atom.step > 1 and len(atom.names) > 1]
     for _ in range(DRAWS):
         base = bases[int(rng.integers(len(bases)))]
@@ -177,7 +177,7 @@ def _atom(text: str) -> Atom:
             return Atom(text, names, low=number + 1)
 
 
-def _beside(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
+def _shapes_at_border(task: Task, atom: Atom, conditions: Sequence[str]) -> list[Dims]:
     """List the shapes next to one comparison's border, along each of its names, that the task could have."""
     conjunctions = [atoms(text) for text in conditions if text and atom in atoms(text)]
     other_comparisons = [comparison for joined in conjunctions for comparison in joined if comparison != atom]
@@ -210,7 +210,7 @@ def _is_listed_range(task: Task, dims: Mapping[str, int]) -> bool:
     return all(value <= max(case.dims[name] for case in cases) for name, value in dims.items())
 
 
-def _range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[int, int]:
+def _length_range(task: Task, name: str, bases: Sequence[Mapping[str, int]]) -> tuple[int, int]:
     """Find the lengths of a dim between those of the listed shapes that its own comparisons leave."""
     low, high = min(d[name] for d in bases), max(d[name] for d in bases)
     for atom in (comparison for text in task.conditions for comparison in atoms(text) if comparison.names == (name,)):

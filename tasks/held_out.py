@@ -48,7 +48,7 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
                 break
     repeated = bases[int(rng.integers(len(bases)))]
     cases.append(_case(task, f"{repeated.name} (new inputs)", repeated.dims, rng, repeated))
-    return (*cases[:COUNT], *_of_the_part(task, case_names, COUNT - len(cases), rng))
+    return (*cases[:COUNT], *_cases_of_part(task, case_names, COUNT - len(cases), rng))
 
 
 def _ranges(task: Task) -> dict[str, tuple[int, int]]:
@@ -57,7 +57,7 @@ def _ranges(task: Task) -> dict[str, tuple[int, int]]:
     return {dim: (min(lengths), max(lengths)) for dim, lengths in listed.items() if len(lengths) > 1}
 
 
-def _of_the_part(task: Task, case_names: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
+def _cases_of_part(task: Task, case_names: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
     """Take shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
     new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
     free = [dims for dims in new if case_name(dims) not in case_names]

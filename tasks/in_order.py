@@ -28,14 +28,14 @@ class InOrder(np.ndarray[Any, np.dtype[Any]]):
             output = _summed(plain[0], **options)
         else:
             output = getattr(ufunc, method)(*plain, **options)
-        return tuple(map(_marked, output)) if isinstance(output, tuple) else _marked(output)
+        return tuple(map(_as_in_order, output)) if isinstance(output, tuple) else _as_in_order(output)
 
 
 def in_order(baseline: Function) -> Function:
     """Return the same function with all sums of floating numbers in order."""
 
     def summed_in_order(inputs: Any, case: Any) -> dict[str, Array]:
-        outputs = baseline({name: _marked(x) for name, x in inputs.items()}, case)
+        outputs = baseline({name: _as_in_order(x) for name, x in inputs.items()}, case)
         return {name: _plain(x) for name, x in outputs.items()}
 
     return summed_in_order
@@ -58,7 +58,7 @@ def _summed(x: Array, axis: Any = 0, dtype: Any = None, keepdims: bool = False, 
     return into
 
 
-def _marked(x: Any) -> Any:
+def _as_in_order(x: Any) -> Any:
     is_float = isinstance(x, np.ndarray | np.generic) and x.dtype.kind == "f"
     return np.asarray(x).view(InOrder) if is_float else x
 

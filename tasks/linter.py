@@ -77,7 +77,7 @@ def _samples(task: Task) -> tuple[list[str], list[_Sample]]:
             break
         if any(inputs[name].tobytes() != repeated[name].tobytes() for name in inputs):
             problems.append(f"make_inputs draws different inputs for the same case {case.name} and seed: use only rng")
-        problems += _kept_form(task, case, inputs, further_inputs)
+        problems += _restored_form(task, case, inputs, further_inputs)
         reference, baseline = task.reference(inputs, case), task.baseline(inputs, case)
         problems += _output_form(task, case, reference, baseline)
         if not problems and (refused := refusal(task, inputs, stored(task, baseline), case)):
@@ -96,7 +96,7 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
                 yield f"make_inputs draws an input {spec.name!r} that is not {spec.structure.replace('_', ' ')}"
 
 
-def _kept_form(task: Task, case: Case, inputs: Tensors, further_inputs: Tensors) -> Iterator[str]:
+def _restored_form(task: Task, case: Case, inputs: Tensors, further_inputs: Tensors) -> Iterator[str]:
     """Yield faults of `within` on inputs that need nothing: a broken one silently leaves out all changed inputs."""
     for tensors in (inputs, further_inputs) if task.within is not None else ():
         restored = task.kept(tensors, inputs, case)

@@ -119,7 +119,7 @@ def _input_changes(dims: int, is_real: bool) -> Iterator[tuple[str, Change]]:
             yield f"the first {tile} elements {along}", partial(_shortened, axis, partial(min, tile))
             yield (
                 f"the first {tile} elements {along} again and again",
-                partial(_gathered, axis, partial(_repeated, tile)),
+                partial(_gathered, axis, partial(_tile_indices, tile)),
             )
             yield f"whole tiles of {tile} {along}", partial(_shortened, axis, partial(_in_whole_tiles, tile))
         if is_real:
@@ -145,7 +145,7 @@ def _output_changes(dims: int) -> Iterator[tuple[str, Change]]:
         for tile in TILES:
             yield (
                 f"the first {tile} elements {along} again and again",
-                partial(_gathered, axis, partial(_repeated, tile)),
+                partial(_gathered, axis, partial(_tile_indices, tile)),
             )
             yield (
                 f"the first {tile} elements {along}, zeros behind them,",
@@ -155,7 +155,7 @@ def _output_changes(dims: int) -> Iterator[tuple[str, Change]]:
     yield "the negative", np.negative
 
 
-def _repeated(tile: int, size: int) -> Array:
+def _tile_indices(tile: int, size: int) -> Array:
     return np.arange(size) % tile
 
 

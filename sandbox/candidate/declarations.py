@@ -124,7 +124,7 @@ def declarations_of(tokens: Sequence[Token], macros: set[str]) -> list[Declarati
     closing = _partners(tokens)
     if closing is None:
         return None
-    return list(_cut(tokens, closing, macros))
+    return list(_declarations(tokens, closing, macros))
 
 
 def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
@@ -142,7 +142,7 @@ def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
     return None if opened else closing
 
 
-def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[Declaration]:
+def _declarations(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[Declaration]:
     start = index = 0
     has_braces = False  # a class or a list of values: what follows is no body
     while index < len(tokens):

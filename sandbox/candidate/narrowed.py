@@ -23,9 +23,9 @@ def narrowed(prepared: Prepared) -> Iterator[tuple[dict[str, int], str]]:
         for value in values:
             choice = {**prepared.tunables, name: value}
             cases = (*task.tests, *task.benchmarks)
-            failing = [text for text in plan.constraints.values() if not all(_met(text, choice, c) for c in cases)]
+            failing = [text for text in plan.constraints.values() if not all(_is_met(text, choice, c) for c in cases)]
             conditions = [condition_of(text, choice, frozenset(task.tests[0].dims)) for text in failing]
-            served = any(all(_met(text, choice, case) for text in failing) for case in task.benchmarks)
+            served = any(all(_is_met(text, choice, case) for text in failing) for case in task.benchmarks)
             if failing and served and all(conditions):
                 arm_text = _narrowed_text(prepared.source, choice, " and ".join(c for c in conditions if c))
                 if arm_text is not None:
@@ -97,7 +97,7 @@ def _times(first: Sum, second: Sum) -> Sum:
     return product
 
 
-def _met(text: str, choice: Mapping[str, int], case: Case) -> bool:
+def _is_met(text: str, choice: Mapping[str, int], case: Case) -> bool:
     try:
         return bool(evaluate(text, {**case.dims, **choice}))
     except PlanError:

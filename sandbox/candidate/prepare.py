@@ -109,7 +109,7 @@ class Prepared:
             return replace(self, tunables=chosen, arms=(), refusal=_refusal(none), is_unfit=True)
         if self.is_unfit:
             return replace(self, tunables=chosen)
-        return _settled(replace(self, tunables=chosen, refusal=None, plans=()))
+        return _with_plans(replace(self, tunables=chosen, refusal=None, plans=()))
 
     def tuned(self, choice: Mapping[str, int]) -> Prepared:
         """Rewrite the file so that this choice is its default, and choose it."""
@@ -123,7 +123,7 @@ class Prepared:
         candidate = replace(
             self.candidate, id=_digest(source), source=source, plan=replace(self.candidate.plan, tunables=tunables)
         )
-        return _settled(
+        return _with_plans(
             replace(self, candidate=candidate, tunables={**candidate.defaults(), **choice}, refusal=None, plans=())
         )
 
@@ -138,7 +138,7 @@ def on_common_ground(first: Prepared, second: Prepared) -> tuple[Prepared, Prepa
     )
     digest = _digest(" ".join([first.task.digest, second.task.digest]))
     task = replace(first.task, benchmarks=benchmarks, digest=digest, tests=tests)
-    return _settled(replace(first, task=task, plans=())), _settled(replace(second, task=task, plans=()))
+    return _with_plans(replace(first, task=task, plans=())), _with_plans(replace(second, task=task, plans=()))
 
 
 def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
@@ -156,7 +156,7 @@ def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) 
         check(candidate, prepared.task)
     except PlanError as error:
         return replace(prepared, refusal=_refusal(error), is_unfit=True)
-    return _settled(prepared)
+    return _with_plans(prepared)
 
 
 def served_part(candidate: Candidate, task: Task) -> Task:
@@ -173,7 +173,7 @@ def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str,
     """Prepare each arm of a dispatch, or return the refusal of the first that cannot be; PlanError for its rows."""
     check_names(dispatch, frozenset(task.tests[0].dims))
     text = normalise(source)
-    unsettled = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _ALONE)
+    unsettled = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _JUDGED_BY_ARMS)
     arms = [Arm(v, make(p.source, task).choose(v.tunables), p.lines_before) for v, p in dispatch.rows()]
     for arm in arms:
         if arm.prepared.refusal is not None:
@@ -183,7 +183,7 @@ def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str,
         arms = [
             replace(arm, prepared=settled) for arm, settled in zip(arms, _with_edges(arms, task, make), strict=True)
         ]
-    settled = _settled(replace(unsettled, arms=tuple(arms)))
+    settled = _with_plans(replace(unsettled, arms=tuple(arms)))
     return (
         settled if settled.plans else replace(settled, arms=(), is_unfit=True)
     )  # a condition has no value on some case
@@ -237,7 +237,7 @@ class Preparer:
         return prepared.choose(tunables) if tunables else prepared
 
 
-def _settled(prepared: Prepared) -> Prepared:
+def _with_plans(prepared: Prepared) -> Prepared:
     """Resolve a plan for every listed case, or refuse the candidate with the reason why there is none."""
     task = prepared.task
     try:
@@ -251,7 +251,7 @@ def _refusal(error: PlanError) -> Verdict:
     return rejected("parse", (Finding("compile_error", str(error), line=error.line),), code)
 
 
-_ALONE = _refusal(PlanError("a dispatch is judged arm by arm, and this judge was asked for the whole of it"))
+_JUDGED_BY_ARMS = _refusal(PlanError("a dispatch is judged arm by arm, and this judge was asked for the whole of it"))
 
 
 def _digest(text: str) -> str:

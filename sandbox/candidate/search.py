@@ -81,7 +81,7 @@ class Search:
         self._varied = [n for n in choices[0] if len({c[n] for c in choices}) > 1]
         self._names = [n for n in self._varied if n not in unused]
         read_keys = {self._key(index) for index in self.readings}
-        self._left = [index for index in self._distinct() if self._key(index) not in read_keys]
+        self._unread = [index for index in self._distinct() if self._key(index) not in read_keys]
         columns = [[choice[name] for choice in choices] for name in self._names]
         self._own = coordinates(columns, len(choices))
         self._all = np.hstack([self._own, coordinates(list(zip(*quantities, strict=True)), len(choices))])
@@ -90,10 +90,10 @@ class Search:
         """Estimate until the limit is reached, nothing is left, or nothing more is expected."""
         for start in ({}, *starts):
             self._visit(closest(self.choices, start))
-        while self._left and len(self.readings) < min(self._limit, SPREAD):
+        while self._unread and len(self.readings) < min(self._limit, SPREAD):
             self._visit(self._farthest())
         while len(self.readings) < self._limit and not self._is_stale():
-            index = self._next() if self._left else None
+            index = self._next_choice() if self._unread else None
             if index is None and not self._is_thorough:
                 index = next(self._neighbours(), None)
             if index is None:
@@ -124,7 +124,7 @@ class Search:
         if index not in self.readings and len(self.readings) < self._limit:
             self.readings[index] = self._estimate(self.choices[index])
             key = self._key(index)
-            self._left = [i for i in self._left if self._key(i) != key]
+            self._unread = [i for i in self._unread if self._key(i) != key]
 
     def _key(self, index: int) -> tuple[int, ...]:
         return tuple(self.choices[index][name] for name in self._names)
@@ -135,20 +135,20 @@ class Search:
 
     def _farthest(self) -> int:
         """Of a sample of what is left, the choice farthest from all that were asked for."""
-        sample = self._random.sample(self._left, max(min(8, len(self._left)), len(self._left) // 4))
+        sample = self._random.sample(self._unread, max(min(8, len(self._unread)), len(self._unread) // 4))
         estimated = self._own[list(self.readings)]
         apart = np.abs(self._own[sample][:, None] - estimated[None]).sum(2).min(1)
         return sample[int(np.argmax(np.round(apart, DIGITS)))]
 
-    def _next(self) -> int | None:
+    def _next_choice(self) -> int | None:
         """Find the choice of the highest expected gain; None where no gain is expected."""
         timed = [i for i, reading in self.readings.items() if reading.time_us is not None]
-        indices = np.asarray(self._left, np.intp)
+        indices = np.asarray(self._unread, np.intp)
         if not timed:
             return self._farthest()
         if len(timed) == 1:
             likely = self._chances(Surrogate(self._all), indices) * np.ones(len(indices))
-            return self._left[int(np.argmax(np.round(likely, DIGITS)))]
+            return self._unread[int(np.argmax(np.round(likely, DIGITS)))]
         logs = np.log([given(self.readings[i].time_us, 1.0) for i in timed])
         is_measured = any(self.readings[i].high_us > self.readings[i].low_us for i in timed)
         model = Surrogate(self._all, NOISE if is_measured else JITTER)
@@ -159,7 +159,7 @@ class Search:
         if not self._is_thorough and len(self.readings) >= LEAST and self._is_sure(model, logs, indices):
             return None
         top = float(gains.max())
-        return self._left[int(np.argmax(np.round(gains / top, DIGITS)))] if top > 0 else self._farthest()
+        return self._unread[int(np.argmax(np.round(gains / top, DIGITS)))] if top > 0 else self._farthest()
 
     def _chances(self, model: Surrogate, indices: Indices) -> Floats | float:
         """Estimate each choice's chance to be taken; where most are refused, 0 for those that are not the likeliest."""
@@ -187,16 +187,16 @@ class Search:
         """
         best = min(self.readings, key=lambda i: (self._time(i), i))
         for name in self._varied:
-            beside = self._beside(best, name)
+            beside = self._choices_beside(best, name)
             if name not in self._names:  # that cannot matter: one look, so that it can be said
                 beside = beside[:1] if not any(i in self.readings for i in beside) else []
             yield from (i for i in self._nearest(beside, best, name) if i not in self.readings)
         for name in self._names:
-            beside = self._beside(0, name)
+            beside = self._choices_beside(0, name)
             if beside and not any(i in self.readings for i in beside) and self._is_inert(name):
                 yield beside[-1]
 
-    def _beside(self, home: int, name: str) -> list[int]:
+    def _choices_beside(self, home: int, name: str) -> list[int]:
         """List the choices that differ from this one in one tunable alone."""
         return [i for i in range(len(self.choices)) if self._differs_in(i, home, name)]
 

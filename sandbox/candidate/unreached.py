@@ -48,7 +48,7 @@ def unreached(
     plan = _PLAN.match(text)
     if plan is None or _PART.search(text):
         return []
-    beside = _beside(declarations, unread)
+    beside = _unread_names_within(declarations, unread)
     open_ = defaultdict[str, list[Declaration]](list)
     fresh: list[Iterable[str]] = [_WORD.findall(plan[1])]
     uses = {row[2].text for row in defined}  # of macros: what they declare is not known
@@ -74,7 +74,7 @@ def unreached(
     return list({id(d): d for namesakes in open_.values() for d in namesakes if id(d) not in stay}.values())
 
 
-def _beside(declarations: Sequence[Declaration], unread: Sequence[Token]) -> dict[int, list[str]]:
+def _unread_names_within(declarations: Sequence[Declaration], unread: Sequence[Token]) -> dict[int, list[str]]:
     """List the unread names within each declaration, as of another head before the same body."""
     ordered = sorted(declarations, key=lambda d: d.tokens[0].start)
     starts, unread_names = [d.tokens[0].start for d in ordered], defaultdict[int, list[str]](list)

@@ -72,7 +72,7 @@ class SearchedInputs(InputFamilies):
         rng = np.random.default_rng((case.seed, 4))
         changed = dict(inputs)
         if number < min(FIRST, len(self._unusual)):
-            for name in _some(mine, how):
+            for name in _some_names(mine, how):
                 changed[name] = _sized(changed[name], 0.0, _past, self._unusual[number], rng)
             return changed
         self._size(changed, mine, float(self._numbers[int(how.integers(len(self._numbers)))]), how, rng)
@@ -84,7 +84,7 @@ class SearchedInputs(InputFamilies):
         is_lost = step in (_as_large, _as_root, _moved) and abs(number) > HELD  # products of roots are as large
         if (is_lost and not self.families.moves_values) or (step is _past and number not in self._unusual):
             step = planted_number
-        for name in _some(mine, how):
+        for name in _some_names(mine, how):
             sign = -1.0 if how.integers(2) else 1.0
             input_step = step if is_float(changed[name].dtype) else planted_number
             changed[name] = _sized(changed[name], sign if has_one_sign else 0.0, input_step, number, rng)
@@ -156,7 +156,7 @@ def _sized(x: Array, sign: float, step: Step, number: float, rng: Rng) -> Array:
     return np.where(np.isfinite(to_float64(sized)), sized, x)
 
 
-def _some(names: list[str], how: Rng) -> list[str]:
+def _some_names(names: list[str], how: Rng) -> list[str]:
     """Choose each with the same chance, and one at least."""
     chosen = [name for name in names if how.integers(2)]
     return chosen or [names[int(how.integers(len(names)))]]

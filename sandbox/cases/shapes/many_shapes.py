@@ -32,7 +32,7 @@ def shapes(task: Task, rng: np.random.Generator) -> Columns:
     likely = 1 / np.arange(1, len(names) + 1)  # few long dims are, as what several long ones do takes long
     is_long = np.argsort(rng.random(size), axis=1) < rng.choice(len(names), (COUNT, 1), p=likely / likely.sum()) + 1
     little = low + step * (LITTLE ** rng.random(size)).astype(np.int64) - step
-    drawn = np.where(is_long, _long(low, high, step, size, rng), np.minimum(little, high))
+    drawn = np.where(is_long, _long_lengths(low, high, step, size, rng), np.minimum(little, high))
     _relate(drawn, is_long, step, rng)
     drawn = drawn // step * step
     within = drawn[((drawn >= low) & (drawn <= high)).all(axis=1)]
@@ -40,7 +40,9 @@ def shapes(task: Task, rng: np.random.Generator) -> Columns:
     return {name: unique[:, column] for column, name in enumerate(names)}
 
 
-def _long(low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng: np.random.Generator) -> Numbers:
+def _long_lengths(
+    low: Numbers, high: Numbers, step: Numbers, size: tuple[int, int], rng: np.random.Generator
+) -> Numbers:
     """Lengths drawn evenly, by their logarithm or from the short ones; a part of them round."""
     evenly, by_size = rng.uniform(low, high + 1, size), np.exp(rng.uniform(np.log(low), np.log(high + 1), size))
     short = low + step * rng.integers(SHORT + 1, size=size)

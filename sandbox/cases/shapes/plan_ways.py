@@ -40,7 +40,7 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known_cases: Collection[Ca
     if not conditions.texts or prepared.arms:
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 11])
-    largest = _largest(conditions, known_cases, whole_cost(task), rng)
+    largest = _largest_shapes(conditions, known_cases, whole_cost(task), rng)
     fewest_first = sorted(largest, key=sum)  # by their launches
     chosen = [largest[pattern][1] for pattern in fewest_first[:COUNT]]
     seeds = rng.integers(2**32, size=len(chosen))
@@ -50,7 +50,7 @@ def plan_way_cases(prepared: Prepared, rng_seed: int, known_cases: Collection[Ca
     )
 
 
-def _largest(
+def _largest_shapes(
     conditions: _Conditions, known_cases: Collection[Case], limit: float, rng: np.random.Generator
 ) -> dict[Pattern, tuple[float, Dims]]:
     """For each pattern that no known case has the largest shape within the limit, or the cheapest below zero."""
@@ -104,10 +104,10 @@ def _tried(conditions: _Conditions, columns: Columns, rng: np.random.Generator) 
         rounded = {name: max(int(columns[name].min()), 1 << length.bit_length() - 1) for name, length in dims.items()}
         for base in (dims, rounded):
             for name in names:
-                yield from _turns(conditions, base, name, columns)
+                yield from _dims_at_turns(conditions, base, name, columns)
 
 
-def _turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
+def _dims_at_turns(conditions: _Conditions, base: Dims, name: str, columns: Columns) -> Iterator[Dims]:
     """Yield the shapes at and beside the length of one dim at which the pattern turns, for each pair of lengths."""
     step = conditions.task.multiples.get(name, 1)
     lengths = distinct(columns[name])
