@@ -173,7 +173,7 @@ def _zero_rows(actual: Array, want: Array) -> Diagnosis:
     )
 
 
-def _moved(actual: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None:
+def _moved(actual: Array, want: Array, wrong: Array, axis_name: str) -> Diagnosis | None:
     """Find lines of the matrix, rows as given here, most of whose wrong ones hold another one's values.
 
     A line of one value, as of zeros, does not say where it comes from.
@@ -194,7 +194,8 @@ def _moved(actual: Array, want: Array, wrong: Array, line: str) -> Diagnosis | N
     target, source = hits[0]
     return Diagnosis(
         "moved",
-        f"{line}s are in the wrong order, swapped or shifted: {line} {target} holds the values of {line} {source}",
+        f"{axis_name}s are in the wrong order, swapped or shifted: {axis_name} {target} holds the values of "
+        f"{axis_name} {source}",
     )
 
 

@@ -48,8 +48,8 @@ def _summed(x: Array, axis: Any = 0, dtype: Any = None, keepdims: bool = False, 
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(sorted(dim % x.ndim for dim in axes))
     moved = np.moveaxis(x, axes, range(-len(axes), 0))
-    lines = moved.reshape(*moved.shape[: moved.ndim - len(axes)], -1)
-    total = np.add.accumulate(lines, axis=-1, dtype=dtype)[..., -1]
+    rows = moved.reshape(*moved.shape[: moved.ndim - len(axes)], -1)
+    total = np.add.accumulate(rows, axis=-1, dtype=dtype)[..., -1]
     total = np.expand_dims(total, axes) if keepdims else total
     (into,) = options.get("out") or (None,)
     if into is None:

@@ -28,7 +28,7 @@ class CasesOfTask:
         """Draw nothing yet."""
         self._task = task
         self._computed: list[Sample] = []
-        self._left = self._draws()
+        self._uncomputed = self._draws()
 
     def __iter__(self) -> Iterator[Sample]:
         """Yield all samples; those computed before are not computed again."""
@@ -37,7 +37,7 @@ class CasesOfTask:
             while index < len(self._computed):
                 yield self._computed[index]
                 index += 1
-            sample = next(self._left, None)
+            sample = next(self._uncomputed, None)
             if sample is None:
                 return
             self._computed.append(sample)

@@ -75,10 +75,10 @@ def _lines_of(text: str) -> int:
     return sum(bool(line.strip()) for line in text.split("\n"))
 
 
-def _condition_names(lines: Iterable[list[Token]]) -> Iterable[list[tuple[str, int]]]:
+def _condition_names(token_rows: Iterable[list[Token]]) -> Iterable[list[tuple[str, int]]]:
     """Yield the names that each condition with code in some branch asks for, and their lines."""
     groups = list[tuple[list[tuple[str, int]], list[bool]]]()
-    for row in lines:
+    for row in token_rows:
         word = row[1].text if is_directive(row) and len(row) > 1 else ""
         if word in ("if", "ifdef", "ifndef"):
             groups.append(([], [False]))

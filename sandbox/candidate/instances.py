@@ -114,7 +114,7 @@ def is_plain(name: str) -> bool:
     return bool(_PLAIN.fullmatch(name))
 
 
-def named(name: str, tunables: Mapping[str, int]) -> str:
+def with_tunables(name: str, tunables: Mapping[str, int]) -> str:
     """Put the values of the tunables into a kernel's name."""
     if is_plain(name):
         return name
@@ -127,7 +127,7 @@ def named(name: str, tunables: Mapping[str, int]) -> str:
 
 def launched(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
     """Put the values of the tunables into the names of the launches' kernels."""
-    return tuple(replace(launch, kernel=named(launch.kernel, tunables)) for launch in launches)
+    return tuple(replace(launch, kernel=with_tunables(launch.kernel, tunables)) for launch in launches)
 
 
 def instantiated(candidate: Candidate, tunables: Mapping[str, int]) -> Candidate:

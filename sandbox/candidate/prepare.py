@@ -63,7 +63,7 @@ class Prepared:
     is_unfit: bool = False  # refused whatever the tunables are
     plans: tuple[ResolvedPlan, ...] = ()  # of the tests, then of the benchmarks
     arms: tuple[Arm, ...] = ()  # of a dispatch, the last one without a condition; empty for one kernel
-    _known: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
+    _resolved: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -86,9 +86,9 @@ class Prepared:
             return self.arm(case).prepared.plan(case)
         case_key = (*sorted(case.dims.items()), *sorted(case.scalars.items()), *case.absent)
         key = (case.name, *case_key, *sorted(self.tunables.items()))
-        if key not in self._known:
-            self._known[key] = resolve(self.candidate, self.task, case, self.tunables)
-        return self._known[key]
+        if key not in self._resolved:
+            self._resolved[key] = resolve(self.candidate, self.task, case, self.tunables)
+        return self._resolved[key]
 
     def arm(self, case: Case) -> Arm:
         """Find the arm of a dispatch that serves a case: the first one whose condition holds."""
@@ -229,11 +229,11 @@ class Preparer:
     def __init__(self, make: Callable[[str, Task], Prepared] = prepare) -> None:
         """`make` is replaced by stand-ins whose sources are no kernels."""
         self._make = make
-        self._known: Recent[tuple[str, str], Prepared] = Recent(REMEMBERED)
+        self._prepared: Recent[tuple[str, str], Prepared] = Recent(REMEMBERED)
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
         """Prepare the candidate with this choice of tunables."""
-        prepared = self._known.get((source, task.digest), lambda: self._make(source, task))
+        prepared = self._prepared.get((source, task.digest), lambda: self._make(source, task))
         return prepared.choose(tunables) if tunables else prepared
 
 

@@ -18,7 +18,7 @@ from sandbox.candidate.arguments import (
     Scope,
     StructArg,
 )
-from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
+from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, with_tunables
 from sandbox.candidate.meta_values import ResolvedMeta, resolve_meta
 from sandbox.candidate.plan import CONTENTS, COPY, Candidate, Launch
 from sandbox.candidate.plan_turns import turns
@@ -137,7 +137,7 @@ class _Resolver:
             if launch.kernel.startswith(f"{CONTENTS}<"):
                 return self._contents(launch, args[0])
             return ResolvedLaunch(
-                named(launch.kernel, tunables),
+                with_tunables(launch.kernel, tunables),
                 _extent("grid", launch.grid, launch, case, turn),
                 _extent("block", launch.block, launch, case, turn),
                 lds,

@@ -83,8 +83,10 @@ class Search:
         read_keys = {self._key(index) for index in self.readings}
         self._unread = [index for index in self._distinct() if self._key(index) not in read_keys]
         columns = [[choice[name] for choice in choices] for name in self._names]
-        self._own = coordinates(columns, len(choices))
-        self._all = np.hstack([self._own, coordinates(list(zip(*quantities, strict=True)), len(choices))])
+        self._tunable_coordinates = coordinates(columns, len(choices))
+        self._coordinates = np.hstack(
+            [self._tunable_coordinates, coordinates(list(zip(*quantities, strict=True)), len(choices))]
+        )
 
     def run(self, starts: Sequence[Choice] = ()) -> None:
         """Estimate until the limit is reached, nothing is left, or nothing more is expected."""
@@ -136,8 +138,8 @@ class Search:
     def _farthest(self) -> int:
         """Of a sample of what is left, the choice farthest from all that were asked for."""
         sample = self._random.sample(self._unread, max(min(8, len(self._unread)), len(self._unread) // 4))
-        estimated = self._own[list(self.readings)]
-        apart = np.abs(self._own[sample][:, None] - estimated[None]).sum(2).min(1)
+        estimated = self._tunable_coordinates[list(self.readings)]
+        apart = np.abs(self._tunable_coordinates[sample][:, None] - estimated[None]).sum(2).min(1)
         return sample[int(np.argmax(np.round(apart, DIGITS)))]
 
     def _next_choice(self) -> int | None:
@@ -147,11 +149,11 @@ class Search:
         if not timed:
             return self._farthest()
         if len(timed) == 1:
-            likely = self._chances(Surrogate(self._all), indices) * np.ones(len(indices))
+            likely = self._chances(Surrogate(self._coordinates), indices) * np.ones(len(indices))
             return self._unread[int(np.argmax(np.round(likely, DIGITS)))]
         logs = np.log([given(self.readings[i].time_us, 1.0) for i in timed])
         is_measured = any(self.readings[i].high_us > self.readings[i].low_us for i in timed)
-        model = Surrogate(self._all, NOISE if is_measured else JITTER)
+        model = Surrogate(self._coordinates, NOISE if is_measured else JITTER)
         warped = by_rank(logs)
         model.learn(timed, warped)
         gains = expected_gain(*model.foretell(warped, indices), float(warped.min()))

@@ -151,8 +151,8 @@ def _gathered(x: Array, rng: Rng) -> Array:
     stride = WAVE * rng.integers(1, WAVES + 1, (*x.shape[:-1], 1))
     dealt = np.argsort(positions % stride, axis=-1, kind="stable")
     np.put_along_axis(third, dealt, falling, axis=-1)
-    lines = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(3))
-    return np.where(lines % 3 == 0, first, np.where(lines % 3 == 1, second, third))
+    line_numbers = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(3))
+    return np.where(line_numbers % 3 == 0, first, np.where(line_numbers % 3 == 1, second, third))
 
 
 def not_finite(x: Array, rng: Rng) -> Array:
@@ -225,9 +225,9 @@ def _far_apart(x: Array, rng: Rng) -> Array:
     """
     if not x.ndim or not is_float(x.dtype):
         return x
-    lines = (*x.shape[:-1], 1)
-    kind = (rng.permutation(math.prod(lines)) + int(rng.integers(2))).reshape(lines) % KINDS
-    factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, lines), np.where(kind == 1, BELOW_HALF, 1.0))
+    line_shape = (*x.shape[:-1], 1)
+    kind = (rng.permutation(math.prod(line_shape)) + int(rng.integers(2))).reshape(line_shape) % KINDS
+    factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, line_shape), np.where(kind == 1, BELOW_HALF, 1.0))
     with np.errstate(over="ignore"):
         scaled = (to_float64(x) * factor).astype(x.dtype)
     return unsigned_zeros(np.where(np.isfinite(to_float64(scaled)), scaled, x))

@@ -40,16 +40,16 @@ class KeptFacts:
     def get(self, name: str, measure: Callable[[], Fact]) -> Fact:
         """Return a fact by its name, measured where it is not known; lists come back as lists."""
         with self._lock:  # whoever measures does without it: two threads may measure the same
-            if name in self._known:
-                return cast(Fact, self._known[name])
+            if name in self._facts_by_name:
+                return cast(Fact, self._facts_by_name[name])
         fact = measure()
         with self._lock:
-            kept_fact = cast(Fact, self._known.setdefault(name, fact))
+            kept_fact = cast(Fact, self._facts_by_name.setdefault(name, fact))
             self._write()
         return kept_fact
 
     @computed_once
-    def _known(self) -> dict[str, Any]:
+    def _facts_by_name(self) -> dict[str, Any]:
         if self._path is not None:
             with suppress(OSError, ValueError):
                 facts = json.loads(self._path.read_text(encoding="utf-8"))
@@ -62,7 +62,7 @@ class KeptFacts:
         part = self._path.with_suffix(f".{os.getpid()}.part")
         with suppress(OSError, TypeError):  # a folder that cannot be written; a fact that is no JSON stays in memory
             part.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(self._known), encoding="utf-8")
+            part.write_text(json.dumps(self._facts_by_name), encoding="utf-8")
             part.replace(self._path)
 
     @computed_once

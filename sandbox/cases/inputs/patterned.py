@@ -43,8 +43,8 @@ def laced(x: Array, rng: Rng) -> Array:
     """Let every second place of each line, or third or fourth, hold one value, whatever stands between."""
     if not x.ndim or x.shape[-1] < 2:
         return x
-    lines = (*x.shape[:-1], 1)
-    step, first = rng.integers(2, LACES + 1, lines), rng.integers(LACES, size=lines)
+    line_shape = (*x.shape[:-1], 1)
+    step, first = rng.integers(2, LACES + 1, line_shape), rng.integers(LACES, size=line_shape)
     return np.where((np.arange(x.shape[-1]) + first) % step == 0, x[..., :1], x)
 
 
@@ -55,11 +55,11 @@ def sparse(x: Array, rng: Rng) -> Array:
     """
     if not x.ndim or x.shape[-1] < 2:
         return x
-    lines, size = (*x.shape[:-1], 1), x.shape[-1]
-    share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), lines))
-    stays = rng.random(x.shape) < np.where(rng.random(lines) < ALONE, 0.0, share)
-    np.put_along_axis(stays, rng.integers(size, size=lines), True, axis=-1)
-    base = np.where(rng.random(lines) < ZERO, np.zeros((), x.dtype), x[..., :1])
+    line_shape, size = (*x.shape[:-1], 1), x.shape[-1]
+    share = np.exp(rng.uniform(np.log(1 / size), np.log(max(MOST_KEPT, 1 / size)), line_shape))
+    stays = rng.random(x.shape) < np.where(rng.random(line_shape) < ALONE, 0.0, share)
+    np.put_along_axis(stays, rng.integers(size, size=line_shape), True, axis=-1)
+    base = np.where(rng.random(line_shape) < ZERO, np.zeros((), x.dtype), x[..., :1])
     return np.where(stays, x, base)
 
 

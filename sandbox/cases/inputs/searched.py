@@ -206,8 +206,8 @@ def _past(x: Array, number: float, rng: Rng) -> Array:
         moved = np.asarray(number * rng.uniform(1.0, high, x.shape)).astype(x.dtype)
         least: Array = np.full(x.shape, number * (1 + 2.0**-7)).astype(x.dtype)
     moved = np.where(np.isfinite(to_float64(moved)), moved, least)
-    lines = rng.random((*x.shape[:-1], 1)) < (1.0 if rng.random() < ALL else 0.5)
-    return np.where(lines & np.isfinite(to_float64(moved)), moved, x)
+    is_moved = rng.random((*x.shape[:-1], 1)) < (1.0 if rng.random() < ALL else 0.5)
+    return np.where(is_moved & np.isfinite(to_float64(moved)), moved, x)
 
 
 def _spread(x: Array, number: float, rng: Rng) -> Array:

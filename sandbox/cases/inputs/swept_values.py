@@ -86,12 +86,12 @@ def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0)
     turned = np.asarray(low + turn * (high + 1 - low) // TURNS)
     drawn = np.asarray(rng.integers(low, high + 1, size=x.shape if family == ALL_BINADES else ()))
     powers = turned if family == ONE_BINADE else drawn
-    lines = (*x.shape[:-1], 1) if x.ndim else ()
+    line_shape = (*x.shape[:-1], 1) if x.ndim else ()
     values = np.ldexp(1.0 + rng.random(x.shape), powers)
     if family == ONE_SIZE and x.ndim:
-        rising, kind = np.sort(values, axis=-1), rng.integers(ORDERS, size=lines)
+        rising, kind = np.sort(values, axis=-1), rng.integers(ORDERS, size=line_shape)
         values = np.where(kind == 0, values, np.where(kind == 1, rising, rising[..., ::-1]))
-    signed = np.where(rng.random(lines) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
+    signed = np.where(rng.random(line_shape) < 0.5, -1.0, 1.0) if (to_float64(x) < 0).any() else 1.0
     with np.errstate(over="ignore", under="ignore"):
         signed_values = (values * signed).astype(x.dtype)
     if family == ONE_BINADE and turned > HELD:
