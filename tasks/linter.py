@@ -99,7 +99,7 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
 def _restored_form(task: Task, case: Case, inputs: Tensors, further_inputs: Tensors) -> Iterator[str]:
     """Yield faults of `within` on inputs that need nothing: a broken one silently leaves out all changed inputs."""
     for tensors in (inputs, further_inputs) if task.within is not None else ():
-        restored = task.kept(tensors, inputs, case)
+        restored = task.restored(tensors, inputs, case)
         yield from _names("within", task.inputs_of(case), restored)
         for spec in task.inputs_of(case):
             if spec.name in restored:

@@ -129,7 +129,7 @@ class Task(Statement):
         with np.errstate(all="ignore"):
             return self.reference(inputs, case), self.baseline(inputs, case)
 
-    def kept(self, changed: Tensors, drawn: Tensors, case: Case) -> Tensors:
+    def restored(self, changed: Tensors, drawn: Tensors, case: Case) -> Tensors:
         """Take inputs that were changed back to those drawn wherever they break what the description promises.
 
         Zeros are positive in them: a scale or an exchanged sign makes negative ones, which no draw holds.

@@ -97,7 +97,7 @@ def read_dispatch(source: str) -> Dispatch:
     return Dispatch(variants, parts)
 
 
-def written(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None:
+def dispatch_text(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None:
     """Write the file of these variants and parts; None where a part cannot stand in one."""
     if any(_MARK.search(text) or is_dispatch(text) for text in parts.values()):
         return None

@@ -55,7 +55,7 @@ def _guessed(text: str, source: str) -> tuple[GuessedBranch, ...]:
     return tuple(GuessedBranch(name, tuple(dict.fromkeys(lines))) for name, lines in lines_by_name.items())
 
 
-def guesses_said(source: str) -> str:
+def guesses_text(source: str) -> str:
     """Two sentences about them for a user; empty where there are none."""
     text = normalise(source)
     guesses = _guessed(text, source)

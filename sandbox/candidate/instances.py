@@ -125,14 +125,14 @@ def with_tunables(name: str, tunables: Mapping[str, int]) -> str:
     return _WORD.sub(value, name)
 
 
-def launched(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
+def launches_with(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
     """Put the values of the tunables into the names of the launches' kernels."""
     return tuple(replace(launch, kernel=with_tunables(launch.kernel, tunables)) for launch in launches)
 
 
 def instantiated(candidate: Candidate, tunables: Mapping[str, int]) -> Candidate:
     """Return the candidate whose plan names each kernel as it is with these tunables."""
-    launches = launched(candidate.plan.launches, tunables)
+    launches = launches_with(candidate.plan.launches, tunables)
     if launches == candidate.plan.launches:
         return candidate
     return replace(candidate, plan=replace(candidate.plan, launches=launches))

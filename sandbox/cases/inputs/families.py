@@ -74,10 +74,10 @@ class InputFamilies:
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
-            return task.kept(_changed(self._changes[family], inputs, rng), inputs, case)
+            return task.restored(_changed(self._changes[family], inputs, rng), inputs, case)
         if case.role == "test":
             return inputs
-        return task.kept(_changed(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
+        return task.restored(_changed(InputChange(planted, self._planted, True), inputs, rng), inputs, case)
 
     def typed(self, case: Case, family: str | None) -> dict[str, Array]:
         """Draw the same in the types that the task declares, of the inputs that the case gives."""

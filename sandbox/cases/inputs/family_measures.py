@@ -115,7 +115,7 @@ class FamilyMeasures:
         changed: Tensors = {name: make(x, rng) if name in names else x for name, x in inputs.items()}
         try:
             with np.errstate(all="ignore"):
-                changed = task.kept(changed, inputs, case)
+                changed = task.restored(changed, inputs, case)
                 reference, baseline = task.reference(changed, case), task.baseline(changed, case)
         except (TaskError, *TASK_FAULTS):
             return False

@@ -61,7 +61,9 @@ class SearchedInputs(InputFamilies):
         """Draw the inputs of a try: what is done is the try's, the values are the case's."""
         inputs: Tensors = self.task.draw(case)
         changed = self._changed(case, family, inputs)
-        return self.task.kept(changed if self.families.moves_values else with_held_lines(changed, inputs), inputs, case)
+        return self.task.restored(
+            changed if self.families.moves_values else with_held_lines(changed, inputs), inputs, case
+        )
 
     def _changed(self, case: Case, family: str | None, inputs: Tensors) -> Tensors:
         mine = [name for name in self.task.plant if name in inputs and inputs[name].size]

@@ -77,7 +77,7 @@ def drawn_swept(task: Task, case: Case, family: str, ranges: Ranges, *, moves_va
     rng, (number, turn) = np.random.default_rng((case.seed, 1)), divmod(case.seed, TURNS)
     name = names[number % len(names)]
     changed = swept(inputs, name, family, ranges[family][name], rng, holds=not moves_values, turn=turn)
-    return task.kept(changed, inputs, case)
+    return task.restored(changed, inputs, case)
 
 
 def of_binades(x: Array, family: str, exponents: Range, rng: Rng, turn: int = 0) -> Array:
@@ -164,7 +164,7 @@ def _loss(task: Task, cases: Sequence[Case], change: Callable[[Tensors, Rng], Te
             drawn = task.draw(replace(case, seed=case.seed + number))
             try:
                 with np.errstate(all="ignore"):
-                    changed = task.kept(change(drawn, np.random.default_rng((number, 5))), drawn, case)
+                    changed = task.restored(change(drawn, np.random.default_rng((number, 5))), drawn, case)
                     reference, standard = task.expected(changed, case)
                     losses = [_apart(reference[s.name], standard[s.name], s.dtype) for s in task.outputs]
             except (TaskError, *TASK_FAULTS):
