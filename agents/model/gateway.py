@@ -264,7 +264,9 @@ class Gateway:
         if max_tokens > self.endpoint.max_tokens:  # after an answer that was cut: a shorter one would be cut again
             least = self.endpoint.max_tokens + 1
         short = with_answer(call, price, prompt, min(least, max_tokens))
-        return Fare(self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check)
+        return Fare(
+            self.ledger, with_answer(call, price, prompt, max_tokens), short, self._most, self._check, self._left_s
+        )
 
     def _learn(self, role: str, model: str, usage: Usage, reserved_prompt: int) -> None:
         with self._lock:
@@ -275,6 +277,9 @@ class Gateway:
 
     def _most(self) -> Allowance:
         return self._budget if self._meter is None else self._meter.allowance
+
+    def _left_s(self) -> float:
+        return math.inf if self._meter is None else self._meter.seconds_left()
 
     def _check(self) -> None:
         if self._meter is not None:
