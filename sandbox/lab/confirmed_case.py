@@ -74,7 +74,7 @@ class ConfirmedCase:
         return self.timed.whole_by(self.plain, deadline_s)
 
     def _in_one(self) -> Rows:
-        """The answer for a plan of which no part can be executed alone."""
+        """Answer for a plan of which no part can be executed alone."""
         is_short = cost(self.timed.judge.task, self.timed.case.dims) <= WHOLE_WORK
         return (self._whole(DEADLINE_S) if is_short else None) or self.timed.scaled()
 
@@ -96,7 +96,7 @@ class ConfirmedCase:
 def confirmed_rows(
     judge: Judge, plain: Built, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
+    """Confirm all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
     rows, cases, left_s = list[CaseResult](), judge.task.benchmarks, judge.patience.confirm_s
     for number, case in enumerate(cases):
         timed = TimedCase(judge, case, inputs.of(case), inputs.rng)
