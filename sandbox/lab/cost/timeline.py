@@ -31,8 +31,8 @@ class Timeline:
         if workgroups <= count:
             return self.ends[max(0, round(workgroups) - 1)]
         rounds = max(1, count // 2 // resident) * resident
-        each = (self.ends[-1] - self.ends[-1 - rounds]) / rounds if rounds < count else self.ends[-1] / count
-        return self.ends[-1] + (workgroups - count) * each
+        clocks_each = (self.ends[-1] - self.ends[-1 - rounds]) / rounds if rounds < count else self.ends[-1] / count
+        return self.ends[-1] + (workgroups - count) * clocks_each
 
     def shared(self, factor: float) -> Timeline:
         """Give the timeline of workgroups that share their work evenly, each with `factor` times the mean of these.
@@ -81,7 +81,7 @@ def _timeline(row: Mapping[str, Any]) -> Timeline:
         bytes=(float(row["bytes"][0]), float(row["bytes"][1]), float(row["bytes"][2])),
         work=dict(zip(WORK, map(float, row["work"]), strict=True)),
         steps=float(row["steps"]),
-        places=tuple((each[0] + 1, _causes(each[1:])) for each in row["places"]),
+        places=tuple((stall[0] + 1, _causes(stall[1:])) for stall in row["places"]),
     )
 
 
