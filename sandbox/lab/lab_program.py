@@ -37,9 +37,9 @@ class LabProgram:
     @property
     def told(self) -> tuple[DataComparison, ...]:
         """List the comparisons whose outcomes are told to people."""
-        return tuple(one for one in self.comparisons if one.is_told)
+        return tuple(comparison for comparison in self.comparisons if comparison.is_told)
 
     @property
     def numbers(self) -> tuple[float, ...]:
         """List the numbers that data are compared with, each once."""
-        return tuple(dict.fromkeys(number for one in self.comparisons for number in one.numbers))
+        return tuple(dict.fromkeys(number for comparison in self.comparisons for number in comparison.numbers))

@@ -13,18 +13,18 @@ AT_ONCE = 2  # an executor takes all cores, and waits while numbers are drawn an
 
 
 def overlapping(
-    given: Iterable[Given], make: Callable[[Given], Made], at_once: int = AT_ONCE, ahead: int = 0
+    jobs: Iterable[Given], make: Callable[[Given], Made], at_once: int = AT_ONCE, ahead: int = 0
 ) -> Iterator[Made]:
-    """The results in the order given; of an abandoned iterator, what was begun ends first and is dropped.
+    """Yield the results in the order given; of an abandoned iterator, what was begun ends first and is dropped.
 
-    `given` is read in the caller's thread, `ahead` more of it than are made at once: so many can wait for a thread
+    `jobs` is read in the caller's thread, `ahead` more of it than are made at once: so many can wait for a thread
     while the oldest takes long. An exception of `make` comes when its turn does.
     """
     begun: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="case") as pool:
         try:
-            for each in given:
-                begun.append(pool.submit(make, each))
+            for job in jobs:
+                begun.append(pool.submit(make, job))
                 if len(begun) >= at_once + ahead:
                     yield begun.popleft().result()
             while begun:

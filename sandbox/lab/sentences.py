@@ -27,13 +27,13 @@ _ARRAYS = {
 _OF_ONE_WAVE = 1 << 32  # of a barrier: the work-items that are missing are of the wave that waits
 
 
-def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
+def findings(scene: Scene, rows: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
     """One finding for each kind and line, in the order they were seen."""
-    made: dict[tuple[str, int | None], Finding] = {}
-    for row in seen:
+    by_kind_and_line: dict[tuple[str, int | None], Finding] = {}
+    for row in rows:
         finding = _finding(scene, row)
-        made.setdefault((finding.kind, finding.line), finding)
-    return tuple(made.values())
+        by_kind_and_line.setdefault((finding.kind, finding.line), finding)
+    return tuple(by_kind_and_line.values())
 
 
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
@@ -64,8 +64,8 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["detail"] in (*_ARRAYS, VECTOR):
         return _outside(row)
     if row["detail"] == LDS:
-        where = _lds_place(scene, row)
-        return f"{who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
+        location = _lds_place(scene, row)
+        return f"{who(row)} {verb} {row['size']} bytes of LDS {location}; check the index against the array"
     if row["detail"] == NULL:
         return f"{who(row)} {verb} through a null pointer (address {row['address']})"
     if row["detail"] == IMAGE:
@@ -99,8 +99,8 @@ def _outside(row: Mapping[str, Any]) -> str:
             "the array"
         )
     array = f"an array of {count} elements"
-    what = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
-    return f"{who(row)} uses index {index} of {what}; check the index against the array"
+    array_name = f"{row['name']}, {array}" if row.get("name") else f"{array} {_ARRAYS[int(row['detail'])]}"
+    return f"{who(row)} uses index {index} of {array_name}; check the index against the array"
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -124,12 +124,12 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
         return _undefined(scene, row)
     if 0 <= region < len(scene.regions):
         data = scene.regions[region].buffer
-        what = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
+        location = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
     elif hazards.is_global(row):
-        what = "a variable of the file"
+        location = "a variable of the file"
     else:
         start, _, name = _lds_variable(scene, row)
-        what = f"LDS at byte {int(row['offset']) - start} of {name}"
+        location = f"LDS at byte {int(row['offset']) - start} of {name}"
     say = {
         "race": hazards.race,
         "undrained_barrier": hazards.undrained,
@@ -139,7 +139,7 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     return say(
         {**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave},
         who(row),
-        what,
+        location,
         scene.plan.launches[int(row["launch"])],
         lambda place_: scene.lines.line(place_),
     )
@@ -147,8 +147,8 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
     used = place(scene.lines, row["places"][1:])
-    where = f", which decides line {used}" if used else ""
-    return f"{who(row)} uses a value that nothing has set{where}; set it on every way that leads here"
+    consequence = f", which decides line {used}" if used else ""
+    return f"{who(row)} uses a value that nothing has set{consequence}; set it on every way that leads here"
 
 
 def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -174,9 +174,9 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
             "they have returned; let all of them reach every barrier and guard the work instead"
         )
     other = place(scene.lines, row["places"][1:])
-    where = f"line {other}" if other else "another place"
+    location = f"line {other}" if other else "another place"
     return (
-        f"{who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
+        f"{who(row)} waits at this barrier while others of its wave wait at the one in {location}; "
         "a barrier must not stand in divergent code"
     )
 
@@ -184,19 +184,19 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
 def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
     present = f"{bin(int(row['detail'])).count('1')} of {scene.wave} lanes take part"
     other = place(scene.lines, row["places"][1:])
-    where = f"; others wait in line {other}" if other else ""
+    location = f"; others wait in line {other}" if other else ""
     return (
-        f"{who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
+        f"{who(row)} needs lanes that do not reach this wave operation: only {present}{location}; move it out of the "
         "divergent branch, or keep every lane of the wave alive"
     )
 
 
 def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
-    what = f"{row['size']} bytes" if row["size"] else "a vector"
-    wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
+    amount = f"{row['size']} bytes" if row["size"] else "a vector"
+    alignment = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
     return (
-        f"{who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
+        f"{who(row)} {verb} {amount} at an address that is not a multiple of {alignment}the type's alignment, which "
         "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
         "__attribute__((aligned(4)))"
     )
