@@ -98,7 +98,7 @@ class Experimenter(Protocol):
 
 def changed(source: str, old: str, new: str) -> str:
     """Return the source with one piece of text replaced; BenchRefusal where it does not stand there exactly once."""
-    found = source.count(old) if old else 0
-    if found != 1:
-        raise BenchRefusal(f"the text to replace must stand in the kernel exactly once, and it does {found} times")
+    count = source.count(old) if old else 0
+    if count != 1:
+        raise BenchRefusal(f"the text to replace must stand in the kernel exactly once, and it does {count} times")
     return source.replace(old, new)

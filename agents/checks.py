@@ -54,18 +54,18 @@ def check(source: str, arch: str) -> tuple[Remark, ...]:
 
 
 def _plan(file: KernelFile) -> list[Remark]:
-    found, kernels = list[Remark](), {k.name: k for k in file.kernels}
+    remarks, kernels = list[Remark](), {k.name: k for k in file.kernels}
     for number, launch in enumerate(file.plan["launch"], 1):
-        said, args = str(launch.get("kernel", "")), launch.get("args", [])
-        name = re.split("[<(]", said, maxsplit=1)[0].rpartition("::")[2]  # of `ops::scan<float, BLOCK>`
+        instance, args = str(launch.get("kernel", "")), launch.get("args", [])
+        name = re.split("[<(]", instance, maxsplit=1)[0].rpartition("::")[2]  # of `ops::scan<float, BLOCK>`
         if name not in kernels:
-            text = f"launch {number} names the kernel {said!r}; the file has {', '.join(kernels) or 'none'}"
-            found.append(Remark("kernel", name, text))
+            text = f"launch {number} names the kernel {instance!r}; the file has {', '.join(kernels) or 'none'}"
+            remarks.append(Remark("kernel", name, text))
         elif len(args) != len(kernels[name].parameters):
-            taken = len(kernels[name].parameters)
-            text = f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}"
-            found.append(Remark("arguments", name, text))
-    return found
+            expected = len(kernels[name].parameters)
+            text = f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {expected}"
+            remarks.append(Remark("arguments", name, text))
+    return remarks
 
 
 def _brackets(file: KernelFile) -> list[Remark]:
@@ -79,7 +79,7 @@ def _brackets(file: KernelFile) -> list[Remark]:
 
 def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[Remark]:
     """Barriers inside `if (... threadIdx ...)`: work-items that take the other way never arrive."""
-    found = []
+    remarks = []
     for match in words(file.code, "if", *kernel.body):
         opening = re.compile(r"\s*\(").match(file.code, match.end())
         close = closing(file.code, opening.end() - 1) if opening else -1
@@ -92,9 +92,9 @@ def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[Remark]:
                 f"line {_line(file, match.start())}: a barrier stands inside a branch that depends on "
                 "threadIdx; move it out, so that every work-item reaches it"
             )
-            found.append(Remark("barrier", "", text))
-    return found
+            remarks.append(Remark("barrier", "", text))
+    return remarks
 
 
-def _line(file: KernelFile, at: int) -> int:
-    return file.source.count("\n", 0, at) + 1
+def _line(file: KernelFile, offset: int) -> int:
+    return file.source.count("\n", 0, offset) + 1

@@ -59,7 +59,7 @@ def features(source: str, tunables: Mapping[str, int]) -> Mapping[str, float]:
     code = file.code[file.plan_span[1] :]
     counts = {name: math.log2(1.0 + len(pattern.findall(code))) for name, pattern in COUNTED.items()}
     factors = {"unroll_fixed": _FIXED, "waves": _WAVES}
-    fixed = {name: sum(math.log2(1 + int(n)) for n in found.findall(code)) for name, found in factors.items()}
+    fixed = {name: sum(math.log2(1 + int(n)) for n in pattern.findall(code)) for name, pattern in factors.items()}
     return {**counts, **fixed, "launches": float(len(file.plan["launch"])), **_tuned(file, code, tunables)}
 
 
@@ -68,10 +68,10 @@ def _tuned(file: KernelFile, code: str, tunables: Mapping[str, int]) -> dict[str
     texts = {role: "\n".join(pattern.findall(code)) for role, pattern in _ROLES.items()}
     texts |= {part: " ".join(str(launch.get(part, "")) for launch in file.plan["launch"]) for part in _PLANNED}
     texts["code"] = code
-    found = dict.fromkeys((f"tuned_{role}" for role in texts), 0.0)
+    sums = dict.fromkeys((f"tuned_{role}" for role in texts), 0.0)
     for name, value in tunables.items():
         word = re.compile(rf"\b{re.escape(name)}\b")
         for role, text in texts.items():
             if word.search(text):
-                found[f"tuned_{role}"] += math.log2(1.0 + abs(value))
-    return found
+                sums[f"tuned_{role}"] += math.log2(1.0 + abs(value))
+    return sums

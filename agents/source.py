@@ -149,11 +149,11 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def closing(code: str, at: int) -> int:
-    """Offset of the bracket that closes the one at `at`; -1 when none does. `code` is masked."""
+def closing(code: str, offset: int) -> int:
+    """Offset of the bracket that closes the one at `offset`; -1 when none does. `code` is masked."""
     pairs = {"(": ")", "[": "]", "{": "}"}
     stack: list[str] = []
-    for index in range(at, len(code)):
+    for index in range(offset, len(code)):
         char = code[index]
         if char in pairs:
             stack.append(pairs[char])
@@ -165,12 +165,12 @@ def closing(code: str, at: int) -> int:
     return -1
 
 
-def on_directive(code: str, at: int) -> bool:
+def on_directive(code: str, offset: int) -> bool:
     """Tell whether an offset lies on a preprocessor line, continuation lines included."""
-    start = code.rfind("\n", 0, at) + 1
+    start = code.rfind("\n", 0, offset) + 1
     while start > 1 and code[start - 2] == "\\":
         start = code.rfind("\n", 0, start - 1) + 1
-    return code[start:at].lstrip().startswith("#")
+    return code[start:offset].lstrip().startswith("#")
 
 
 def substitute(text: str, edits: list[tuple[int, int, str]]) -> str:
@@ -186,15 +186,15 @@ def words(code: str, pattern: str, start: int = 0, end: int | None = None) -> li
 
 
 def _kernels(source: str, code: str) -> Iterator[KernelText]:
-    for found in re.finditer(r"\b__global__\b", code):
-        if on_directive(code, found.start()):
+    for keyword in re.finditer(r"\b__global__\b", code):
+        if on_directive(code, keyword.start()):
             continue
-        at = found.end()
-        while (call := _CALL.search(code, at)) and call[1] in _ATTRIBUTES:
-            at = closing(code, call.end() - 1) + 1
-            if not at:
+        offset = keyword.end()
+        while (call := _CALL.search(code, offset)) and call[1] in _ATTRIBUTES:
+            offset = closing(code, call.end() - 1) + 1
+            if not offset:
                 break
-        if not call or not at or re.search(r"[;{}]", code[at : call.start()]):
+        if not call or not offset or re.search(r"[;{}]", code[offset : call.start()]):
             continue
         close = closing(code, call.end() - 1)
         opening = re.compile(r"\s*\{").match(code, close + 1) if close > 0 else None
@@ -202,7 +202,7 @@ def _kernels(source: str, code: str) -> Iterator[KernelText]:
         if opening and end > 0:
             yield KernelText(
                 call[1],
-                (found.start(), call.start()),
+                (keyword.start(), call.start()),
                 tuple(_parameters(source, code, call.end(), close)),
                 (opening.end(), end),
             )

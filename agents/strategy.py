@@ -97,9 +97,9 @@ def _matrix(code: str) -> str:
 
 
 def _split(file: KernelFile, code: str) -> str:
-    found = ["a"] if "atomicAdd" in code or "unsafeAtomicAdd" in code else []
-    found += ["w"] if file.plan.get("workspace") else []
-    return "".join([*found, *(["l"] if _is_repeated(file) else [])]) or "0"
+    letters = ["a"] if "atomicAdd" in code or "unsafeAtomicAdd" in code else []
+    letters += ["w"] if file.plan.get("workspace") else []
+    return "".join([*letters, *(["l"] if _is_repeated(file) else [])]) or "0"
 
 
 def _is_repeated(file: KernelFile) -> bool:
@@ -111,8 +111,8 @@ def _is_repeated(file: KernelFile) -> bool:
 def _swizzle(file: KernelFile, code: str) -> str:
     pads = any("PAD" in name and value for name, value in _values(file).items())
     is_padded = pads or (bool(_PADDED.search(code)) and not any("PAD" in name for name in file.tunables))
-    found = [("x", bool(_MIXED.search(code))), ("p", is_padded), ("c", bool(_ORDER.search(code)))]
-    return "".join(letter for letter, is_there in found if is_there) or "0"
+    flags = [("x", bool(_MIXED.search(code))), ("p", is_padded), ("c", bool(_ORDER.search(code)))]
+    return "".join(letter for letter, is_there in flags if is_there) or "0"
 
 
 def _width(file: KernelFile, code: str) -> int:

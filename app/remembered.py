@@ -13,7 +13,7 @@ from records.redaction import redacted
 
 if TYPE_CHECKING:
     from app.settings import Settings
-    from graph.context import Given
+    from graph.context import StartingKernel
     from records.artefacts import ArtefactStore
     from records.ledger import Ledger
     from tasks.task import Task
@@ -28,7 +28,7 @@ def keep_recalled(
 
     UsageError where it should begin with a winner and there is none.
     """
-    from graph.recall import recalled, told, winners
+    from graph.recall import lines_within, recalled, winners
 
     ledger, artefacts = stores
     if not tokens:
@@ -36,7 +36,7 @@ def keep_recalled(
             raise UsageError("--from-memory needs the memory, which --memory 0 switches off")
         return {}
     found, kept = recalled(ledger, task, target), dict[str, str]()
-    if lines := told(found, tokens):
+    if lines := lines_within(found, tokens):
         text = redacted("\n".join(lines), settings.secrets(), str(Path.home()))
         kept["recalled"] = artefacts.put(text)
     if begin_with:
@@ -68,9 +68,9 @@ def recalled_of(config: Mapping[str, Any], artefacts: ArtefactStore) -> tuple[st
     return tuple(artefacts.text(digest).splitlines()) if digest else ()
 
 
-def winners_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
+def winners_of(config: Mapping[str, Any]) -> tuple[StartingKernel, ...]:
     """Return the winners of earlier runs that a run begins with; they are verified again."""
-    from graph.context import Given
+    from graph.context import StartingKernel
 
     rows = json.loads(str(config.get("remembered") or "[]"))
-    return tuple(Given(f"winner {name}", digest, "memory") for name, digest in rows)
+    return tuple(StartingKernel(f"winner {name}", digest, "memory") for name, digest in rows)

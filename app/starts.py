@@ -11,16 +11,18 @@ from records.errors import UsageError
 from sandbox.candidate.kernel_file import read_source
 
 if TYPE_CHECKING:
-    from graph.context import Given
+    from graph.context import StartingKernel
     from records.artefacts import ArtefactStore
     from tasks.task import Task
 
 
-def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
+def starts_of(config: Mapping[str, Any]) -> tuple[StartingKernel, ...]:
     """List the files a run was started from; their text is kept, so that they may change or go."""
-    from graph.context import Given
+    from graph.context import StartingKernel
 
-    return tuple(Given(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]")))
+    return tuple(
+        StartingKernel(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]"))
+    )
 
 
 def keep_starts(starts: Sequence[Path], artefacts: ArtefactStore) -> Mapping[str, str]:

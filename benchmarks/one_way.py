@@ -97,15 +97,15 @@ class Count:
 def _way(frame: FrameType) -> list[str]:
     """List the files of ours between a node and this call; empty where no node is behind it, as for a seed."""
     files: list[str] = []
-    at = frame.f_back
-    while at is not None:
-        path = Path(at.f_code.co_filename)
-        own = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PACKAGES and path != PROPERTY
-        if own and str(path) not in files:
+    caller = frame.f_back
+    while caller is not None:
+        path = Path(caller.f_code.co_filename)
+        is_ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PACKAGES and path != PROPERTY
+        if is_ours and str(path) not in files:
             files.append(str(path))
         if str(path) == NODES:
             return [str(Path(name).relative_to(ROOT)) for name in reversed(files) if name != NODES]
-        at = at.f_back
+        caller = caller.f_back
     return []
 
 
@@ -169,21 +169,21 @@ def on_the_stub(folder: Path) -> Count:
             judge.close()
 
 
-def figures(place: str, count: Count) -> list[Figure]:
+def figures(name: str, count: Count) -> list[Figure]:
     """Give the counts of one place as figures."""
     cases = len(count.resolved)
-    print(f"{place}: {' -> '.join(count.files)}")
+    print(f"{name}: {' -> '.join(count.files)}")
     return [
-        Figure(f"one_way.{place}.parses", count.parsed, "parses", "before", 11, "<= 1"),
+        Figure(f"one_way.{name}.parses", count.parsed, "parses", "before", 11, "<= 1"),
         Figure(
-            f"one_way.{place}.resolves",
+            f"one_way.{name}.resolves",
             max(count.resolved.values()),
             "resolves a case and choice",
             f"resolves of {cases} cases and choices",
             sum(count.resolved.values()),
             "<= 1",
         ),
-        Figure(f"one_way.{place}.files", len(count.files), "files to the compiler", "before", 10, "<= 4"),
+        Figure(f"one_way.{name}.files", len(count.files), "files to the compiler", "before", 10, "<= 4"),
     ]
 
 
@@ -192,11 +192,11 @@ PLACES: dict[str, Callable[[Path], Count]] = {"lab": in_the_lab, "gpu": on_the_s
 
 def main() -> int:
     """Count in both places and report."""
-    found: list[Figure] = []
-    for place, way in PLACES.items():
+    rows: list[Figure] = []
+    for name, count_in in PLACES.items():
         with tempfile.TemporaryDirectory() as folder:
-            found += figures(place, way(Path(folder)))
-    return report("One candidate's way through the house", found)
+            rows += figures(name, count_in(Path(folder)))
+    return report("One candidate's way through the house", rows)
 
 
 if __name__ == "__main__":

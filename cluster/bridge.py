@@ -63,10 +63,10 @@ class Bridge:
 
     async def _reply(self, message: dict[str, Any]) -> None:
         try:
-            made = await self._answers[message["do"]](message)
+            reply = await self._answers[message["do"]](message)
         except ClusterRefusal as refusal:
-            made = {"kind": refusal.kind, "text": refusal.text}
-        self._writer.write(packed({"id": message["id"], **made}))
+            reply = {"kind": refusal.kind, "text": refusal.text}
+        self._writer.write(packed({"id": message["id"], **reply}))
         await self._writer.drain()
 
     async def _connect(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -74,21 +74,21 @@ class Bridge:
         self._asked = message
         await asyncio.get_running_loop().run_in_executor(None, _join, message)
         await self._find_supervisor(message["station"])
-        said = await self._call(self._supervisor.introduce)
-        if said["digest"] != message["digest"]:
+        introduction = await self._call(self._supervisor.introduce)
+        if introduction["digest"] != message["digest"]:
             raise ClusterRefusal(
                 "SpoolError",
                 "the cluster runs another version of this program than this machine; install one version on all of "
                 "them, then free the old stations with `kernel-scientist cluster --release`",
             )
         self._beating = asyncio.create_task(self._beat())
-        return {"kind": "", **said}
+        return {"kind": "", **introduction}
 
     async def _open(self, message: dict[str, Any]) -> dict[str, Any]:
         """Open the places that answer for a target."""
         self._asked = {**self._asked, "spec": message["spec"], "wait_s": message["wait_s"]}
-        found: dict[str, Any] = await self._call(self._supervisor.open, self._me, message["spec"], message["wait_s"])
-        return found
+        opened: dict[str, Any] = await self._call(self._supervisor.open, self._me, message["spec"], message["wait_s"])
+        return opened
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         words = [message[name] for name in ("run", "place", "sticky", "name")]
@@ -201,10 +201,10 @@ def _join(message: dict[str, Any]) -> None:
     try:
         ray.init(address=address, **common)
     except ConnectionError:
-        where = "this machine is part of no Ray cluster" if address == AUTO else f"no Ray cluster answers at {address}"
+        fault = "this machine is part of no Ray cluster" if address == AUTO else f"no Ray cluster answers at {address}"
         raise ClusterRefusal(
             "SpoolError",
-            f"{where}; start one with `ray start --head`, give its address as --on ray:HOST:PORT, and copy the head's "
+            f"{fault}; start one with `ray start --head`, give its address as --on ray:HOST:PORT, and copy the head's "
             "~/.ray/auth_token here",
         ) from None
     except (RuntimeError, ValueError, OSError) as error:
@@ -213,14 +213,14 @@ def _join(message: dict[str, Any]) -> None:
 
 def _knock(address: str) -> None:
     """ClusterRefusal where no head answers."""
-    known = known_address() if address == AUTO else address
-    why = fault_at(known) if known else ""
+    head = known_address() if address == AUTO else address
+    why = fault_at(head) if head else ""
     if why:
-        where = f"{known}, the one that this machine was part of" if address == AUTO else known
+        head_name = f"{head}, the one that this machine was part of" if address == AUTO else head
         raise ClusterRefusal(
             "SpoolError",
-            f"no Ray cluster answers at {where} ({why}); start one with `ray start --head`, or give the address of one "
-            "that is there as --on ray:HOST:PORT",
+            f"no Ray cluster answers at {head_name} ({why}); start one with `ray start --head`, or give the address of "
+            "one that is there as --on ray:HOST:PORT",
         )
 
 

@@ -68,8 +68,8 @@ class ClusterAddress:
                 lines = clean(file.read(TAIL_BYTES).decode("utf-8", "replace")).split("\n")
         except OSError:
             return ""
-        said = [" ".join(line.split()) for line in lines if line.strip()]
-        return f" (in {self.log.name}: {said[-1][:200]})" if said else ""
+        printed = [" ".join(line.split()) for line in lines if line.strip()]
+        return f" (in {self.log.name}: {printed[-1][:200]})" if printed else ""
 
 
 class ClusterLink:
@@ -89,10 +89,10 @@ class ClusterLink:
         """Open the places that answer for a target, with their stations, the largest first."""
         with self._turn:
             channel = self._connected()
-        found = self._checked(channel.ask({"do": "open", "spec": dict(spec), "wait_s": STATION_S}, STATION_S + OPEN_S))
+        opened = self._checked(channel.ask({"do": "open", "spec": dict(spec), "wait_s": STATION_S}, STATION_S + OPEN_S))
         with self._turn:
             self._spec = dict(spec)
-        return [(from_plain(Place, each["place"]), int(each["stations"])) for each in found["places"]]
+        return [(from_plain(Place, row["place"]), int(row["stations"])) for row in opened["places"]]
 
     def ask(self, run: str, place: Place, sticky: str, name: str, body: bytes) -> bytes:
         """Get a packed result, however often the cluster is lost meanwhile, within its patience."""
@@ -105,9 +105,9 @@ class ClusterLink:
             "body": body.decode(),
         }
         while True:
-            found = self._reopened().ask(message, None)
-            if found.get("kind") != LOST:
-                return str(self._checked(found)["body"]).encode()
+            reply = self._reopened().ask(message, None)
+            if reply.get("kind") != LOST:
+                return str(self._checked(reply)["body"]).encode()
 
     def state(self) -> dict[str, Any]:
         """Nodes, stations, queue and throughput of the cluster, in plain data."""
@@ -183,16 +183,16 @@ class ClusterLink:
                         self._channel.close()
                 time.sleep(AGAIN_S)
 
-    def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
-        kind = found.get("kind", "")
+    def _checked(self, reply: dict[str, Any]) -> dict[str, Any]:
+        kind = reply.get("kind", "")
         if kind == LOST:
-            where = f"{self._cluster.text} was lost or does not answer{self._cluster.last_words()}"
-            raise SpoolError(f"{where}; look at it with `ray status`")
+            fault = f"{self._cluster.text} was lost or does not answer{self._cluster.last_words()}"
+            raise SpoolError(f"{fault}; look at it with `ray status`")
         if kind:
-            made = getattr(records.errors, kind, SpoolError)
-            is_ours = isinstance(made, type) and issubclass(made, ScientistError)
-            raise (made if is_ours else SpoolError)(found["text"])
-        return found
+            error_class = getattr(records.errors, kind, SpoolError)
+            is_ours = isinstance(error_class, type) and issubclass(error_class, ScientistError)
+            raise (error_class if is_ours else SpoolError)(reply["text"])
+        return reply
 
 
 class _Channel:
@@ -275,6 +275,6 @@ def spec_of(
     """List the stations that a run needs, as `open` takes them."""
     from cluster.station import StationSpec
 
-    found = asdict(StationSpec(target, "", cache, isolation, trusts_tasks, task_seconds, task_gib))
-    del found["kind"]
-    return found
+    spec = asdict(StationSpec(target, "", cache, isolation, trusts_tasks, task_seconds, task_gib))
+    del spec["kind"]
+    return spec

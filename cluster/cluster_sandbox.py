@@ -34,17 +34,17 @@ class ClusterSandbox(ByPurpose, SandboxBase):
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two kernels in turns, on one GPU."""
-        asked = replace(self._request(challenger), incumbent=Contender(incumbent.source, incumbent.tunables))
-        made = self._answer(asked, challenger).comparison
-        assert made is not None  # `problem_of` has looked
+        request = replace(self._request(challenger), incumbent=Contender(incumbent.source, incumbent.tunables))
+        comparison = self._answer(request, challenger).comparison
+        assert comparison is not None  # `problem_of` has looked
         new, old = self.key(challenger), self.key(incumbent)
-        return replace(made, key=comparison_key(new, old), challenger=new, incumbent=old)
+        return replace(comparison, key=comparison_key(new, old), challenger=new, incumbent=old)
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         if prepared.refusal is not None:  # no station knows more
             return self._begun(prepared)
-        made = self._answer(replace(self._request(prepared), purposes=(purpose,)), prepared).entries[0].evaluation
-        return replace(made, key=self.key(prepared))
+        evaluation = self._answer(replace(self._request(prepared), purposes=(purpose,)), prepared).entries[0].evaluation
+        return replace(evaluation, key=self.key(prepared))
 
     def _request(self, prepared: Prepared) -> Request:
         task = prepared.task

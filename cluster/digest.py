@@ -18,10 +18,10 @@ IGNORED = ("__pycache__",)
 @cache
 def code_digest() -> str:
     """SHA-256 over every file of the packages that a node executes, names included."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for package in PACKAGES:
         root = Path(str(package.__file__)).parent
         for path in sorted(path for path in root.rglob("*") if path.is_file() and not set(path.parts) & set(IGNORED)):
-            found.update(f"{root.name}/{path.relative_to(root).as_posix()}\0".encode())
-            found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+            digest.update(f"{root.name}/{path.relative_to(root).as_posix()}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -50,13 +50,13 @@ class StationPost:
 
     id: str
     node: str
-    place: str  # which answers may be mixed
+    place_id: str  # which answers may be mixed
     answer: Callable[[bytes], Awaitable[StationReply]]
     capacity: int = 1  # requests at once: a GPU compiles and compares for others while it works on one candidate
     working: int = 0
     run: str = ""  # it works for
     faults: int = 0  # in a row
-    done: int = 0
+    answered_count: int = 0
     busy_s: float = 0.0
 
 
@@ -66,7 +66,7 @@ class PostedRequest:
 
     name: str
     run: str
-    place: str
+    place_id: str
     sticky: str  # requests of one candidate share it: they go to one station where they can
     body: bytes
     answered: asyncio.Future[StationReply]
@@ -100,25 +100,25 @@ class Dispatcher:
     def join(self, post: StationPost) -> None:
         """Give a station work from now on."""
         self.posts[post.id] = post
-        self._pump(post.place)
+        self._pump(post.place_id)
 
     def leave(self, station: str) -> None:
         """Give a station no more work; what it has in hand is answered or lost by its own call."""
         self.posts.pop(station, None)
 
-    async def ask(self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes) -> StationReply:
+    async def ask(self, asker: str, run: str, place_id: str, sticky: str, name: str, body: bytes) -> StationReply:
         """Get the answer to a request, from memory, from one that is under way, or from the next free station."""
-        known = self._kept.get((place, name))
-        if known is not None:
-            self._kept.move_to_end((place, name))
-            return known
-        posted = self._open.get((place, name))
+        reply = self._kept.get((place_id, name))
+        if reply is not None:
+            self._kept.move_to_end((place_id, name))
+            return reply
+        posted = self._open.get((place_id, name))
         if posted is None:
-            posted = PostedRequest(name, run, place, sticky, body, asyncio.get_running_loop().create_future())
-            self._open[place, name] = posted
-            self._queues.setdefault(place, FairQueue()).push(run, posted)
+            posted = PostedRequest(name, run, place_id, sticky, body, asyncio.get_running_loop().create_future())
+            self._open[place_id, name] = posted
+            self._queues.setdefault(place_id, FairQueue()).push(run, posted)
         posted.askers.add(asker)
-        self._pump(place)
+        self._pump(place_id)
         return await asyncio.shield(posted.answered)
 
     def forget(self, asker: str) -> None:
@@ -126,18 +126,18 @@ class Dispatcher:
         for queue in self._queues.values():
             for posted in self._open.values():
                 posted.askers.discard(asker)
-            for posted in queue.drop(lambda each: not each.askers):
+            for posted in queue.drop(lambda job: not job.askers):
                 self._close(posted, StationReply(kind="SpoolError", text="nobody waits for the answer any more"))
 
     def expire(self, now: float) -> None:
         """Give back the requests of places that have had no station for long."""
-        there = {post.place for post in self.posts.values()}
-        for place, queue in self._queues.items():
-            if place in there or not len(queue):
-                self._absent_since.pop(place, None)
-            elif now - self._absent_since.setdefault(place, now) > ABSENT_S:
+        present = {post.place_id for post in self.posts.values()}
+        for place_id, queue in self._queues.items():
+            if place_id in present or not len(queue):
+                self._absent_since.pop(place_id, None)
+            elif now - self._absent_since.setdefault(place_id, now) > ABSENT_S:
                 why = "no station of the run's kind of place is left; start a node that has one, then resume the run"
-                for posted in queue.drop(lambda each: True):
+                for posted in queue.drop(lambda job: True):
                     self._close(posted, StationReply(kind="SpoolError", text=why))
 
     def is_idle(self) -> bool:
@@ -162,14 +162,14 @@ class Dispatcher:
             "runs": runs,
         }
 
-    def _pump(self, place: str) -> None:
+    def _pump(self, place_id: str) -> None:
         """Give each free station of a place a request, the one that knows the candidate first."""
-        queue = self._queues.get(place)
+        queue = self._queues.get(place_id)
         if queue is None:
             return
-        free = [post for post in self.posts.values() if post.place == place and post.working < post.capacity]
+        free = [post for post in self.posts.values() if post.place_id == place_id and post.working < post.capacity]
         while free and len(queue):
-            posted = queue.pop(lambda each: self._rank(each, free))
+            posted = queue.pop(lambda job: self._rank(job, free))
             if posted is None:
                 return
             post = self._chosen(posted, free)
@@ -186,21 +186,23 @@ class Dispatcher:
         None where a better station than those that are free is at work.
         """
         if posted.avoided:
-            best = min(posted.badness(post) for post in self.posts.values() if post.place == posted.place)
+            best = min(posted.badness(post) for post in self.posts.values() if post.place_id == posted.place_id)
             if best < min(map(posted.badness, free)):
                 return None
-        own = self._ways.get((posted.place, posted.sticky), "")
-        if own not in self.posts or own in posted.avoided:
+        station_id = self._ways.get((posted.place_id, posted.sticky), "")
+        if station_id not in self.posts or station_id in posted.avoided:
             return 1
-        return 0 if any(post.id == own for post in free) else 2
+        return 0 if any(post.id == station_id for post in free) else 2
 
     def _chosen(self, posted: PostedRequest, free: list[StationPost]) -> StationPost:
-        own = self._ways.get((posted.place, posted.sticky), "")
-        return min(free, key=lambda post: (posted.badness(post), post.id != own, post.working, post.done))
+        station_id = self._ways.get((posted.place_id, posted.sticky), "")
+        return min(
+            free, key=lambda post: (posted.badness(post), post.id != station_id, post.working, post.answered_count)
+        )
 
     async def _work(self, post: StationPost, posted: PostedRequest, queue: FairQueue[PostedRequest]) -> None:
-        self._ways[posted.place, posted.sticky] = post.id
-        self._ways.move_to_end((posted.place, posted.sticky))
+        self._ways[posted.place_id, posted.sticky] = post.id
+        self._ways.move_to_end((posted.place_id, posted.sticky))
         if len(self._ways) > REMEMBERED_WAYS:
             self._ways.popitem(last=False)
         started, reply = time.monotonic(), None
@@ -216,16 +218,16 @@ class Dispatcher:
         post.run = post.run if post.working else ""
         post.busy_s += seconds
         if reply is None or reply.kind:
-            self._again(post, posted, queue, reply)
+            self._retry(post, posted, queue, reply)
         else:
             post.faults = 0
-            post.done += 1
+            post.answered_count += 1
             self._ended.append((time.monotonic(), posted.run))
             self._keep(posted, reply)
             self._close(posted, reply)
-        self._pump(posted.place)
+        self._pump(posted.place_id)
 
-    def _again(
+    def _retry(
         self, post: StationPost, posted: PostedRequest, queue: FairQueue[PostedRequest], reply: StationReply | None
     ) -> None:
         """After a loss (no reply) or a fault: another station, unless too many have failed."""
@@ -237,7 +239,9 @@ class Dispatcher:
             if post.faults >= MOST_FAULTS and post.id in self.posts:
                 self.leave(post.id)
                 self._give_up(post.id, reply.kind, reply.text)
-        is_last = reply is not None and not any(each.place == posted.place for each in self.posts.values())
+        is_last = reply is not None and not any(
+            other_post.place_id == posted.place_id for other_post in self.posts.values()
+        )
         if posted.tries >= MOST_TRIES or is_last:
             lost = f"{counted(MOST_TRIES, 'station')} were lost on one request; look at the nodes' logs and memory"
             self._close(posted, reply or StationReply(kind="SpoolError", text=f"{lost}, then resume the run"))
@@ -247,12 +251,12 @@ class Dispatcher:
             queue.push(posted.run, posted, is_first=True)
 
     def _keep(self, posted: PostedRequest, reply: StationReply) -> None:
-        self._kept[posted.place, posted.name] = reply
+        self._kept[posted.place_id, posted.name] = reply
         self._kept_bytes += len(reply.body)
         while self._kept_bytes > REMEMBERED_BYTES:
             self._kept_bytes -= len(self._kept.popitem(last=False)[1].body)
 
     def _close(self, posted: PostedRequest, reply: StationReply) -> None:
-        self._open.pop((posted.place, posted.name), None)
+        self._open.pop((posted.place_id, posted.name), None)
         if not posted.answered.done():
             posted.answered.set_result(reply)

@@ -49,14 +49,14 @@ class FairQueue(Generic[T]):
 
         A job whose rank is None stays. None where no other waits.
         """
-        for run in sorted(self._waiting, key=lambda each: (self._level(each), self._arrived[each])):
+        for run in sorted(self._waiting, key=lambda name: (self._level(name), self._arrived[name])):
             line = self._waiting[run]
-            ranked = [(found, i) for i, job in enumerate(line) if (found := rank(job)) is not None]
+            ranked = [(priority, i) for i, job in enumerate(line) if (priority := rank(job)) is not None]
             if not ranked:
                 continue
-            place = min(ranked)[1]
-            job = line[place]
-            del line[place]
+            index = min(ranked)[1]
+            job = line[index]
+            del line[index]
             if not line:
                 del self._waiting[run], self._arrived[run]
             self._running[run] = self._running.get(run, 0) + 1
@@ -73,15 +73,15 @@ class FairQueue(Generic[T]):
 
     def drop(self, is_dropped: Callable[[T], bool]) -> list[T]:
         """Take out the waiting jobs of which this holds."""
-        found = []
+        dropped = []
         for run, line in list(self._waiting.items()):
-            found += [job for job in line if is_dropped(job)]
-            kept = deque(job for job in line if not is_dropped(job))
-            if kept:
-                self._waiting[run] = kept
+            dropped += [job for job in line if is_dropped(job)]
+            left = deque(job for job in line if not is_dropped(job))
+            if left:
+                self._waiting[run] = left
             else:
                 del self._waiting[run], self._arrived[run]
-        return found
+        return dropped
 
     def counts(self) -> dict[str, tuple[int, int, float]]:
         """By run: jobs that wait, jobs on stations, seconds served."""

@@ -25,23 +25,23 @@ def receive(connection: socket.socket) -> dict[str, Any] | None:
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes | None:
-    found = bytearray()
-    while len(found) < size:
+    data = bytearray()
+    while len(data) < size:
         try:
-            part = connection.recv(min(size - len(found), 1 << 20))
+            part = connection.recv(min(size - len(data), 1 << 20))
         except OSError:
             return None
         if not part:
             return None
-        found += part
-    return bytes(found)
+        data += part
+    return bytes(data)
 
 
 async def receive_soon(reader: asyncio.StreamReader) -> dict[str, Any] | None:
     """Receive the next message in an event loop; None at the end."""
     try:
         size = int.from_bytes(await reader.readexactly(_HEAD), "big")
-        found: dict[str, Any] = json.loads(await reader.readexactly(size))
+        message: dict[str, Any] = json.loads(await reader.readexactly(size))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
-    return found
+    return message

@@ -20,14 +20,14 @@ def fault_at(address: str, answer_s: float = ANSWER_S) -> str:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S) as head:
             head.settimeout(answer_s)
             head.sendall(PREFACE)
-            said = b""
-            while len(said) < FRAME_BYTES and (more := head.recv(FRAME_BYTES - len(said))):
-                said += more
+            received = b""
+            while len(received) < FRAME_BYTES and (more := head.recv(FRAME_BYTES - len(received))):
+                received += more
     except TimeoutError:
         return "nothing is answered there"
     except (OSError, ValueError, OverflowError) as error:
         return getattr(error, "strerror", None) or str(error)
-    return "" if len(said) == FRAME_BYTES and said[3] == SETTINGS else "another program listens there"
+    return "" if len(received) == FRAME_BYTES and received[3] == SETTINGS else "another program listens there"
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:

@@ -53,18 +53,18 @@ class Station:
 
     def introduce(self) -> dict[str, Any]:
         """Tell the place that this is, or the fault that keeps it from being one; then its process is of no use."""
-        said: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "digest": code_digest(),
             "python": platform.python_version(),
             "host": platform.node(),
             "pid": os.getpid(),
         }
         try:
-            self._bench = self._made()
+            self._bench = self._build_bench()
         except ScientistError as error:
-            return {**said, "kind": type(error).__name__, "text": str(error)}
-        said["capacity"] = AT_A_GPU if self._spec.kind == "device" else 1
-        return {**said, "kind": "", "place": to_plain(self._bench.place), "slot": self._bench.slots[0].name}
+            return {**facts, "kind": type(error).__name__, "text": str(error)}
+        facts["capacity"] = AT_A_GPU if self._spec.kind == "device" else 1
+        return {**facts, "kind": "", "place": to_plain(self._bench.place), "slot": self._bench.slots[0].name}
 
     def beat(self) -> None:
         """Show that the process is not stuck."""
@@ -85,7 +85,7 @@ class Station:
             why = f"the node {platform.node()} fails: {error.strerror or error}"
             return b"", "SpoolError", f"{why}; look at its disk and its memory, then resume the run"
 
-    def _made(self) -> WorkerPool:
+    def _build_bench(self) -> WorkerPool:
         """Build the evaluator, with what a worker of this machine must keep from kernels."""
         spec, target = self._spec, load_target(self._spec.target)
         cache = Path(spec.cache).expanduser().absolute()
@@ -94,16 +94,16 @@ class Station:
             gpus, cores = None, max(1, len(os.sched_getaffinity(0)) // self._share)
         else:
             require(candidates(None)[0].level, spec.isolation)
-            found = gpu_indices(target)
-            if self._number >= len(found):
+            indices = gpu_indices(target)
+            if self._number >= len(indices):
                 raise DeviceError(
-                    f"the node {platform.node()} declares {self._share} {spec.target} and has {len(found)} with a "
+                    f"the node {platform.node()} declares {self._share} {spec.target} and has {len(indices)} with a "
                     "working driver; repair the driver, or start Ray there with the right resources"
                 )
-            gpus, cores = [found[self._number]], None
-        made = make_bench(
+            gpus, cores = [indices[self._number]], None
+        bench = make_bench(
             worker_id(platform.node() or "node"), spec.kind, target, cache, gpus, cores, False, spec.isolation
         )
         allowed = limits(spec.task_seconds, spec.task_gib)
         host = TaskHost(cache, lambda text: None, is_trusted=spec.trusts_tasks, limits=allowed)
-        return WorkerPool(made.worker, made.place, made.slots, lambda request: task_of(request, cache, host))
+        return WorkerPool(bench.worker, bench.place, bench.slots, lambda request: task_of(request, cache, host))

@@ -40,7 +40,7 @@ class StationActor:
         try:
             await asyncio.wait_for(_result(self._handle.beat.remote()), self._begin_s)
             self.has_begun = True
-            found: dict[str, Any] = await self._handle.introduce.remote()
+            introduction: dict[str, Any] = await self._handle.introduce.remote()
         except TimeoutError:
             text = f"the node {self._node[:8]} has started no process for a station within {self._begin_s:.0f} s"
             return {"kind": "SpoolError", "text": f"{text}; look at its logs"}
@@ -49,7 +49,7 @@ class StationActor:
             return {"kind": "SpoolError", "text": text}
         except RayError as error:
             return {"kind": "SpoolError", "text": _cause(error)}
-        return found
+        return introduction
 
     async def answer(self, body: bytes) -> StationReply:
         """Return the reply to a packed request; StationLost where the actor, or its node, ends or hangs meanwhile."""

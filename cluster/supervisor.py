@@ -75,10 +75,10 @@ class Supervisor:
         resource = self._resource(target.name, target.vendor)
         if resource is None:
             return self._none(target.name, target.vendor)
-        asked = StationSpec(**{**spec, "kind": "lab" if resource == LAB else "device"})
-        if self._specs.setdefault(resource, asked) != asked:
-            there = {k: v for k, v in asdict(self._specs[resource]).items() if v != asdict(asked)[k]}
-            words = ", ".join(f"{name}={value}" for name, value in there.items())
+        requested = StationSpec(**{**spec, "kind": "lab" if resource == LAB else "device"})
+        if self._specs.setdefault(resource, requested) != requested:
+            differing = {k: v for k, v in asdict(self._specs[resource]).items() if v != asdict(requested)[k]}
+            words = ", ".join(f"{name}={value}" for name, value in differing.items())
             text = f"the cluster's stations were started with {words}; ask for the same, or free them with "
             return {"kind": "UsageError", "text": f"{text}`kernel-scientist cluster --release` when no run needs them"}
         self._fill_units()
@@ -94,24 +94,24 @@ class Supervisor:
                 kind, text = mine[0].fault
                 return {"kind": kind, "text": text}
             await asyncio.sleep(0.05)
-        found: dict[str, int] = defaultdict(int)
+        station_counts: dict[str, int] = defaultdict(int)
         for unit in self._units.values():
             if unit.resource == resource and unit.id in self._dispatcher.posts:
-                found[self._dispatcher.posts[unit.id].place] += 1
-        if not found:
+                station_counts[self._dispatcher.posts[unit.id].place_id] += 1
+        if not station_counts:
             return {"kind": "SpoolError", "text": f"no station of the cluster was ready within {wait_s:.0f} s; look "
                     "at `kernel-scientist cluster`, then try again"}  # fmt: skip
-        places = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return {"kind": "", "places": [{"place": self._places[name], "stations": count} for name, count in places]}
+        ranked = sorted(station_counts.items(), key=lambda item: (-item[1], item[0]))
+        return {"kind": "", "places": [{"place": self._places[name], "stations": count} for name, count in ranked]}
 
     async def ask(
-        self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes
+        self, asker: str, run: str, place_id: str, sticky: str, name: str, body: bytes
     ) -> tuple[bytes, str, str]:
         """Return a packed result, or the kind and sentence of a fault; `Closed` where nobody has opened it yet."""
         self._askers[asker] = self._used = time.monotonic()
         if not self._specs:
             return b"", "Closed", ""
-        reply = await self._dispatcher.ask(asker, run, place, sticky, name, body)
+        reply = await self._dispatcher.ask(asker, run, place_id, sticky, name, body)
         return reply.body, reply.kind, reply.text
 
     async def beat(self, asker: str) -> bool:
@@ -128,7 +128,7 @@ class Supervisor:
         """Nodes, stations, queue and throughput, in plain data."""
         await self._look()
         rows = []
-        for b in sorted(self._units.values(), key=lambda each: (each.node, each.resource, each.number)):
+        for b in sorted(self._units.values(), key=lambda unit: (unit.node, unit.resource, unit.number)):
             post = self._dispatcher.posts.get(b.id)
             state = "busy" if post is not None and post.working else b.state
             rows.append(
@@ -139,8 +139,8 @@ class Supervisor:
                     "state": state,
                     "pid": b.pid,
                     "run": post.run if post is not None else "",
-                    "answered": post.done if post is not None else 0,
-                    "place": self._places[post.place]["device"] if post is not None else "",
+                    "answered": post.answered_count if post is not None else 0,
+                    "place": self._places[post.place_id]["device"] if post is not None else "",
                     "why": b.fault[1],
                 }
             )
@@ -168,10 +168,10 @@ class Supervisor:
     # Stations
 
     def _resource(self, target: str, vendor: str) -> str | None:
-        there = {name for node in self._nodes if node["Alive"] for name in node["Resources"]}
-        if target in there:
+        resources = {name for node in self._nodes if node["Alive"] for name in node["Resources"]}
+        if target in resources:
             return target
-        return LAB if LAB in there and vendor == LAB_VENDOR else None
+        return LAB if LAB in resources and vendor == LAB_VENDOR else None
 
     def _none(self, target: str, vendor: str) -> dict[str, Any]:
         lab = f' or {{"{LAB}": 1}}' if vendor == LAB_VENDOR else ""
@@ -211,21 +211,23 @@ class Supervisor:
             scheduling_strategy=NodeAffinitySchedulingStrategy(unit.node, soft=False),
         ).remote(asdict(unit.spec), unit.number, unit.share)
         actor = unit.station = StationActor(handle, unit.node, lambda: self._is_alive(unit.node))
-        said = await actor.introduce()
-        if said.get("digest", code_digest()) != code_digest():
-            text = f"the node {said['host']} has another version of the program than the rest of the cluster"
-            said |= {"kind": "SpoolError", "text": f"{text}; install one version on all nodes"}
-        if said["kind"]:
+        introduction = await actor.introduce()
+        if introduction.get("digest", code_digest()) != code_digest():
+            text = f"the node {introduction['host']} has another version of the program than the rest of the cluster"
+            introduction |= {"kind": "SpoolError", "text": f"{text}; install one version on all nodes"}
+        if introduction["kind"]:
             self._release(unit)
             if unit.node in self._alive:
-                unit.fault, unit.since = (said["kind"], said["text"]), time.monotonic()
+                unit.fault, unit.since = (introduction["kind"], introduction["text"]), time.monotonic()
             unit.task = None
             return
-        place = dumps(said["place"])
-        self._places[place] = said["place"]
-        unit.pid = int(said["pid"])
-        unit.id, unit.slot = f"{unit.node[:8]}-{unit.resource}-{unit.number}-{self._count}", said["slot"]
-        post = StationPost(unit.id, unit.node, place, lambda body: self._answer(unit, actor, body), said["capacity"])
+        place_id = dumps(introduction["place"])
+        self._places[place_id] = introduction["place"]
+        unit.pid = int(introduction["pid"])
+        unit.id, unit.slot = f"{unit.node[:8]}-{unit.resource}-{unit.number}-{self._count}", introduction["slot"]
+        post = StationPost(
+            unit.id, unit.node, place_id, lambda body: self._answer(unit, actor, body), introduction["capacity"]
+        )
         self._dispatcher.join(post)
 
     async def _answer(self, unit: ResourceUnit, actor: StationActor, body: bytes) -> StationReply:
@@ -264,8 +266,8 @@ class Supervisor:
                 self._fill_units()
             now = time.monotonic()
             self._dispatcher.expire(now)
-            for asker, seen in list(self._askers.items()):
-                if now - seen > SILENT_S:
+            for asker, last_seen in list(self._askers.items()):
+                if now - last_seen > SILENT_S:
                     await self.leave(asker)
             if not self._askers and now - self._used > IDLE_S:
                 ray.kill(ray.get_runtime_context().current_actor)  # which ends its stations too

@@ -69,9 +69,9 @@ class Citation:
     @classmethod
     def of(cls, about: Mapping[Any, object]) -> Citation:
         """Read the citation in metadata, whatever a person or a program put there."""
-        found = {str(name).lower(): said(value) for name, value in about.items()}
-        found["licence"] = found.get("licence") or found.get("license", "")
-        return cls(**{name: found.get(name, "") for name in cls.__match_args__})
+        fields = {str(name).lower(): metadata_text(value) for name, value in about.items()}
+        fields["licence"] = fields.get("licence") or fields.get("license", "")
+        return cls(**{name: fields.get(name, "") for name in cls.__match_args__})
 
     def __str__(self) -> str:
         return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")
@@ -80,15 +80,21 @@ class Citation:
 UNSAID = Citation()
 
 
-def said(value: object) -> str:
+def metadata_text(value: object) -> str:
     """Metadata as text; nothing for None and for what is no number."""
     if isinstance(value, list | tuple | set):
-        return " ".join(map(said, value))
+        return " ".join(map(metadata_text, value))
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else str(value)
 
 
 def make_text(
-    uri: str, name: str, data: bytes, body: str, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = ""
+    uri: str,
+    name: str,
+    data: bytes,
+    body: str,
+    citation: Citation = UNSAID,
+    rule: Citation = UNSAID,
+    location: str = "",
 ) -> Text:
     """Make a document of bytes and their Markdown.
 
@@ -96,28 +102,28 @@ def make_text(
     """
     fields, body = front_matter(clean(body))
     require_word(name, body)
-    place = ": ".join(filter(None, (rule.source, place or Path(name).name)))
-    licence = given.licence or fields.get("licence") or fields.get("license") or rule.licence or "not stated"
+    location = ": ".join(filter(None, (rule.source, location or Path(name).name)))
+    licence = citation.licence or fields.get("licence") or fields.get("license") or rule.licence or "not stated"
     asks = fields.get("asks", "")
     return Text(
         uri=storable(uri),
-        sha256=sha256(data, f"{given}{rule}{READER}"),
-        title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
-        source=_one_line(given.source or fields.get("source") or place),
+        sha256=sha256(data, f"{citation}{rule}{READER}"),
+        title=_one_line(citation.title or fields.get("title") or _first_heading(body) or Path(name).stem),
+        source=_one_line(citation.source or fields.get("source") or location),
         licence=_one_line(licence),
-        arch=" ".join(arch_names(given.arch or fields.get("arch", rule.arch))),
-        tags=tuple(_names(f"{given.tags or fields.get('tags', rule.tags)} {asks}")),
+        arch=" ".join(arch_names(citation.arch or fields.get("arch", rule.arch))),
+        tags=tuple(_names(f"{citation.tags or fields.get('tags', rule.tags)} {asks}")),
         asks=tuple(_phrases(asks)),
         body=body,
     )
 
 
-def named_text(name: str, text: str, given: Citation = UNSAID) -> Text:
+def named_text(name: str, text: str, citation: Citation = UNSAID) -> Text:
     """Name a text; DocumentError where it is empty."""
     is_name = is_text(name) and len(name) <= MOST_NAME and is_text(clean(name))
     require(is_name, f"a document's name is text of at most {MOST_NAME} characters", name)
     require(isinstance(text, str), f"the text of the document {name[:60]} is a str", text)
-    return _made(name, name, text, given)
+    return _text_of(name, name, text, citation)
 
 
 def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Text | DocumentError]]:
@@ -128,21 +134,21 @@ def from_langchain(documents: Iterable[LangDocument]) -> Iterator[tuple[str, Tex
         text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
         is_one = isinstance(text, str) and isinstance(metadata, Mapping)
         require(is_one, "a LangChain document has a page_content, which is text, and metadata", document)
-        given = Citation.of(document.metadata)
-        place = f"{given.source}#{said(document.metadata.get('page'))}" if given.source else ""
+        citation = Citation.of(document.metadata)
+        location = f"{citation.source}#{metadata_text(document.metadata.get('page'))}" if citation.source else ""
         digest = sha256(b"", document.page_content)[:12]
         identity = getattr(document, "id", None)
-        name = str(identity or place.rstrip("#") or digest)
+        name = str(identity or location.rstrip("#") or digest)
         # One with an id is told by it, the others by source, page and text: a splitter makes many of one page.
-        key = f"{place}#{digest}" if place and not identity else name
+        key = f"{location}#{digest}" if location and not identity else name
         try:
-            yield f"text:{key}", _made(key, name, document.page_content, given)
+            yield f"text:{key}", _text_of(key, name, document.page_content, citation)
         except DocumentError as error:
             yield f"text:{key}", error
 
 
-def _made(key: str, name: str, text: str, given: Citation) -> Text:
-    return make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, given)
+def _text_of(key: str, name: str, text: str, citation: Citation) -> Text:
+    return make_text(f"text:{key}", name, text.encode("utf-8", "surrogatepass"), text, citation)
 
 
 def sha256(data: bytes, text: str = "") -> str:

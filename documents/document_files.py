@@ -24,7 +24,7 @@ RULE = "documents.toml"  # says of a folder what its documents do not say themse
 _TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
 
-class Found(NamedTuple):
+class DocumentFile(NamedTuple):
     """A file to read, or one that is not to be, with the reason."""
 
     path: str
@@ -47,42 +47,46 @@ class Found(NamedTuple):
         return self.changed_ns + tick_ns <= now_ns
 
 
-Paths = str | Path | Iterable[str | Path | Found]
+Paths = str | Path | Iterable[str | Path | DocumentFile]
 
 
-def find_files(paths: Paths) -> list[Found]:
+def find_files(paths: Paths) -> list[DocumentFile]:
     """Files to read, each once; DocumentError where a path is missing, or nothing was named."""
-    found: dict[str, Found] = {}
+    files: dict[str, DocumentFile] = {}
     several = [paths] if isinstance(paths, str | bytes | Path) or not isinstance(paths, Iterable) else paths
-    for named in several:
-        for one in [named] if isinstance(named, Found) else _named(named):
-            found.setdefault(one.address or one.path, one)
-    if not found:
+    for path in several:
+        for file in [path] if isinstance(path, DocumentFile) else _files_of(path):
+            files.setdefault(file.address or file.path, file)
+    if not files:
         raise DocumentError("no document was named; give at least one file, or a folder of them")
-    return list(found.values())
+    return list(files.values())
 
 
-def _named(named: str | Path) -> Iterator[Found]:
+def _files_of(path_or_pattern: str | Path) -> Iterator[DocumentFile]:
     """List the files that a path, a folder or a pattern means."""
-    require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
-    if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
+    require(
+        isinstance(path_or_pattern, str | os.PathLike),
+        "a document to add is named by its path, which is text",
+        path_or_pattern,
+    )
+    if not str(path_or_pattern).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
         raise DocumentError("a path is empty; name a file or a folder")
-    for path in _expanded(named):
+    for path in _expanded(path_or_pattern):
         if path.is_file():
-            place = Path(os.path.realpath(path))
-            rule = read_rule(str(place.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
-            yield _found(str(place), path.name, path.stat(), rule)
+            real_path = Path(os.path.realpath(path))
+            rule = read_rule(str(real_path.parent / RULE), UNSAID) or UNSAID  # of a broken one the folder speaks
+            yield _on_disk(str(real_path), path.name, path.stat(), rule)
         elif inside := list(_inside(path)):
             yield from inside
         else:  # one of several, as a shell's pattern names them, may hold pictures only
             why = f"is a folder that holds no document; documents end in {', '.join(SUFFIXES)}"
-            yield Found(str(path), "", why=why)
+            yield DocumentFile(str(path), "", why=why)
 
 
-def _found(path: str, source: str, stat: os.stat_result, rule: Citation) -> Found:
+def _on_disk(path: str, source: str, stat: os.stat_result, rule: Citation) -> DocumentFile:
     mark = f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
     mark = mark if rule is UNSAID else f"{mark}-{storable(str(rule))}"
-    return Found(path, source, mark, stat.st_ctime_ns, rule=rule)
+    return DocumentFile(path, source, mark, stat.st_ctime_ns, rule=rule)
 
 
 def read_rule(path: str, above: Citation) -> Citation | None:
@@ -91,11 +95,11 @@ def read_rule(path: str, above: Citation) -> Citation | None:
         if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
             return None
         with open(path, "rb") as file:  # noqa: PTH123
-            made = tomllib.loads(file.read(100_000).decode())
+            table = tomllib.loads(file.read(100_000).decode())
     except (OSError, ValueError, RecursionError):
         return None
-    found = vars(replace(Citation.of(made), title=""))
-    return replace(above, **{name: value for name, value in found.items() if value or name in made})
+    fields = vars(replace(Citation.of(table), title=""))
+    return replace(above, **{name: value for name, value in fields.items() if value or name in table})
 
 
 def expanded(path: Path) -> Path:
@@ -106,8 +110,8 @@ def expanded(path: Path) -> Path:
         raise UsageError(f"there is no user's folder {path.parts[0]}; name the folder itself") from error
 
 
-def _expanded(named: str | Path) -> list[Path]:
-    path = expanded(Path(named))
+def _expanded(path_or_pattern: str | Path) -> list[Path]:
+    path = expanded(Path(path_or_pattern))
     try:
         if path.is_dir() or path.is_file():
             return [path]
@@ -115,30 +119,30 @@ def _expanded(named: str | Path) -> list[Path]:
         raise DocumentError(f"the path {str(path)[:60]}... cannot be looked at: {error.strerror}") from error
     if path.exists() or path.is_symlink():
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
-    if str(named).startswith(("http:/", "https:/")):
-        raise DocumentError(f"{named} is an address, no path; save the page and add the file")
+    if str(path_or_pattern).startswith(("http:/", "https:/")):
+        raise DocumentError(f"{path_or_pattern} is an address, no path; save the page and add the file")
     matched = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 - absolute ones, too
     if not matched:
         raise DocumentError(f"there is no file or folder {path}; check the path")
     return [p for p in matched if p.is_dir() or p.is_file()]
 
 
-def _inside(folder: Path) -> Iterator[Found]:
+def _inside(folder: Path) -> Iterator[DocumentFile]:
     """List the documents in a folder and in those below it, each with what the folders say of them."""
     root = os.path.realpath(folder)
     waiting = [(root, UNSAID)]
     while waiting:
-        place, rule = waiting.pop()
+        directory, rule = waiting.pop()
         try:
-            with os.scandir(place) as scan:
-                entries = sorted((one for one in scan if not one.name.startswith(".")), key=lambda one: one.name)
+            with os.scandir(directory) as scan:
+                entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
         except OSError as error:
-            yield Found(place, "", why=f"cannot be read: {error.strerror}")
+            yield DocumentFile(directory, "", why=f"cannot be read: {error.strerror}")
             continue
-        for told in (entry.path for entry in entries if entry.name == RULE):
-            if (said := read_rule(told, rule)) is None:
-                yield Found(told, "", why="cannot be read as TOML; its folder is read without it")
-            rule = said or rule
+        for rule_path in (entry.path for entry in entries if entry.name == RULE):
+            if (inner_rule := read_rule(rule_path, rule)) is None:
+                yield DocumentFile(rule_path, "", why="cannot be read as TOML; its folder is read without it")
+            rule = inner_rule or rule
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         waiting += [(entry.path, rule) for entry in reversed(folders) if entry.name not in IGNORED]
         for entry in entries:
@@ -147,16 +151,16 @@ def _inside(folder: Path) -> Iterator[Found]:
                 yield _listed(entry, root, rule)
 
 
-def _listed(entry: os.DirEntry[str], root: str, rule: Citation) -> Found:
+def _listed(entry: os.DirEntry[str], root: str, rule: Citation) -> DocumentFile:
     """Read the document of a folder's entry; a link that leads out of the folder is none of its documents."""
     path, source = entry.path, os.path.basename(root) + entry.path[len(root) :]  # noqa: PTH119 - 30,000 take their time
     try:
         if entry.is_symlink() and not (path := os.path.realpath(path)).startswith(root + os.sep):
             why = "is a link out of the folder; name it to add it"
         elif entry.is_file():
-            return _found(path, source, entry.stat(), rule)
+            return _on_disk(path, source, entry.stat(), rule)
         else:
             why = "is no file, or a link to none"
     except OSError as error:  # a link to itself, or a file that has just gone
         why = f"cannot be read: {error.strerror}"
-    return Found(entry.path, source, why=why)
+    return DocumentFile(entry.path, source, why=why)

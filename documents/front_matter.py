@@ -39,11 +39,11 @@ def _machine_written(text: str) -> tuple[dict[str, str], str]:
     head = text[:MOST_FIELDS]
     try:
         match = _TOML.match(head)
-        made, end = (tomllib.loads(match[1]), match.end()) if match else json.JSONDecoder().raw_decode(head)
-        lists = {name.lower(): value if isinstance(value, list) else [value] for name, value in made.items()}
+        table, end = (tomllib.loads(match[1]), match.end()) if match else json.JSONDecoder().raw_decode(head)
+        lists = {name.lower(): value if isinstance(value, list) else [value] for name, value in table.items()}
         fields = {name: "\n".join(map(str, entries)) for name, entries in lists.items()}
     except (ValueError, RecursionError):
         return {}, text
-    rest = text[end:].lstrip()
-    is_data = not rest or rest.startswith("{")  # a file of nothing else, or of an object a line
-    return ({}, text) if is_data else (fields, rest)
+    body = text[end:].lstrip()
+    is_data = not body or body.startswith("{")  # a file of nothing else, or of an object a line
+    return ({}, text) if is_data else (fields, body)

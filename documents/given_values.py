@@ -1,4 +1,4 @@
-"""Arguments from programs of others: what is of no use is refused in a sentence that says what is wanted."""
+"""Arguments from programs of others: what is of no use is refused in a sentence that says what is expected."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from numbers import Integral, Real
 from records.errors import UsageError
 
 
-def require(holds: bool, wanted: str, value: object) -> None:
-    """Raise UsageError, with the value that came instead, where what is wanted does not hold."""
+def require(holds: bool, expected: str, value: object) -> None:
+    """Raise UsageError, with the value that came instead, where what is expected does not hold."""
     if not holds:
         is_plain = value is None or isinstance(value, str | bytes | Real)
-        shown = repr(value[:60] if isinstance(value, str | bytes) else value) if is_plain else type(value).__name__
-        raise UsageError(f"{wanted}, not {shown}")
+        description = (
+            repr(value[:60] if isinstance(value, str | bytes) else value) if is_plain else type(value).__name__
+        )
+        raise UsageError(f"{expected}, not {description}")
 
 
 def is_text(value: object) -> bool:

@@ -39,62 +39,64 @@ def from_rst(text: str) -> str:
     lines = text.split("\n")
     levels: list[str] = []
     out: list[str] = []
-    at = 0
-    while at < len(lines):
-        title, style, taken = _title(lines, at)
-        if taken:
+    index = 0
+    while index < len(lines):
+        title, style, line_count = _title(lines, index)
+        if line_count:
             if style not in levels:
                 levels.append(style)
             out += ["", "#" * min(levels.index(style) + 1, 6) + " " + _inline(title), ""]
-            at += taken
+            index += line_count
             continue
-        directive = _DIRECTIVE.fullmatch(lines[at])
+        directive = _DIRECTIVE.fullmatch(lines[index])
         if directive:
-            at = _directive(lines, at, directive, out)
-        elif re.fullmatch(r"\s*\.\. (_|\[|\||(?![\w|-]+::)).*|\s*\.\.", lines[at]):
-            at = _block_end(lines, at + 1, len(lines[at]) - len(lines[at].lstrip()))  # targets, notes to oneself
-        elif lines[at].rstrip().endswith("::") and not lines[at].lstrip().startswith(".."):
-            out += [_inline(lines[at].rstrip()[:-1]), ""]
-            at = _fenced(lines, at + 1, len(lines[at]) - len(lines[at].lstrip()), "", out)
+            index = _directive(lines, index, directive, out)
+        elif re.fullmatch(r"\s*\.\. (_|\[|\||(?![\w|-]+::)).*|\s*\.\.", lines[index]):
+            index = _block_end(
+                lines, index + 1, len(lines[index]) - len(lines[index].lstrip())
+            )  # targets, notes to oneself
+        elif lines[index].rstrip().endswith("::") and not lines[index].lstrip().startswith(".."):
+            out += [_inline(lines[index].rstrip()[:-1]), ""]
+            index = _fenced(lines, index + 1, len(lines[index]) - len(lines[index].lstrip()), "", out)
         else:
-            out.append(_inline(lines[at]))
-            at += 1
+            out.append(_inline(lines[index]))
+            index += 1
     return "\n".join(out)
 
 
-def _title(lines: list[str], at: int) -> tuple[str, str, int]:
+def _title(lines: list[str], index: int) -> tuple[str, str, int]:
     """Find the title that begins at a line, its style, and the lines it takes; 0 where none begins."""
-    below = lines[at + 1].rstrip() if at + 1 < len(lines) else ""
-    third = lines[at + 2].rstrip() if at + 2 < len(lines) else ""
-    line = lines[at].rstrip()
+    below = lines[index + 1].rstrip() if index + 1 < len(lines) else ""
+    third = lines[index + 2].rstrip() if index + 2 < len(lines) else ""
+    line = lines[index].rstrip()
     if _RULE.fullmatch(line) and below.strip() and third == line and not _RULE.fullmatch(below.strip()):
         return below.strip(), f"{line[0]}over", 3
     is_text = bool(line) and not line[0].isspace() and not _RULE.fullmatch(line)
-    is_apart = at == 0 or not lines[at - 1].strip() or len(below) >= len(line)
+    is_apart = index == 0 or not lines[index - 1].strip() or len(below) >= len(line)
     is_under = bool(_UNDERLINE.fullmatch(below)) and below not in ("::", "..") and len(below) >= min(len(line), 4)
     if is_text and is_under and is_apart:
         return line, below[0], 2
     return "", "", 0
 
 
-def _directive(lines: list[str], at: int, match: re.Match[str], out: list[str]) -> int:
+def _directive(lines: list[str], index: int, match: re.Match[str], out: list[str]) -> int:
     """Write what a directive holds; the line behind it."""
     indent, name, argument = len(match[1]), match[2].lower(), match[3].strip()
     if name in _CODE:
-        return _fenced(lines, at + 1, indent, argument, out)
+        return _fenced(lines, index + 1, indent, argument, out)
     if name in _HIDDEN:
-        return _block_end(lines, at + 1, indent)
+        return _block_end(lines, index + 1, indent)
     if argument:
         out += ["", _inline(argument)]
-    at += 1
-    while at < len(lines) and _OPTION.match(lines[at]):
-        at += 1
-    return at  # its body is text like any other
+    index += 1
+    while index < len(lines) and _OPTION.match(lines[index]):
+        index += 1
+    return index  # its body is text like any other
 
 
-def _fenced(lines: list[str], at: int, indent: int, language: str, out: list[str]) -> int:
-    end = _block_end(lines, at, indent)
-    body = [line for line in lines[at:end] if not re.match(r"\s+:[\w-]+:", line)]
+def _fenced(lines: list[str], index: int, indent: int, language: str, out: list[str]) -> int:
+    end = _block_end(lines, index, indent)
+    body = [line for line in lines[index:end] if not re.match(r"\s+:[\w-]+:", line)]
     while body and not body[0].strip():
         body.pop(0)
     if any(line.strip() for line in body):
@@ -103,11 +105,11 @@ def _fenced(lines: list[str], at: int, indent: int, language: str, out: list[str
     return end
 
 
-def _block_end(lines: list[str], at: int, indent: int) -> int:
-    """Find the first line from `at` on that is not blank and not further in."""
-    while at < len(lines) and (not lines[at].strip() or len(lines[at]) - len(lines[at].lstrip()) > indent):
-        at += 1
-    return at
+def _block_end(lines: list[str], index: int, indent: int) -> int:
+    """Find the first line from `index` on that is not blank and not further in."""
+    while index < len(lines) and (not lines[index].strip() or len(lines[index]) - len(lines[index].lstrip()) > indent):
+        index += 1
+    return index
 
 
 def _inline(line: str) -> str:
@@ -198,15 +200,15 @@ class _Page(HTMLParser):
         block, self._block = self._block, begun
         if self._code:
             text = text.strip("\n")
-            made = fence(text) if text.strip() else ""
+            markdown = fence(text) if text.strip() else ""
         elif re.fullmatch("h[1-6]", block):
             text = " ".join(text.strip(" |¶#\n").split())
-            made = text and "#" * int(block[1]) + " " + text
+            markdown = text and "#" * int(block[1]) + " " + text
         else:
             text = re.sub(" {2,}", " ", text).strip(" |\n")
-            made = text and "- " * (block == "li") + text
-        if made:
-            self.blocks.append((self._depth > 0, made))
+            markdown = text and "- " * (block == "li") + text
+        if markdown:
+            self.blocks.append((self._depth > 0, markdown))
 
 
 def from_html(text: str) -> tuple[str, str]:
@@ -219,15 +221,15 @@ def from_html(text: str) -> tuple[str, str]:
     page.close()
     page.end_block()
     main = "\n\n".join(block for is_main, block in page.blocks if is_main)
-    whole = "\n\n".join(block for _, block in page.blocks)
-    return " ".join(page.title.split()), main if len(main) > 200 else whole
+    all_text = "\n\n".join(block for _, block in page.blocks)
+    return " ".join(page.title.split()), main if len(main) > 200 else all_text
 
 
 def from_notebook(name: str, text: str) -> str:
     """Markdown of every cell: text, code and what it printed; DocumentError where the file is no notebook."""
     try:
-        made = json.loads(text)
-        sheets = made.get("worksheets") or [made]  # until version 3 a notebook had some
+        notebook = json.loads(text)
+        sheets = notebook.get("worksheets") or [notebook]  # until version 3 a notebook had some
         cells = [cell for sheet in sheets for cell in sheet["cells"]]
         return "\n\n".join(part for cell in cells for part in _cell(cell) if part.strip())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
@@ -238,8 +240,8 @@ def _cell(cell: dict[str, Any]) -> list[str]:
     source = _joined(cell.get("source") or cell.get("input"))
     if cell.get("cell_type") != "code":
         return ["#" * min(int(cell.get("level") or 0), 6) + " " * ("level" in cell) + source]
-    said = "\n".join(_printed(output) for output in cell.get("outputs") or []).strip()[:PRINTED]
-    return [fence(source, "python") if source.strip() else "", fence(said, "text") if said else ""]
+    printed = "\n".join(_printed(output) for output in cell.get("outputs") or []).strip()[:PRINTED]
+    return [fence(source, "python") if source.strip() else "", fence(printed, "text") if printed else ""]
 
 
 def _printed(output: dict[str, Any]) -> str:

@@ -77,21 +77,21 @@ def download(
             finally:
                 watch.cancel()
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        said = (str(error).splitlines() or [""])[0][:200]
-        raise DocumentError(f"the page {url} cannot be fetched: {type(error).__name__} {said}".strip()) from error
+        reason = (str(error).splitlines() or [""])[0][:200]
+        raise DocumentError(f"the page {url} cannot be fetched: {type(error).__name__} {reason}".strip()) from error
 
 
 def _followed(
     client: httpx.Client, url: str, hosts: Sequence[str], folder: Path, most_bytes: int, until: float
 ) -> Path:
     for _ in range(MOST_REDIRECTS + 1):
-        place = resolved(url, hosts)
-        number = f"[{place.number}]" if ":" in place.number else place.number
+        page_host = resolved(url, hosts)
+        number = f"[{page_host.number}]" if ":" in page_host.number else page_host.number
         request = client.build_request(
             "GET",
-            f"{place.scheme}://{number}:{place.port}{place.path}",
+            f"{page_host.scheme}://{number}:{page_host.port}{page_host.path}",
             headers={"Host": urlsplit(url).netloc.rpartition("@")[2], "Accept-Encoding": "identity"},
-            extensions={"sni_hostname": place.host},
+            extensions={"sni_hostname": page_host.host},
         )
         answer = client.send(request, stream=True)
         try:
@@ -113,18 +113,20 @@ def resolved(url: str, hosts: Sequence[str]) -> PageHost:
         raise DocumentError(f"{url} is no address") from None
     if parts.scheme not in SCHEMES or not host or "@" in parts.netloc or not url.isprintable():
         raise DocumentError(f"{url} cannot be fetched; only http:// and https:// addresses without a user are")
-    named = f"[{host}]" if ":" in host else host
+    host_name = f"[{host}]" if ":" in host else host
     if port != SCHEMES[parts.scheme]:
-        named = f"{named}:{port}"
+        host_name = f"{host_name}:{port}"
     allowed = [
-        entry for entry in hosts if _has_port(entry) == _has_port(named) and (entry == named or fnmatch(named, entry))
+        entry
+        for entry in hosts
+        if _has_port(entry) == _has_port(host_name) and (entry == host_name or fnmatch(host_name, entry))
     ]
     if not allowed:
         raise DocumentError(
-            f"{url} is not fetched; add {named} to KERNEL_SCIENTIST_FETCH_HOSTS, or save the page and add the file"
+            f"{url} is not fetched; add {host_name} to KERNEL_SCIENTIST_FETCH_HOSTS, or save the page and add the file"
         )
     numbers = {str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
-    is_written = host in numbers and named in allowed
+    is_written = host in numbers and host_name in allowed
     if not numbers or not (is_written or all(is_public(number) for number in numbers)):
         raise DocumentError(
             f"{url} is not fetched: {host} is an address of a private network; name it by its number and port"

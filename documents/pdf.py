@@ -29,8 +29,8 @@ def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
             raise DocumentError(f"the document {path} is encrypted; it cannot be added")
         parts, total = [f"# {_title(reader.metadata) or path.stem}"], 0
         for number, page in enumerate(reader.pages, 1):
-            whole = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", page.extract_text())  # words that line ends broke
-            text = re.sub(r"^(#+)(?=\s)", r"\\\1", whole, flags=re.MULTILINE).strip()  # no line is a heading
+            joined = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", page.extract_text())  # words that line ends broke
+            text = re.sub(r"^(#+)(?=\s)", r"\\\1", joined, flags=re.MULTILINE).strip()  # no line is a heading
             total += len(text)
             if total > PDF_CHARACTERS:
                 raise DocumentError(f"the document {path} holds more than {PDF_CHARACTERS // 10**6} million characters")
@@ -40,8 +40,8 @@ def from_pdf(path: Path, data: bytes, go_on: Callable[[], None]) -> str:
     # The library raises nearly every builtin error for damage that it did not expect.
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
             RecursionError, MemoryError, NotImplementedError, AssertionError) as error:  # fmt: skip
-        said = (str(error).splitlines() or [""])[0][:100]
-        raise DocumentError(f"the document {path} is a damaged PDF ({type(error).__name__}: {said})") from error
+        reason = (str(error).splitlines() or [""])[0][:100]
+        raise DocumentError(f"the document {path} is a damaged PDF ({type(error).__name__}: {reason})") from error
     if len(parts) == 1:
         raise DocumentError(f"the document {path} has no text, only pictures; it cannot be added")
     return "\n\n".join(parts)

@@ -50,7 +50,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
             self._end(self._child)
 
     def read(
-        self, path: Path, given: Citation = UNSAID, rule: Citation = UNSAID, place: str = "", uri: str = ""
+        self, path: Path, citation: Citation = UNSAID, rule: Citation = UNSAID, location: str = "", uri: str = ""
     ) -> Text:
         """Read the document in a file; DocumentError, in one sentence, where there is none."""
         from documents.markup import from_markdown
@@ -62,15 +62,15 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
                 raise DocumentError(
                     f"the document {path} is larger than {most_bytes(path) // 10**6} MB; split it"
                 ) from error
-            said = "it is a link; name the file itself" if error.errno == errno.ELOOP else error.strerror or error
-            raise DocumentError(f"the document {path} cannot be read: {said}") from error
+            reason = "it is a link; name the file itself" if error.errno == errno.ELOOP else error.strerror or error
+            raise DocumentError(f"the document {path} cannot be read: {reason}") from error
         if not data:
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
-        body = self._asked(path, data) if is_child else from_markdown(decode(path, data))
-        return make_text(uri or str(path), str(path), data, body, given, rule, place)
+        body = self._read_in_child(path, data) if is_child else from_markdown(decode(path, data))
+        return make_text(uri or str(path), str(path), data, body, citation, rule, location)
 
-    def _asked(self, path: Path, data: bytes) -> str:
+    def _read_in_child(self, path: Path, data: bytes) -> str:
         child = self._child or self._start()
         assert child.stdin and child.stdout
         try:
@@ -82,10 +82,10 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not answer.endswith("\n"):
             self._end(child)
             raise DocumentError(f"the document {path} takes too long to read, or too much memory; it is left out")
-        said = decoded(answer)
-        if "why" in said:
-            raise DocumentError(said["why"])
-        return str(said["body"])
+        reply = decoded(answer)
+        if "why" in reply:
+            raise DocumentError(reply["why"])
+        return str(reply["body"])
 
     def _start(self) -> subprocess.Popen[str]:
         root = Path(__file__).parents[1]

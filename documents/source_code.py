@@ -42,63 +42,63 @@ def _python(text: str) -> list[tuple[str, str]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [("", text)]
     lines = text.split("\n")
-    found: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
     last = 0
     for name, first, end in _definitions(tree.body, ""):
         while first > last and lines[first - 1].lstrip().startswith("#"):
             first -= 1
         if first > last:
-            found.append(("", "\n".join(lines[last:first])))
-        found.append((name, "\n".join(lines[first:end])))
+            pieces.append(("", "\n".join(lines[last:first])))
+        pieces.append((name, "\n".join(lines[first:end])))
         last = max(last, end)
-    return [*found, ("", "\n".join(lines[last:]))]
+    return [*pieces, ("", "\n".join(lines[last:]))]
 
 
 def _definitions(body: list[ast.stmt], owner: str) -> list[tuple[str, int, int]]:
-    found = []
+    definitions = []
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
             end = node.end_lineno or node.lineno
             inner = _definitions(node.body, f"{node.name}.") if isinstance(node, ast.ClassDef) and not owner else []
             if inner and end - first > 60:
-                found.append((node.name, first, inner[0][1]))
-                found += inner
+                definitions.append((node.name, first, inner[0][1]))
+                definitions += inner
             else:
-                found.append((owner + node.name, first, end))
-    return found
+                definitions.append((owner + node.name, first, end))
+    return definitions
 
 
 def _c_like(text: str) -> list[tuple[str, str]]:
     """Blocks in braces at the top or in namespaces, each with what stands before it since the last one."""
     plain = _SKIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)  # same length, without comments and strings
     plain = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), plain, flags=re.MULTILINE)
-    found: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
     begin, depth, opened, name = 0, 0, 0, ""
     for match in re.finditer(r"[{};]", plain):
-        at = match.start()
+        offset = match.start()
         if match[0] == "{":
             if depth == 0:
-                head = plain[begin:at]
+                head = plain[begin:offset]
                 if re.search(r"\b(namespace\b[^;(]*|extern\s*)$", head.rstrip()):
-                    begin = at + 1
+                    begin = offset + 1
                     continue
-                opened, name = at, _named(head)
+                opened, name = offset, _name_in(head)
             depth += 1
         elif match[0] == "}":
             # Where `#if` and `#else` both open a brace, the one at a line's beginning closes all.
-            depth = 0 if plain[at - 1 : at] in ("", "\n") else max(0, depth - 1)
+            depth = 0 if plain[offset - 1 : offset] in ("", "\n") else max(0, depth - 1)
             if depth == 0 and opened:
-                found.append((name, text[begin : at + 1]))
-                begin, opened = at + 1, 0
+                pieces.append((name, text[begin : offset + 1]))
+                begin, opened = offset + 1, 0
             elif depth == 0:
-                begin = max(begin, at + 1)
-        elif depth == 0 and _SPACE.fullmatch(plain, begin, at):
-            begin = at + 1
-    return [*found, ("", text[begin:])] if found else [("", text)]
+                begin = max(begin, offset + 1)
+        elif depth == 0 and _SPACE.fullmatch(plain, begin, offset):
+            begin = offset + 1
+    return [*pieces, ("", text[begin:])] if pieces else [("", text)]
 
 
-def _named(head: str) -> str:
+def _name_in(head: str) -> str:
     """Find the name of what a block defines: the first called name that is no keyword, else the type's."""
     last = head.rpartition(";")[2]
     kind = _TYPE.search(last)

@@ -90,10 +90,10 @@ def _pieces(text: str) -> Iterator[str]:
     start, end = 0, len(text)
     while end - start > HIGH:
         low, high = start + LOW, start + HIGH
-        at = max(text.rfind("\n", low, high), 0) or max(text.rfind(" ", low, high), 0) or high
-        yield text[start:at].rstrip()
-        start = at
-        while at != high and start < end and text[start] in "\n ":
+        position = max(text.rfind("\n", low, high), 0) or max(text.rfind(" ", low, high), 0) or high
+        yield text[start:position].rstrip()
+        start = position
+        while position != high and start < end and text[start] in "\n ":
             start += 1
     if text[start:].strip():
         yield text[start:]

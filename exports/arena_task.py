@@ -136,7 +136,7 @@ def arena_task(launcher: Launcher, target: Target, provenance: Provenance, sourc
         raise UsageError(f"AgentKernelArena runs on AMD's GPUs: export for mi300x, not for {target.name}")
     task, is_measured = launcher.task, provenance.time_kind == "measured"
     on = "device" if is_measured else "lab"
-    known = {
+    workloads = {
         "kernel": KERNEL,
         "target": target.name,
         "on": on,
@@ -144,25 +144,25 @@ def arena_task(launcher: Launcher, target: Target, provenance: Provenance, sourc
     }
     kernels = dict.fromkeys(name for name in launcher.kernels())
     entry = "\n".join(f"    - {{file: {KERNEL}, kind: kernel, symbol: {name}}}" for name in kernels)
-    said = lines_of(provenance)
+    lines = lines_of(provenance)
     texts = {
         "config.yaml": _CONFIG.format(
-            description=json.dumps(" ".join([f"{spoken(task.title)}.", *said])), entrypoints=entry, arch=target.arch
+            description=json.dumps(" ".join([f"{spoken(task.title)}.", *lines])), entrypoints=entry, arch=target.arch
         ),
-        "workloads.json": json.dumps(known, indent=2) + "\n",
+        "workloads.json": json.dumps(workloads, indent=2) + "\n",
         "scripts/arena_eval.py": _RUNNER,
         KERNEL: source,
         "README.md": _README.format(
             title=spoken(task.title),
-            said="\n\n".join(said),
+            said="\n\n".join(lines),
             on="on the GPU" if is_measured else "in the lab, which needs no GPU",
             times=""
             if is_measured
             else "Its times are predicted, never measured; `on` in `workloads.json` may say `device`.",
         ),
     }
-    made = {path: text.encode() for path, text in texts.items()}
-    return made | {f"task/{name}": (task.folder / name).read_bytes() for name in ("task.toml", "reference.py")}
+    contents = {path: text.encode() for path, text in texts.items()}
+    return contents | {f"task/{name}": (task.folder / name).read_bytes() for name in ("task.toml", "reference.py")}
 
 
 def _case(launcher: Launcher, case: Case) -> dict[str, object]:

@@ -25,27 +25,27 @@ class ArgumentText:
     buffers: Mapping[str, int]  # bytes of an element
     handed: frozenset[str] = frozenset()  # scalars that are parameters of the launcher
 
-    def declared(self, place: str, argument: Argument) -> Iterator[str]:
+    def declared(self, variable: str, argument: Argument) -> Iterator[str]:
         """Write the lines that declare the variable; UsageError for a type that an export cannot pass."""
         if isinstance(argument, tuple):
-            yield f"struct {{ {self._fields(argument)} }} {place} = {self._values(argument)};"
+            yield f"struct {{ {self._fields(argument)} }} {variable} = {self._values(argument)};"
             return
-        checks, kind, value = self._of(argument)
+        checks, kind, value = self._typed(argument)
         yield from checks
-        yield f"{kind} {place} = {value};"
+        yield f"{kind} {variable} = {value};"
 
     def _fields(self, parts: tuple[Argument, ...]) -> str:
-        made = []
+        fields = []
         for number, part in enumerate(parts):
-            kind = f"struct {{ {self._fields(part)} }}" if isinstance(part, tuple) else self._of(part)[1]
-            made.append(f"{kind} field{number};")
-        return " ".join(made)
+            kind = f"struct {{ {self._fields(part)} }}" if isinstance(part, tuple) else self._typed(part)[1]
+            fields.append(f"{kind} field{number};")
+        return " ".join(fields)
 
     def _values(self, parts: tuple[Argument, ...]) -> str:
-        made = [self._values(part) if isinstance(part, tuple) else self._of(part)[2] for part in parts]
-        return f"{{{', '.join(made)}}}"
+        values = [self._values(part) if isinstance(part, tuple) else self._typed(part)[2] for part in parts]
+        return f"{{{', '.join(values)}}}"
 
-    def _of(self, argument: str) -> tuple[list[str], str, str]:
+    def _typed(self, argument: str) -> tuple[list[str], str, str]:
         """Write checks, the type and the value."""
         text, dtype = split_type(argument)
         node = parsed(text)
@@ -63,8 +63,12 @@ class ArgumentText:
         if dtype in REAL_TYPES:
             if isinstance(node, ast.Name) and node.id in self.scalars:
                 scalar = self.scalars[node.id]
-                given = f"static_cast<{kind}>({node.id})"
-                return [], kind, given if node.id in self.handed else f"{number_in_cpp(scalar)}  /* {node.id} */"
+                parameter_cpp = f"static_cast<{kind}>({node.id})"
+                return (
+                    [],
+                    kind,
+                    parameter_cpp if node.id in self.handed else f"{number_in_cpp(scalar)}  /* {node.id} */",
+                )
             return [], kind, f"static_cast<{kind}>({real_in_cpp(text, names)})"
         value = in_cpp(text, names)
         checks = [f"if ({value} != static_cast<{kind}>({value})) return KERNEL_BAD_VALUE;"]
@@ -74,8 +78,8 @@ class ArgumentText:
 
     def pointer(self, argument: str) -> str:
         """Return the pointer that the argument is; UsageError where it is none."""
-        if made := self._pointer(parsed(argument)):
-            return made
+        if pointer := self._pointer(parsed(argument)):
+            return pointer
         raise UsageError(f"{argument} is no buffer")
 
     def bytes_behind(self, argument: str, bytes_of: Mapping[str, str]) -> str:
@@ -88,13 +92,13 @@ class ArgumentText:
                 return f"({bytes_of.get(name, '0')})"
             case ast.BinOp(left=left, op=op, right=right):
                 sign = "-" if isinstance(op, ast.Add) else "+"
-                moved = in_cpp(ast.unparse(right), self.names)
+                offset = in_cpp(ast.unparse(right), self.names)
                 return (
-                    f"({self._behind(left, bytes_of)} {sign} {self.buffers[_buffer(left, self.buffers)]}ll * {moved})"
+                    f"({self._behind(left, bytes_of)} {sign} {self.buffers[_buffer(left, self.buffers)]}ll * {offset})"
                 )
             case ast.IfExp(test=test, body=body, orelse=other):
-                asked = in_cpp(ast.unparse(test), self.names)
-                return f"({asked} ? {self._behind(body, bytes_of)} : {self._behind(other, bytes_of)})"
+                condition = in_cpp(ast.unparse(test), self.names)
+                return f"({condition} ? {self._behind(body, bytes_of)} : {self._behind(other, bytes_of)})"
         raise UsageError(f"{ast.unparse(node)} is no buffer")
 
     def _number(self, scalar: ScalarSpec) -> str:
@@ -106,22 +110,22 @@ class ArgumentText:
                 return "nullptr"
             case ast.Name(id=name) if name in self.buffers:
                 return name
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if made := self._pointer(left):
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right) if base := self._pointer(left):
                 name = _buffer(left, self.buffers)
                 sign = "+" if isinstance(op, ast.Add) else "-"
-                moved = in_cpp(ast.unparse(right), self.names)
-                start = f"static_cast<const char*>(static_cast<const void*>({made}))"
-                return f"({start} {sign} {self.buffers[name]}ll * {moved})"
-            case ast.IfExp(test=test, body=body, orelse=other) if (one := self._pointer(body)) and (
-                two := self._pointer(other)
+                offset = in_cpp(ast.unparse(right), self.names)
+                start = f"static_cast<const char*>(static_cast<const void*>({base}))"
+                return f"({start} {sign} {self.buffers[name]}ll * {offset})"
+            case ast.IfExp(test=test, body=body, orelse=other) if (if_true := self._pointer(body)) and (
+                if_false := self._pointer(other)
             ):
-                asked = in_cpp(ast.unparse(test), self.names)
-                return f"({asked} ? static_cast<const void*>({one}) : static_cast<const void*>({two}))"
+                condition = in_cpp(ast.unparse(test), self.names)
+                return f"({condition} ? static_cast<const void*>({if_true}) : static_cast<const void*>({if_false}))"
         return ""
 
 
 def _buffer(node: ast.expr, buffers: Mapping[str, int]) -> str:
-    return next(each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in buffers)
+    return next(leaf.id for leaf in ast.walk(node) if isinstance(leaf, ast.Name) and leaf.id in buffers)
 
 
 def parameter(scalar: ScalarSpec) -> str:

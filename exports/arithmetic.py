@@ -58,7 +58,7 @@ _FOLDED: Mapping[str, str] = {"min": "plan::least", "max": "plan::most", "ceil_d
 
 def in_cpp(text: str, names: Mapping[str, str]) -> str:
     """Write the expression with each name replaced by its C++ text; PlanError for what `tasks.expressions` refuses."""
-    return _of(ast.parse(text, mode="eval").body, names, text)
+    return _integer(ast.parse(text, mode="eval").body, names, text)
 
 
 def real_in_cpp(text: str, names: Mapping[str, str]) -> str:
@@ -83,15 +83,15 @@ def _real(node: ast.expr, names: Mapping[str, str], text: str) -> str:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _PLAIN:
             return f"({_real(left, names, text)} {_PLAIN[type(op)]} {_real(right, names, text)})"
         case ast.IfExp(test=test, body=body, orelse=other):
-            return f"({_of(test, names, text)} ? {_real(body, names, text)} : {_real(other, names, text)})"
+            return f"({_integer(test, names, text)} ? {_real(body, names, text)} : {_real(other, names, text)})"
         case ast.Call(func=ast.Name(id=name), args=[first, *others], keywords=[]) if name in _REAL:
-            made = _real(first, names, text)
+            call = _real(first, names, text)
             if not others:
-                return f"{_REAL[name]}({made})"
+                return f"{_REAL[name]}({call})"
             for other in others:
-                made = f"{_REAL[name]}({made}, {_real(other, names, text)})"
-            return made
-    return f"static_cast<double>({_of(node, names, text)})"
+                call = f"{_REAL[name]}({call}, {_real(other, names, text)})"
+            return call
+    return f"static_cast<double>({_integer(node, names, text)})"
 
 
 def condition_in_cpp(text: str, names: Mapping[str, str]) -> str:
@@ -99,32 +99,32 @@ def condition_in_cpp(text: str, names: Mapping[str, str]) -> str:
     return " && ".join(in_cpp(part.strip(), names) for part in text.split(" and "))
 
 
-def _of(node: ast.expr, names: Mapping[str, str], text: str) -> str:
+def _integer(node: ast.expr, names: Mapping[str, str], text: str) -> str:
     match node:
         case ast.Constant(value=int() as number) if not isinstance(number, bool):
             return f"{number}ll"
         case ast.Name(id=name) if name in names:
             return names[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _PLAIN:
-            return f"({_of(left, names, text)} {_PLAIN[type(op)]} {_of(right, names, text)})"
+            return f"({_integer(left, names, text)} {_PLAIN[type(op)]} {_integer(right, names, text)})"
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _CALLED:
-            return f"{_CALLED[type(op)]}({_of(left, names, text)}, {_of(right, names, text)})"
+            return f"{_CALLED[type(op)]}({_integer(left, names, text)}, {_integer(right, names, text)})"
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return f"(-{_of(operand, names, text)})"
+            return f"(-{_integer(operand, names, text)})"
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-            return f"({_of(left, names, text)} {_COMPARED[type(op)]} {_of(right, names, text)})"
+            return f"({_integer(left, names, text)} {_COMPARED[type(op)]} {_integer(right, names, text)})"
         case ast.BoolOp(op=op, values=parts):
             word = " && " if isinstance(op, ast.And) else " || "
-            return f"({word.join(_of(part, names, text) for part in parts)})"
+            return f"({word.join(_integer(part, names, text) for part in parts)})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"(!{_of(operand, names, text)})"
+            return f"(!{_integer(operand, names, text)})"
         case ast.IfExp(test=test, body=body, orelse=other):
-            return f"({_of(test, names, text)} ? {_of(body, names, text)} : {_of(other, names, text)})"
+            return f"({_integer(test, names, text)} ? {_integer(body, names, text)} : {_integer(other, names, text)})"
         case ast.Call(func=ast.Name(id="log2"), args=[operand], keywords=[]):
-            return f"plan::log2({_of(operand, names, text)})"
+            return f"plan::log2({_integer(operand, names, text)})"
         case ast.Call(func=ast.Name(id=name), args=[first, *others], keywords=[]) if name in _FOLDED:
-            made = _of(first, names, text)
+            call = _integer(first, names, text)
             for other in others:
-                made = f"{_FOLDED[name]}({made}, {_of(other, names, text)})"
-            return made
+                call = f"{_FOLDED[name]}({call}, {_integer(other, names, text)})"
+            return call
     raise PlanError(f"the expression {text!r} cannot be written in C++")

@@ -57,38 +57,38 @@ def run({parameters}):
 '''
 
 
-def flashinfer_trace(made: TorchOperator, provenance: Provenance) -> dict[str, bytes]:
+def flashinfer_trace(operator: TorchOperator, provenance: Provenance) -> dict[str, bytes]:
     """Write the files by path. UsageError for a task that the format cannot hold."""
-    refuse_beyond(made.signature, "FlashInfer-Bench", scalars=True)
-    original = original_of(made.launcher.task)
-    trace = _Trace(made, provenance) if original is None else _OriginalTrace(made, provenance, original)
+    refuse_beyond(operator.signature, "FlashInfer-Bench", scalars=True)
+    original = original_of(operator.launcher.task)
+    trace = _Trace(operator, provenance) if original is None else _OriginalTrace(operator, provenance, original)
     return {str(PurePosixPath(path)): content for path, content in trace.files().items()}
 
 
 class _Trace:
-    def __init__(self, made: TorchOperator, provenance: Provenance) -> None:
-        self._made, self._task, self._known = made, made.launcher.task, provenance
-        for kind in [*(t.dtype for t in made.signature.buffers), *(s.dtype for s in self._task.scalars)]:
+    def __init__(self, operator: TorchOperator, provenance: Provenance) -> None:
+        self._operator, self._task, self._provenance = operator, operator.launcher.task, provenance
+        for kind in [*(t.dtype for t in operator.signature.buffers), *(s.dtype for s in self._task.scalars)]:
             if kind not in TYPES:
                 raise UsageError(f"FlashInfer-Bench has no type for {kind}")
         self._axes = dict[str, str]()  # expressions, and the names of their axes
-        for tensor in made.signature.buffers:
+        for tensor in operator.signature.buffers:
             for text in tensor.shape:
                 self._axes.setdefault(text, _axis(text))
-        self._name = made.name
+        self._name = operator.name
 
     @cached_property
     def _fixed(self) -> dict[str, int]:
         """Expressions that no input shows."""
-        seen = {text for tensor in self._task.inputs for text in tensor.shape}
-        return {text: self._only(text) for text in self._axes if text not in seen}
+        input_extents = {text for tensor in self._task.inputs for text in tensor.shape}
+        return {text: self._only(text) for text in self._axes if text not in input_extents}
 
     def files(self) -> dict[str, bytes]:
         """Everything, by path."""
         name = self._name
         if len(set(self._axes.values())) < len(self._axes):
             raise UsageError("two expressions of the task's shapes would have one name as axes of FlashInfer-Bench")
-        made = {
+        files = {
             f"definitions/{name}/{name}.json": _json(self._definition()),
             f"solutions/{AUTHOR}/{name}/{name}/{self._solution_name()}.json": _json(self._solution()),
         }
@@ -103,9 +103,9 @@ class _Trace:
             workload = {"axes": axes, "inputs": inputs, "uuid": self._uuid(case)}
             row = {"definition": name, "workload": workload, "solution": None, "evaluation": None}
             rows.append(json.dumps(row))
-            made |= stored
-        made[f"workloads/{name}/{name}.jsonl"] = ("\n".join(rows) + "\n").encode()
-        return made
+            files |= stored
+        files[f"workloads/{name}/{name}.jsonl"] = ("\n".join(rows) + "\n").encode()
+        return files
 
     def _only(self, text: str) -> int:
         """Return the value that the expression has in every case: no input shows it."""
@@ -156,36 +156,36 @@ class _Trace:
         return rows
 
     def _reference(self) -> str:
-        found = {n: _in_python(e) for n, e in self._made.signature.found.items()}
-        found |= {n: str(self._only(n)) for n in self._made.signature.asked}
-        return standalone(self._task, "run") + called_with_tensors(self._task, "run", found)
+        dims = {n: _in_python(e) for n, e in self._operator.signature.input_dims.items()}
+        dims |= {n: str(self._only(n)) for n in self._operator.signature.explicit_dims}
+        return standalone(self._task, "run") + called_with_tensors(self._task, "run", dims)
 
     def _solution_name(self) -> str:
-        return f"{self._name}_{self._made.target.name}_{self._known.digest[:12]}"
+        return f"{self._name}_{self._operator.target.name}_{self._provenance.digest[:12]}"
 
     def _solution(self) -> dict[str, object]:
-        said = lines_of(self._known)
+        lines = lines_of(self._provenance)
         return {
             "name": self._solution_name(),
             "definition": self._name,
             "author": AUTHOR,
-            "description": " ".join(said),
+            "description": " ".join(lines),
             "spec": {
                 "language": "python",
-                "target_hardware": [self._made.target.title],
+                "target_hardware": [self._operator.target.title],
                 "entry_point": "main.py::run",
                 "dependencies": ["torch"],
                 "destination_passing_style": True,
             },
-            "sources": [{"path": "main.py", "content": self._main(said)}],
+            "sources": [{"path": "main.py", "content": self._main(lines)}],
         }
 
-    def _main(self, said: list[str]) -> str:
-        made, task = self._made, self._task
-        handed = [f"{t.name}.t()" if t.layout == "column_major" else t.name for t in made.signature.buffers]
-        handed += [str(self._only(name)) for name in made.asked("into")]
-        handed += [s.name for s in made.signature.scalars]
-        values = {s.name: s.value for s in task.scalars if s not in made.signature.scalars}
+    def _main(self, lines: list[str]) -> str:
+        operator, task = self._operator, self._task
+        arguments = [f"{t.name}.t()" if t.layout == "column_major" else t.name for t in operator.signature.buffers]
+        arguments += [str(self._only(name)) for name in operator.explicit_dims("into")]
+        arguments += [s.name for s in operator.signature.scalars]
+        values = {s.name: s.value for s in task.scalars if s not in operator.signature.scalars}
         checks = [
             f"    if not math.isclose({name}, {value!r}, rel_tol=1e-6):\n"
             f'        raise ValueError("this kernel was verified with {name} = {value!r}")\n'
@@ -193,16 +193,18 @@ class _Trace:
         ]
         checks += [f"    {t.name}.copy_({t.initial})\n" for t in task.outputs if t.initial]
         names = self._parameters()
-        environment = "" if made.is_cuda else f'import os\n\nos.environ["PYTORCH_ROCM_ARCH"] = "{made.target.arch}"\n\n'
+        environment = (
+            "" if operator.is_cuda else f'import os\n\nos.environ["PYTORCH_ROCM_ARCH"] = "{operator.target.arch}"\n\n'
+        )
         return _SOLUTION.format(
             title=spoken(task.title) + ".",
-            said="\n".join(said),
+            said="\n".join(lines),
             environment=environment,
-            compiled=compiled_inline(made, "into", made.kernel(), made.function("into")),
+            compiled=compiled_inline(operator, "into", operator.kernel(), operator.function("into")),
             parameters=", ".join(names),
             checks="".join(checks),
-            symbol=made.symbol("into"),
-            arguments=", ".join(handed),
+            symbol=operator.symbol("into"),
+            arguments=", ".join(arguments),
         )
 
     def _parameters(self) -> list[str]:
@@ -222,15 +224,15 @@ class _Trace:
         path = f"blob/workloads/{self._name}/{self._uuid(case)}.safetensors"
         drawn = task.draw(case)
         arrays = {t.name: (t.dtype, _stored(t, drawn[t.name])) for t in task.inputs}
-        held = {t.name: {"type": "safetensors", "path": path, "tensor_key": t.name} for t in task.inputs}
-        return held | scalars, {path: safetensors_file(arrays)}
+        tensors = {t.name: {"type": "safetensors", "path": path, "tensor_key": t.name} for t in task.inputs}
+        return tensors | scalars, {path: safetensors_file(arrays)}
 
 
 class _OriginalTrace(_Trace):
     """The solution for a definition that the task was imported from, which is left as it was."""
 
-    def __init__(self, made: TorchOperator, provenance: Provenance, original: OriginalDefinition) -> None:
-        super().__init__(made, provenance)
+    def __init__(self, operator: TorchOperator, provenance: Provenance, original: OriginalDefinition) -> None:
+        super().__init__(operator, provenance)
         self._original, self._name = original, original.name
 
     def files(self) -> dict[str, bytes]:
@@ -248,10 +250,10 @@ def _stored(tensor: TensorSpec, array: Array) -> Array:
 
 
 def _product(shape: tuple[int, ...]) -> int:
-    made = 1
+    product = 1
     for extent in shape:
-        made *= extent
-    return made
+        product *= extent
+    return product
 
 
 def _axis(text: str) -> str:

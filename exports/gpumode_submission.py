@@ -56,30 +56,30 @@ os.environ["CXX"] = "clang++"
 """
 
 
-def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
+def gpumode_submission(operator: TorchOperator, provenance: Provenance) -> str:
     """Write the file's text. UsageError for a kernel that the boards' rules leave no form for."""
-    signature, asked = made.signature, made.asked("into")
-    order, fresh = _order(made)
+    signature, explicit_dims = operator.signature, operator.explicit_dims("into")
+    order, fresh = _order(operator)
     has_scalars = all(scalar.name in order for scalar in signature.scalars)
     refuse_beyond(signature, "a submission to GPU MODE's boards", strides=True, scalars=has_scalars)
-    if asked:
-        raise UsageError(f"{asked[0]} is in no tensor's shape, and a submission gets tensors alone")
-    kernel = plain(_LAUNCHED.sub(_on_null_queue, made.kernel()))
-    operator = plain(made.function("into", is_queued=False))
+    if explicit_dims:
+        raise UsageError(f"{explicit_dims[0]} is in no tensor's shape, and a submission gets tensors alone")
+    kernel_cpp = plain(_LAUNCHED.sub(_on_null_queue, operator.kernel()))
+    operator_cpp = plain(operator.function("into", is_queued=False))
     inputs = counted(len(order), "input") + (f" and then {counted(len(fresh), 'output')} or none" if fresh else "")
-    whole = len(order) + len(fresh)
+    tensor_count = len(order) + len(fresh)
     text = _SUBMISSION.format(
-        title=spoken(made.launcher.task.title) + ".",
+        title=spoken(operator.launcher.task.title) + ".",
         said="\n".join(lines_of(provenance)),
-        environment="" if made.is_cuda else _ON_AMD.format(arch=made.target.arch) + "\n",
-        compiled=compiled_inline(made, "into", kernel, operator),
-        name=made.name,
-        symbol=made.symbol("into"),
+        environment="" if operator.is_cuda else _ON_AMD.format(arch=operator.target.arch) + "\n",
+        compiled=compiled_inline(operator, "into", kernel_cpp, operator_cpp),
+        name=operator.name,
+        symbol=operator.symbol("into"),
         taken=inputs,
         least=len(order),
-        most=whole,
+        most=tensor_count,
         given=f"{', '.join([*order, *fresh])},",
-        fresh=f" if len(given_) == {whole} else (*given_, *_made(*given_))" if fresh else "",
+        fresh=f" if len(given_) == {tensor_count} else (*given_, *_made(*given_))" if fresh else "",
         handed=", ".join(
             [
                 *(t.name for t in signature.inputs),
@@ -88,7 +88,7 @@ def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
             ]
         ),
         results=", ".join(t.initial or t.name for t in signature.outputs),
-        allocated=_allocated(made, order, fresh) if fresh else "",
+        allocated=_allocated(operator, order, fresh) if fresh else "",
     )
     if FORBIDDEN.search(text):
         raise UsageError("the task's title or names hold the word 'stream', which GPU MODE's boards refuse")
@@ -97,12 +97,12 @@ def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
     return text
 
 
-def _order(made: TorchOperator) -> tuple[list[str], list[str]]:
+def _order(operator: TorchOperator) -> tuple[list[str], list[str]]:
     """List the values of `data` in their order, and the outputs that may follow or be made.
 
     A task that was imported from a board keeps the order that it has there.
     """
-    task, outputs = made.launcher.task, [t.name for t in made.signature.outputs if not t.initial]
+    task, outputs = operator.launcher.task, [t.name for t in operator.signature.outputs if not t.initial]
     origin, path = task.provenance, task.folder / ARGUMENTS
     if origin is None or origin.form != "gpumode" or not path.is_file():
         return [t.name for t in task.inputs], outputs
@@ -110,11 +110,11 @@ def _order(made: TorchOperator) -> tuple[list[str], list[str]]:
     return order, [name for name in outputs if name not in order]
 
 
-def _allocated(made: TorchOperator, order: list[str], fresh: list[str]) -> str:
-    rows = made.made(made.signature.first.name, fresh)
+def _allocated(operator: TorchOperator, order: list[str], fresh: list[str]) -> str:
+    rows = operator.output_lines(operator.signature.first.name, fresh)
     rows[-1] += ","  # a tuple, of one tensor as well
-    if made.signature.asked:
-        rows = [f'raise TypeError("{made.name} needs its outputs at the end of data: no input shows their shape")']
+    if operator.signature.explicit_dims:
+        rows = [f'raise TypeError("{operator.name} needs its outputs at the end of data: no input shows their shape")']
     body = "\n".join(f"    {line}" for line in rows)
     return f"\n\ndef _made({', '.join(order)}):\n{body}"
 
@@ -124,9 +124,9 @@ def plain(text: str) -> str:
     return without(text, FORBIDDEN, "queue", "GPU MODE's boards")
 
 
-def _on_null_queue(found: re.Match[str]) -> str:
+def _on_null_queue(macro: re.Match[str]) -> str:
     """Put a literal 0 into the launcher's macros in the place of what they are given."""
-    line = found[0]
+    line = macro[0]
     if "KERNEL_LAUNCH" in line:
         head, _, tail = line.partition(") ")
         return f"{head}) {tail.replace('lds, stream)', 'lds, 0)')}"

@@ -74,40 +74,40 @@ class Gradient:
 
     def __post_init__(self) -> None:
         """UsageError where the two do not belong together."""
-        one, other = self.forward, self.backward
-        if one.target != other.target:
-            raise UsageError(f"one kernel is for the {one.target.title}, the other for the {other.target.title}")
-        if one.name == other.name:
-            raise UsageError(f"both kernels are of a task with the name {one.name}: rename one in its task.toml")
+        forward, backward = self.forward, self.backward
+        if forward.target != backward.target:
+            raise UsageError(f"one kernel is for the {forward.target.title}, the other for the {backward.target.title}")
+        if forward.name == backward.name:
+            raise UsageError(f"both kernels are of a task with the name {forward.name}: rename one in its task.toml")
         self._arguments()
         self._results()
-        differing = [s.name for s in one.launcher.task.scalars if self._is_other(s.name)]
+        differing = [s.name for s in forward.launcher.task.scalars if self._is_other(s.name)]
         if differing:
             raise UsageError(f"the scalar {differing[0]} has another value in each of the two tasks")
 
     def text(self, space: str, forward_space: str) -> str:
         """Lines of Python behind both operators' definitions."""
-        forward, taken = self.forward, self.forward.names()
+        forward, arguments = self.forward, self.forward.names()
         outputs = [t.name for t in forward.signature.outputs]
         results = self._results()
         read = self._read()
-        made = [t.name for t in self.backward.signature.outputs]
+        gradients = [t.name for t in self.backward.signature.outputs]
         return _WITH.format(
-            taken=_unpacked(taken),
+            taken=_unpacked(arguments),
             returned=outputs[0] if len(outputs) == 1 else ", ".join(outputs),
             saved=", ".join(read),
             reads=f"{_unpacked(read)} = context_.saved_tensors\n    " if read else "",
             kept="".join(f"    context_.{name} = {value}\n" for name, value in self._numbers()),
             gradients=", ".join(f"{name}_" for name in outputs),
-            given=_tuple("True" if name in results or not self._is_real(name) else "False" for name in taken),
-            names=_tuple(f'"{name}"' for name in taken),
-            made=made[0] if len(made) == 1 else ", ".join(made),
+            given=_tuple("True" if name in results or not self._is_real(name) else "False" for name in arguments),
+            names=_tuple(f'"{name}"' for name in arguments),
+            made=gradients[0] if len(gradients) == 1 else ", ".join(gradients),
             space=space,
             forward_space=forward_space,
             name=forward.name,
             backward=self.backward.name,
             arguments=", ".join(self._arguments()),
-            results=", ".join(results.get(name, "None") for name in taken),
+            results=", ".join(results.get(name, "None") for name in arguments),
         )
 
     def check(self) -> str:
@@ -116,67 +116,69 @@ class Gradient:
         return "" if steps is None else _CHECK.format(name=self.forward.name, steps=steps)
 
     def _is_real(self, name: str) -> bool:
-        return any(t.name == name and t.dtype in REAL for t in self.forward.signature.taken)
+        return any(t.name == name and t.dtype in REAL for t in self.forward.signature.all_inputs)
 
     def _is_other(self, name: str) -> bool:
-        mine, theirs = ({s.name: s.value for s in each.launcher.task.scalars} for each in (self.forward, self.backward))
+        mine, theirs = (
+            {s.name: s.value for s in operator.launcher.task.scalars} for operator in (self.forward, self.backward)
+        )
         return name in theirs and theirs[name] != mine[name]
 
     def _read(self) -> list[str]:
         """Tensors of the first operator that the second one reads."""
-        known = {t.name for t in (*self.forward.signature.taken, *self.forward.signature.outputs)}
-        return [t.name for t in self.backward.signature.taken if t.name in known]
+        tensors = {t.name for t in (*self.forward.signature.all_inputs, *self.forward.signature.outputs)}
+        return [t.name for t in self.backward.signature.all_inputs if t.name in tensors]
 
     def _numbers(self) -> Iterator[tuple[str, str]]:
         """Dims and scalars that the second operator is handed, and what they are in the first one's call."""
         forward = self.forward
-        known = {**forward.signature.found, **forward.signature.begun}
-        tensors = {t.name for t in self.backward.signature.taken}
-        for name in (each for each in self.backward.names() if each not in tensors):
+        dims = {**forward.signature.input_dims, **forward.signature.initial_dims}
+        tensors = {t.name for t in self.backward.signature.all_inputs}
+        for name in (argument for argument in self.backward.names() if argument not in tensors):
             if name in forward.names():
                 yield name, name
-            elif name in known:
-                yield name, python_extent(known[name])
+            elif name in dims:
+                yield name, python_extent(dims[name])
             else:
                 raise UsageError(f"{self.backward.name} asks for {name}, which {forward.name} does not know")
 
     def _arguments(self) -> list[str]:
         """List the second operator's arguments, in its order."""
         numbers = {name: f"context_.{name}" for name, _ in self._numbers()}
-        tensors = {t.name: self._tensor(t) for t in self.backward.signature.taken}
+        tensors = {t.name: self._tensor(t) for t in self.backward.signature.all_inputs}
         return [{**tensors, **numbers}[name] for name in self.backward.names()]
 
-    def _tensor(self, wanted: TensorSpec) -> str:
+    def _tensor(self, needed: TensorSpec) -> str:
         forward = self.forward.signature
-        for known in (*forward.taken, *forward.outputs):
-            if known.name == wanted.name:
-                self._compare(known, wanted)
-                return wanted.name
+        for tensor in (*forward.all_inputs, *forward.outputs):
+            if tensor.name == needed.name:
+                self._compare(tensor, needed)
+                return needed.name
         for output in forward.outputs:
-            if wanted.name in (*_gradients_of(output.name), *(_ONLY if len(forward.outputs) == 1 else ())):
-                self._compare(output, wanted)
-                turned = wanted.layout == "column_major"
+            if needed.name in (*_gradients_of(output.name), *(_ONLY if len(forward.outputs) == 1 else ())):
+                self._compare(output, needed)
+                turned = needed.layout == "column_major"
                 return f"{output.name}_.t().contiguous().t()" if turned else f"{output.name}_.contiguous()"
         outputs = " or ".join(f"d{t.name}" for t in forward.outputs)
         raise UsageError(
-            f"{self.backward.name} reads {wanted.name}, which is no tensor of {self.forward.name}: a gradient is named "
+            f"{self.backward.name} reads {needed.name}, which is no tensor of {self.forward.name}: a gradient is named "
             f"{outputs}"
         )
 
     def _results(self) -> dict[str, str]:
         """For each input of the first operator the output of the second one that is its gradient."""
         outputs = {t.name: t for t in self.backward.signature.outputs}
-        inputs = [t for t in self.forward.signature.taken if t.dtype in REAL]
+        inputs = [t for t in self.forward.signature.all_inputs if t.dtype in REAL]
         by_name = {t: next((n for n in _gradients_of(t.name) if n in outputs), "") for t in inputs}
-        found = {t: name for t, name in by_name.items() if name}
-        if not found and len(inputs) == len(outputs):
-            found = dict(zip(inputs, outputs, strict=True))
-        if left := sorted(set(outputs) - set(found.values())):
-            said = ", ".join(f"d{t.name}" for t in inputs)
-            raise UsageError(f"{self.backward.name} returns {left[0]}, which is no gradient: they are named {said}")
-        for tensor, name in found.items():
+        gradients = {t: name for t, name in by_name.items() if name}
+        if not gradients and len(inputs) == len(outputs):
+            gradients = dict(zip(inputs, outputs, strict=True))
+        if left := sorted(set(outputs) - set(gradients.values())):
+            names = ", ".join(f"d{t.name}" for t in inputs)
+            raise UsageError(f"{self.backward.name} returns {left[0]}, which is no gradient: they are named {names}")
+        for tensor, name in gradients.items():
             self._compare(tensor, outputs[name])
-        return {tensor.name: name for tensor, name in found.items()}
+        return {tensor.name: name for tensor, name in gradients.items()}
 
     def _compare(self, mine: TensorSpec, theirs: TensorSpec) -> None:
         if (mine.dtype, len(mine.shape), mine.optional) != (theirs.dtype, len(theirs.shape), theirs.optional):
@@ -195,5 +197,5 @@ def _unpacked(names: list[str]) -> str:
 
 
 def _tuple(texts: Iterator[str]) -> str:
-    made = list(texts)
-    return f"({', '.join(made)}{',' if len(made) == 1 else ''})"
+    items = list(texts)
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"

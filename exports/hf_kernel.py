@@ -131,53 +131,55 @@ def package_of(name: str) -> str:
     return plain if len(plain) > 1 and plain[0].isalpha() else f"kernel_{plain or 'x'}"
 
 
-def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
+def hf_kernel(operator: TorchOperator, provenance: Provenance) -> dict[str, str]:
     """Write the files by path."""
-    name, backend = made.name, "cuda" if made.is_cuda else "rocm"
+    name, backend = operator.name, "cuda" if operator.is_cuda else "rocm"
     package, folder = package_of(name), f"{name}_{backend}"
-    said, title = lines_of(provenance), spoken(made.launcher.task.title)
-    signature = made.signature
-    comment = "\n".join(f"// {line}" for line in said)
+    lines, title = lines_of(provenance), spoken(operator.launcher.task.title)
+    signature = operator.signature
+    comment = "\n".join(f"// {line}" for line in lines)
     return {
         "build.toml": _BUILD.format(
-            hub=package.replace("_", "-"), backend=backend, name=name, folder=folder, flags=_flags(made)
+            hub=package.replace("_", "-"), backend=backend, name=name, folder=folder, flags=_flags(operator)
         ),
         "flake.nix": _FLAKE.format(title=title.replace("${", "$ {")),
-        "CARD.md": _CARD.format(title=title, said="\n\n".join(said), package=package, name=name),
-        f"{folder}/{name}.cu": f"{comment}\n{made.kernel()}",
-        f"{folder}/{name}_operator.cu": f"{comment}\n{made.function('returns')}",
-        "torch-ext/torch_binding.cpp": _BINDING.format(schema=made.schema(), name=name, symbol=made.symbol("returns")),
+        "CARD.md": _CARD.format(title=title, said="\n\n".join(lines), package=package, name=name),
+        f"{folder}/{name}.cu": f"{comment}\n{operator.kernel()}",
+        f"{folder}/{name}_operator.cu": f"{comment}\n{operator.function('returns')}",
+        "torch-ext/torch_binding.cpp": _BINDING.format(
+            schema=operator.schema(), name=name, symbol=operator.symbol("returns")
+        ),
         "torch-ext/torch_binding.h": (
             "#pragma once\n\n#include <ATen/ATen.h>\n#include <optional>\n#include <tuple>\n\n"
-            f"{made.declaration('returns')};\n"
+            f"{operator.declaration('returns')};\n"
         ),
         f"torch-ext/{package}/__init__.py": _PACKAGE.format(
             title=title,
-            said="\n".join(said),
+            said="\n".join(lines),
             name=name,
-            names=", ".join(made.names()),
-            parameters=", ".join(made.typed()),
-            fake="\n".join(f"    {line}" for line in made.made(signature.first.name)),
-            arguments="\n    ".join(made.described(t) for t in (*signature.taken, *signature.outputs)),
+            names=", ".join(operator.names()),
+            parameters=", ".join(operator.typed()),
+            fake="\n".join(f"    {line}" for line in operator.output_lines(signature.first.name)),
+            arguments="\n    ".join(operator.described(t) for t in (*signature.all_inputs, *signature.outputs)),
         ),
         "tests/__init__.py": "",
-        f"tests/test_{package}.py": _TEST.format(package=package, name=name, inputs=_inputs(made)),
+        f"tests/test_{package}.py": _TEST.format(package=package, name=name, inputs=_inputs(operator)),
     }
 
 
-def _flags(made: TorchOperator) -> str:
-    if made.is_cuda:
-        arch = made.target.arch.removeprefix("sm_")  # 90a
+def _flags(operator: TorchOperator) -> str:
+    if operator.is_cuda:
+        arch = operator.target.arch.removeprefix("sm_")  # 90a
         number, letter = arch.rstrip(ascii_lowercase), arch.lstrip(digits)
-        flags = ", ".join(f'"{flag}"' for flag in made.flags() if not flag.startswith("-gencode"))
+        flags = ", ".join(f'"{flag}"' for flag in operator.flags() if not flag.startswith("-gencode"))
         return f'cuda-capabilities = ["{number[:-1]}.{number[-1]}{letter}"]\ncuda-flags = [{flags}]'
-    flags = ", ".join(f'"{flag}"' for flag in made.flags() if not flag.startswith("--offload-arch"))
-    return f'rocm-archs = ["{made.target.arch}"]\nhip-flags = [{flags}]'
+    flags = ", ".join(f'"{flag}"' for flag in operator.flags() if not flag.startswith("--offload-arch"))
+    return f'rocm-archs = ["{operator.target.arch}"]\nhip-flags = [{flags}]'
 
 
-def _inputs(made: TorchOperator) -> str:
+def _inputs(operator: TorchOperator) -> str:
     """Python expressions of inputs for the task's first test."""
-    task = made.launcher.task
+    task = operator.launcher.task
     case, texts = task.tests[0], list[str]()
     for tensor in task.inputs:
         if tensor.name in case.absent:
@@ -194,5 +196,5 @@ def _inputs(made: TorchOperator) -> str:
         if tensor.strides:
             text = f"{text}.as_strided({shape}, {task.strides_of(tensor, case)})"
         texts.append(text + (".t()" if tensor.layout == "column_major" else ""))
-    values = [str(case.dims[name]) for name in made.asked("returns")]
-    return ", ".join([*texts, *values, *(repr(case.scalars[s.name]) for s in made.signature.scalars)])
+    values = [str(case.dims[name]) for name in operator.explicit_dims("returns")]
+    return ", ".join([*texts, *values, *(repr(case.scalars[s.name]) for s in operator.signature.scalars)])

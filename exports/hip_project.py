@@ -81,23 +81,25 @@ def hip_project(launcher: Launcher, target: Target, provenance: Provenance) -> d
             f"the task {task.name} judges its outputs by a function of its own, which a self-check in C++ cannot do; "
             "export it --as torch"
         )
-    made = _Project(launcher, target, lines_of(provenance))
-    return {path: content if isinstance(content, bytes) else content.encode() for path, content in made.files().items()}
+    project = _Project(launcher, target, lines_of(provenance))
+    return {
+        path: content if isinstance(content, bytes) else content.encode() for path, content in project.files().items()
+    }
 
 
 class _Project:
-    def __init__(self, launcher: Launcher, target: Target, said: list[str]) -> None:
+    def __init__(self, launcher: Launcher, target: Target, lines: list[str]) -> None:
         self._launcher, self._task, self._name = launcher, launcher.task, launcher.name
         self._is_cuda = target.vendor == "nvidia"
         self._suffix = "cu" if self._is_cuda else "hip"
         self._arch = target.arch.removeprefix("sm_")
-        self._said, self._comment = said, "\n".join(f"// {line}" for line in said)
+        self._lines, self._comment = lines, "\n".join(f"// {line}" for line in lines)
 
     def files(self) -> dict[str, str | bytes]:
         """Everything, by path."""
         name, suffix = self._name, self._suffix
         cases = stored_cases(self._task, self._launcher.served_by)
-        made: dict[str, str | bytes] = {
+        files: dict[str, str | bytes] = {
             f"{name}.{suffix}": self._kernel(),
             f"{name}.h": self._header(),
             f"self_check.{suffix}": program(name, self._task, self._launcher.signature, cases),
@@ -105,10 +107,10 @@ class _Project:
             "README.md": self._readme([stored.case.name for stored in cases]),
         }
         for stored in cases:
-            made |= {f"data/{path}": content for path, content in stored.files.items()}
+            files |= {f"data/{path}": content for path, content in stored.files.items()}
         if self._is_cuda:
-            made |= {f"include/{path}": text for path, text in headers().items()}
-        return made
+            files |= {f"include/{path}": text for path, text in headers().items()}
+        return files
 
     def _kernel(self) -> str:
         includes = "\n".join(f"#include {name}" for name in self._launcher.includes)
@@ -127,13 +129,13 @@ class _Project:
             parameters=", ".join(self._launcher.parameters()),
             layouts=f"; {listing(turned)} column by column" if turned else ", row by row",
             more="".join(
-                f"\n// {said}"
-                for said in (
+                f"\n// {remark}"
+                for remark in (
                     f"But for strided inputs: {listing(strided)}." if strided else "",
                     *(f"{t.name} may be null: it is left out." for t in signature.inputs if t.optional),
                     *(f"{t.name} is updated: it begins as {t.initial}." for t in signature.outputs if t.initial),
                 )
-                if said
+                if remark
             ),
         )
 
@@ -161,7 +163,7 @@ class _Project:
         scalars = f"The task's scalars have the values that the kernel was verified with: {values}.\n" if values else ""
         return _README.format(
             title=spoken(self._task.title),
-            said="\n\n".join(self._said),
+            said="\n\n".join(self._lines),
             name=name,
             suffix=suffix,
             cases=listing(cases),

@@ -30,14 +30,16 @@ COMPILED = load_inline(  # once for this text, then kept in PyTorch's folder of 
 '''
 
 
-def compiled_inline(made: TorchOperator, form: OperatorForm, kernel: str, operator: str) -> str:
+def compiled_inline(operator: TorchOperator, form: OperatorForm, kernel_cpp: str, operator_cpp: str) -> str:
     """Write the lines after which `COMPILED.SYMBOL` can be called; the module must have imported both PyTorch names."""
-    digest = sha256(f"{kernel}\0{operator}".encode()).hexdigest()[:12]  # two exports in one process never share a name
+    digest = sha256(f"{kernel_cpp}\0{operator_cpp}".encode()).hexdigest()[
+        :12
+    ]  # two exports in one process never share a name
     return _COMPILED.format(
-        guard=platform_guard(made.target),
-        kernel=quoted(kernel),
-        operator=quoted(operator),
-        name=f"{made.name}_{made.target.name}_{digest}",
-        symbol=made.symbol(form),
-        flags=json.dumps(made.flags()),
+        guard=platform_guard(operator.target),
+        kernel=quoted(kernel_cpp),
+        operator=quoted(operator_cpp),
+        name=f"{operator.name}_{operator.target.name}_{digest}",
+        symbol=operator.symbol(form),
+        flags=json.dumps(operator.flags()),
     )

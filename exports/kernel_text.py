@@ -24,7 +24,7 @@ class DetachedText:
 def kernel_text(source: str) -> DetachedText:
     """Detach a candidate's code; lines keep their order."""
     text = source[plan_span(source)[1] + len("+++*/") :].strip("\n") + "\n"
-    pieces, at = list[str](), 0
+    pieces, offset = list[str](), 0
     includes, macros = dict[str, None](), dict[str, None]()
     for row in rows(scan(text)):
         if not is_directive(row) or len(row) < 3:
@@ -32,22 +32,22 @@ def kernel_text(source: str) -> DetachedText:
         word = row[1].text
         if word == "include":
             includes[row[2].text] = None
-            pieces.append(text[at : row[0].start])
-            at = row[-1].end if row[-1].kind != "end" else row[-1].start
+            pieces.append(text[offset : row[0].start])
+            offset = row[-1].end if row[-1].kind != "end" else row[-1].start
         elif word == "define":
             macros[row[2].text] = None
-    pieces.append(text[at:])
+    pieces.append(text[offset:])
     return DetachedText("".join(pieces).strip("\n") + "\n", tuple(includes), tuple(macros))
 
 
 def without_c_linkage(body: str) -> str:
     """Give C++ names to what says `extern "C"` in the code: in two namespaces such functions would be one."""
-    pieces, at, words = list[str](), 0, [token for token in scan(body) if token.kind != "end"]
+    pieces, offset, words = list[str](), 0, [token for token in scan(body) if token.kind != "end"]
     for before, token in pairwise(words):
         if before.text == "extern" and token.text == '"C"':
-            pieces += [body[at : token.start], '"C++"']
-            at = token.end
-    return "".join([*pieces, body[at:]])
+            pieces += [body[offset : token.start], '"C++"']
+            offset = token.end
+    return "".join([*pieces, body[offset:]])
 
 
 def qualified(source: str, kernel: str) -> str:
@@ -73,8 +73,8 @@ def _namespace(words: list[Token]) -> str | None:
         return ""
     if "namespace" not in texts:
         return None
-    at = len(texts) - 1 - texts[::-1].index("namespace")
-    return "".join(texts[at + 1 :]) if all(t == "::" or t.isidentifier() for t in texts[at + 1 :]) else None
+    index = len(texts) - 1 - texts[::-1].index("namespace")
+    return "".join(texts[index + 1 :]) if all(t == "::" or t.isidentifier() for t in texts[index + 1 :]) else None
 
 
 def _is_kernel(words: list[Token]) -> bool:
@@ -93,12 +93,12 @@ def with_defaults(source: str, tunables: Mapping[str, int]) -> str:
     end = plan_span(source)[1]
     plan = source[:end]
     for name, value in tunables.items():
-        found = re.search(rf"(?m)^\s*{re.escape(name)}\s*=\s*\[([^\]]*)\]", plan)
-        if found is None:
+        listing = re.search(rf"(?m)^\s*{re.escape(name)}\s*=\s*\[([^\]]*)\]", plan)
+        if listing is None:
             raise UsageError(
                 f"the plan's list of {name} is not on lines of its own, so {value} cannot become its default"
             )
-        values = [int(text) for text in re.findall(r"-?\d+", found[1])]
+        values = [int(text) for text in re.findall(r"-?\d+", listing[1])]
         listed = ", ".join(str(v) for v in (value, *(v for v in values if v != value)))
-        plan = f"{plan[: found.start(1)]}{listed}{plan[found.end(1) :]}"
+        plan = f"{plan[: listing.start(1)]}{listed}{plan[listing.end(1) :]}"
     return plan + source[end:]

@@ -39,69 +39,71 @@ os.environ["CXX"] = "hipcc"  # asked for by KernelBench's HIP backend, before Py
 """
 
 
-def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
+def kernelbench_model(operator: TorchOperator, provenance: Provenance) -> str:
     """Write the file's text. UsageError for a kernel that needs more than the problem's tensors."""
-    signature = made.signature
+    signature = operator.signature
     refuse_beyond(signature, "KernelBench")
-    if signature.asked:
-        raise UsageError(f"{signature.asked[0]} is in no input's shape, and KernelBench's forward gets tensors alone")
+    if signature.explicit_dims:
+        raise UsageError(
+            f"{signature.explicit_dims[0]} is in no input's shape, and KernelBench's forward gets tensors alone"
+        )
     floats = {tensor.dtype for tensor in signature.buffers if _is_float(tensor)}
     if len(floats) > 1 or not floats <= {"f32", "f16", "bf16"}:
         raise UsageError(
             "KernelBench turns all tensors into one of float32, float16 and bfloat16, "
             f"and this task has {listing(sorted(floats))}"
         )
-    kernel = without(made.kernel(), REFUSED, "other", "KernelBench's static checks")
-    constructor, parameters = _interface(made)
+    kernel = without(operator.kernel(), REFUSED, "other", "KernelBench's static checks")
+    constructor, parameters = _interface(operator)
     return _MODEL.format(
-        said="\n".join(f"# {line}" for line in [spoken(made.launcher.task.title) + ".", *lines_of(provenance)]),
-        environment="" if made.is_cuda else _ON_AMD + "\n",
-        compiled=compiled_inline(made, "returns", kernel, made.function("returns")),
+        said="\n".join(f"# {line}" for line in [spoken(operator.launcher.task.title) + ".", *lines_of(provenance)]),
+        environment="" if operator.is_cuda else _ON_AMD + "\n",
+        compiled=compiled_inline(operator, "returns", kernel, operator.function("returns")),
         constructor=constructor,
         parameters=parameters,
-        body=_body(made),
+        body=_body(operator),
     )
 
 
-def _interface(made: TorchOperator) -> tuple[str, str]:
+def _interface(operator: TorchOperator) -> tuple[str, str]:
     """Write the constructor and the parameters of `forward`: of the problem's Model where the task came from one.
 
     The same constructor draws the same weights: KernelBench seeds its generator before each.
     """
-    task, names = made.launcher.task, [t.name for t in made.signature.taken if not t.parameter]
+    task, names = operator.launcher.task, [t.name for t in operator.signature.all_inputs if not t.parameter]
     plain = "    def __init__(self, *init_inputs):\n        super().__init__()", ", ".join(["self", *names])
     origin = task.provenance
     if origin is None or origin.form != "kernelbench" or not origin.file:
-        if len(names) < len(made.signature.taken):
+        if len(names) < len(operator.signature.all_inputs):
             raise UsageError(
                 f"the task {task.name} has weights, and its folder has no KernelBench problem that makes them"
             )
         return plain
     text = (task.folder / origin.file).read_text(encoding="utf-8")
     model = next(n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == "Model")
-    found = {n.name: n for n in model.body if isinstance(n, ast.FunctionDef)}
-    forward = found["forward"].args
+    methods = {n.name: n for n in model.body if isinstance(n, ast.FunctionDef)}
+    forward = methods["forward"].args
     missing = [name for name in names if name not in {a.arg for a in forward.args}]
     if missing:
         raise UsageError(f"{missing[0]} is no argument of the problem's forward, so ModelNew cannot hand it over")
-    made_by = found.get("__init__")
-    if made_by is None:
+    constructor = methods.get("__init__")
+    if constructor is None:
         return plain[0], ast.unparse(forward)
-    body = made_by.body[1:] if ast.get_docstring(made_by) is not None else made_by.body
-    lines = [f"def __init__({ast.unparse(made_by.args)}):", *("    " + line for n in body for line in _lines(n))]
+    body = constructor.body[1:] if ast.get_docstring(constructor) is not None else constructor.body
+    lines = [f"def __init__({ast.unparse(constructor.args)}):", *("    " + line for n in body for line in _lines(n))]
     return "\n".join(f"    {line}" for line in lines), ast.unparse(forward)
 
 
-def _body(made: TorchOperator) -> str:
+def _body(operator: TorchOperator) -> str:
     """Write the call. A buffer of the problem's Model that it updates is an output of the task, not of forward."""
-    signature = made.signature
-    call = f"COMPILED.{made.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.taken)})"
-    kept = {f"new_{tensor.name}": tensor.parameter for tensor in signature.taken if tensor.parameter}
+    signature = operator.signature
+    call = f"COMPILED.{operator.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.all_inputs)})"
+    updated = {f"new_{tensor.name}": tensor.parameter for tensor in signature.all_inputs if tensor.parameter}
     names = [tensor.name for tensor in signature.outputs]
-    results = [name for name in names if name not in kept]
+    results = [name for name in names if name not in updated]
     if len(results) == len(names):
         return f"        return {call}"
-    updates = [f"{_attribute(kept[name])}.copy_({name})" for name in names if name in kept]
+    updates = [f"{_attribute(updated[name])}.copy_({name})" for name in names if name in updated]
     lines = [f"{', '.join(names)} = {call}", *updates, f"return {', '.join(results)}"]
     return "\n".join(f"        {line}" for line in lines)
 

@@ -44,9 +44,9 @@ class LaunchText:
                 yield from self._loop(body, depth)
             else:
                 for launch in body:
-                    asked = f"if ({in_cpp(launch.when, self.text.names)}) " if launch.when else ""
-                    yield f"{asked}{{"
-                    yield from (f"    {line}" for line in self._one(launch))
+                    condition = f"if ({in_cpp(launch.when, self.text.names)}) " if launch.when else ""
+                    yield f"{condition}{{"
+                    yield from (f"    {line}" for line in self._launch(launch))
                     yield "}"
 
     def _loop(self, body: Sequence[Launch], depth: int) -> Iterator[str]:
@@ -55,12 +55,12 @@ class LaunchText:
             raise UsageError(f"the loop's name {loop.name!r} cannot be a name in an export; rename it in the plan")
         start, stop, step = (in_cpp(text, names) for text in (loop.start, loop.stop, loop.step))
         inside = replace(self, text=replace(self.text, names={**names, loop.name: loop.name}))
-        asked = f"plan::is_before({loop.name}, {stop}, {step})"
-        yield f"for (long long {loop.name} = {start}; {asked}; {loop.name} += {step}) {{"
+        condition = f"plan::is_before({loop.name}, {stop}, {step})"
+        yield f"for (long long {loop.name} = {start}; {condition}; {loop.name} += {step}) {{"
         yield from (f"    {line}" for line in inside.rows(body, depth + 1))
         yield "}"
 
-    def _one(self, launch: Launch) -> Iterator[str]:
+    def _launch(self, launch: Launch) -> Iterator[str]:
         if launch.is_step:
             yield from self._step(launch)
             return
@@ -69,39 +69,43 @@ class LaunchText:
             return
         names = self.text.names
         grid, block = (", ".join(_three(texts, names)) for texts in (launch.grid, launch.block))
-        declared = [line for at, each in enumerate(launch.args) for line in self.text.declared(f"argument{at}_", each)]
+        declared = [
+            line
+            for index, argument in enumerate(launch.args)
+            for line in self.text.declared(f"argument{index}_", argument)
+        ]
         yield f"const long long grid_[3] = {{{grid}}};"
         yield f"const long long block_[3] = {{{block}}};"
         yield f"const long long lds_ = {in_cpp(launch.lds, names)};"
         yield from declared
-        yield from _called(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
+        yield from _call(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
 
     def _contents(self, launch: Launch) -> Iterator[str]:
         """Write the launch that gives a device's variable a buffer's contents from a place on, as far as both reach."""
-        given = str(launch.args[0])
-        yield f"const void* argument0_ = {self.text.pointer(given)};"
-        yield f"long long argument1_ = {self.text.bytes_behind(given, self.bytes_of)};"
+        source = str(launch.args[0])
+        yield f"const void* argument0_ = {self.text.pointer(source)};"
+        yield f"long long argument1_ = {self.text.bytes_behind(source, self.bytes_of)};"
         yield "if (argument1_ < 0) return KERNEL_BAD_VALUE;"
         blocks = f"plan::most(1, plan::ceil_div(argument1_, {STEP_BYTES * STEP_ITEMS}ll))"
         yield f"const long long grid_[3] = {{plan::least({MOST_BLOCKS}, {blocks}), 1, 1}};"
         yield f"const long long block_[3] = {{{STEP_ITEMS}, 1, 1}};"
         yield "const long long lds_ = 0;"
-        yield from _called(self.kernels[launch.kernel], 2)
+        yield from _call(self.kernels[launch.kernel], 2)
 
     def _step(self, launch: Launch) -> Iterator[str]:
-        to, given = (str(each) for each in launch.args[:2])
-        size = self.bytes_of[to]
+        destination, source = (str(argument) for argument in launch.args[:2])
+        size = self.bytes_of[destination]
         yield f"long long argument2_ = {size};"
         yield f"const long long grid_[3] = {{plan::ceil_div(argument2_, {STEP_BYTES * STEP_ITEMS}ll), 1, 1}};"
         yield f"const long long block_[3] = {{{STEP_ITEMS}, 1, 1}};"
         yield "const long long lds_ = 0;"
-        yield f"const void* argument0_ = {to};"
+        yield f"const void* argument0_ = {destination};"
         if launch.kernel == COPY:
-            yield f"if ({self.bytes_of[given]} != argument2_) return KERNEL_BAD_VALUE;"
-            yield f"const void* argument1_ = {given};"
+            yield f"if ({self.bytes_of[source]} != argument2_) return KERNEL_BAD_VALUE;"
+            yield f"const void* argument1_ = {source};"
         else:
-            yield f"unsigned long long argument1_ = {fill_word(given, self.types[to]) & (1 << 64) - 1}ull;"
-        yield from _called({COPY: "plan::copy", FILL: "plan::fill"}[launch.kernel], 3)
+            yield f"unsigned long long argument1_ = {fill_word(source, self.types[destination]) & (1 << 64) - 1}ull;"
+        yield from _call({COPY: "plan::copy", FILL: "plan::fill"}[launch.kernel], 3)
 
 
 def variable_text(launches: Sequence[Launch]) -> str:
@@ -130,9 +134,9 @@ def step_text(launches: Sequence[Launch]) -> str:
     return f"namespace {{\nnamespace plan {{\n{text}}}  // namespace plan\n}}  // namespace\n" if text else ""
 
 
-def _called(kernel: str, count: int, how: str = "") -> Iterator[str]:
+def _call(kernel: str, count: int, how: str = "") -> Iterator[str]:
     yield "if (!plan::fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;"
-    yield f"void* arguments_[] = {{{', '.join(f'&argument{at}_' for at in range(count))}}};"
+    yield f"void* arguments_[] = {{{', '.join(f'&argument{index}_' for index in range(count))}}};"
     yield f"const void* kernel_ = reinterpret_cast<const void*>({kernel});"
     yield "KERNEL_STATUS status_ = lds_ > 48 * 1024 ? KERNEL_ALLOW(kernel_, static_cast<int>(lds_)) : KERNEL_OK;"
     yield "if (status_ != KERNEL_OK) return status_;"

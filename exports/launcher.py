@@ -73,18 +73,18 @@ class Launcher:
             ]
         for row in self._rows:
             if row.prepared.refusal is not None:
-                said = [finding.message for finding in row.prepared.refusal.findings]
-                raise UsageError(f"the kernel cannot be exported: {said[0] if said else 'its plan is refused'}")
+                messages = [finding.message for finding in row.prepared.refusal.findings]
+                raise UsageError(f"the kernel cannot be exported: {messages[0] if messages else 'its plan is refused'}")
         if self._is_cuda and any(x.writes_variable for x in self._all_launches()):
             raise UsageError("a plan that fills variables of the device (symbol) is for AMD's GPUs")
         self.includes = list(dict.fromkeys(name for row in self._rows for name in self._text(row).includes))
 
     def parameters(self, is_const: bool = True) -> list[str]:
         """List the parameters of `launch`, but for scratch memory and stream."""
-        made = [f"{'const ' if is_const else ''}void* {t.name}" for t in self.signature.inputs]
-        made += [f"void* {t.name}" for t in self.signature.outputs]
-        made += [f"long long {name}" for name in self.signature.dims]
-        return made + [f"{parameter(s)} {s.name}" for s in self.signature.scalars]
+        parameters = [f"{'const ' if is_const else ''}void* {t.name}" for t in self.signature.inputs]
+        parameters += [f"void* {t.name}" for t in self.signature.outputs]
+        parameters += [f"long long {name}" for name in self.signature.dims]
+        return parameters + [f"{parameter(s)} {s.name}" for s in self.signature.scalars]
 
     def served_by(self, case: Case) -> int:
         """Return the number of the kernel of a table that serves the case."""
@@ -129,13 +129,13 @@ class Launcher:
         body = spell("nvcc" if self._is_cuda else "hipcc", text.body, has_header=has_header)
         tunables, kernels = macros(row.prepared.source, row.prepared.tunables), self._names(number, row)
         body += self._addresses(row)
-        gone = [*tunables, *(n for n, other in kernels.items() if n != other), *text.macros]
-        closed = "\n".join(f"#undef {name}" for name in dict.fromkeys(gone))
+        undefined = [*tunables, *(n for n, other in kernels.items() if n != other), *text.macros]
+        closed = "\n".join(f"#undef {name}" for name in dict.fromkeys(undefined))
         if len(self._rows) == 1:
             return f"{names_of(tunables, kernels)}\n\n{body}\n{closed}\n"
-        said = row.when or "every other shape"
+        condition = row.when or "every other shape"
         space = f"variant_{number}"
-        opened = f"// For {said}.\n{names_of(tunables, kernels)}\nnamespace {space} {{\n"
+        opened = f"// For {condition}.\n{names_of(tunables, kernels)}\nnamespace {space} {{\n"
         return f"{opened}\n{without_c_linkage(body)}\n}}  // namespace {space}\n{closed}\n"
 
     def _dims(self, row: _Row) -> dict[str, str]:
@@ -201,24 +201,24 @@ class Launcher:
     def _expressions(self, number: int, row: _Row) -> dict[str, str]:
         """Write each kernel's address in C++, from the global namespace on: a dim or a buffer may have its name."""
         space = f"::variant_{number}::" if len(self._rows) > 1 else "::"
-        found = dict[str, str]()
-        for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
+        expressions = dict[str, str]()
+        for index, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
             if is_plain(name):
-                made = qualified(row.prepared.source, name)
-                found[name] = f"{space}{made.removesuffix(name)}{self._names(number, row).get(name, name)}"
+                full_name = qualified(row.prepared.source, name)
+                expressions[name] = f"{space}{full_name.removesuffix(name)}{self._names(number, row).get(name, name)}"
             else:
-                found[name] = f"{space}kernel_at_{at}_()"
-        return found
+                expressions[name] = f"{space}kernel_at_{index}_()"
+        return expressions
 
     @staticmethod
     def _addresses(row: _Row) -> str:
         """Functions that give the addresses of kernels which only an expression names."""
-        made = ""
-        written = {x.kernel for x in row.prepared.candidate.plan.launches if x.writes_variable}
-        for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
+        functions = ""
+        variables = {x.kernel for x in row.prepared.candidate.plan.launches if x.writes_variable}
+        for index, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
             if not is_plain(name):
-                whole = named(name, row.prepared.tunables)
-                pointer = f"&{variable_kernel(whole)}" if name in written else address(whole)
-                place = f"reinterpret_cast<const void*>({pointer})"
-                made += f"static inline const void* kernel_at_{at}_() {{ return {place}; }}\n"
-        return made
+                instance = named(name, row.prepared.tunables)
+                pointer = f"&{variable_kernel(instance)}" if name in variables else address(instance)
+                address_cpp = f"reinterpret_cast<const void*>({pointer})"
+                functions += f"static inline const void* kernel_at_{index}_() {{ return {address_cpp}; }}\n"
+        return functions

@@ -28,12 +28,12 @@ def original_of(task: Task) -> OriginalDefinition | None:
     if origin is None or origin.form != "flashinfer" or not (task.folder / origin.file).is_file():
         return None
     content = (task.folder / origin.file).read_bytes()
-    found = json.loads(content)
-    parameters = (*found["inputs"], *found["outputs"])
+    definition = json.loads(content)
+    parameters = (*definition["inputs"], *definition["outputs"])
     missing = [t.name for t in (*task.inputs, *task.outputs) if t.name not in parameters]
     if missing:
         raise UsageError(f"{missing[0]} is in no definition that the task {task.name} came from")
-    name, kind = str(found["name"]), str(found["op_type"])
+    name, kind = str(definition["name"]), str(definition["op_type"])
     files = {f"definitions/{kind}/{name}.json": content}
     if (task.folder / LINES).is_file():
         files[f"workloads/{kind}/{name}.jsonl"] = (task.folder / LINES).read_bytes()

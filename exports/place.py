@@ -37,6 +37,6 @@ def place_of(out: str | None, default: Path, form: str) -> Path:
 
 def refuse_there(paths: Iterable[Path], force: bool) -> None:
     """UsageError for the first that is there, a dead link too, unless it may be written over."""
-    there = next((path for path in paths if os.path.lexists(path)), None)
-    if there is not None and not force:
-        raise UsageError(f"{there} is there already: name another place with --out, or give --force")
+    existing = next((path for path in paths if os.path.lexists(path)), None)
+    if existing is not None and not force:
+        raise UsageError(f"{existing} is there already: name another place with --out, or give --force")

@@ -23,22 +23,22 @@ class Provenance:
 
 def spoken(text: str) -> str:
     """Write a title or a name as one line that no comment, docstring or quoted string of an export ends at."""
-    printable = "".join(each if each.isprintable() else " " for each in text)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(printable.replace("\\", "/").replace('"', "'").replace("*/", "* /").split()).rstrip(".")
 
 
-def lines_of(known: Provenance) -> list[str]:
+def lines_of(provenance: Provenance) -> list[str]:
     """Sentences of some 110 characters."""
     exporter = f"GPU Kernel Scientist {program_version()}"
     rows = [
-        f"A kernel for the task {spoken(known.task)} on the {known.target}, exported by {exporter}.",
-        f"Source {known.digest[:16]}" + (f", of the run {known.run}." if known.run else "."),
-        f"Verified: {known.verified_on}."
-        if known.verified_on
+        f"A kernel for the task {spoken(provenance.task)} on the {provenance.target}, exported by {exporter}.",
+        f"Source {provenance.digest[:16]}" + (f", of the run {provenance.run}." if provenance.run else "."),
+        f"Verified: {provenance.verified_on}."
+        if provenance.verified_on
         else "Not verified by this export: `kernel-scientist check` gives a verdict.",
     ]
-    if known.time_us is not None:
-        kind = "Predicted time, never measured" if known.time_kind == "predicted" else "Measured time"
-        bound = f", predicted bound {known.bound_us:.2f} us" if known.bound_us else ""
-        rows.append(f"{kind}: {known.time_us:.2f} us{bound}, geometric mean over the benchmark cases.")
+    if provenance.time_us is not None:
+        kind = "Predicted time, never measured" if provenance.time_kind == "predicted" else "Measured time"
+        bound = f", predicted bound {provenance.bound_us:.2f} us" if provenance.bound_us else ""
+        rows.append(f"{kind}: {provenance.time_us:.2f} us{bound}, geometric mean over the benchmark cases.")
     return rows

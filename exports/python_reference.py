@@ -56,10 +56,10 @@ def standalone(task: Task, function: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def called_with_tensors(task: Task, function: str, found: dict[str, str], has_scalars: bool = True) -> str:
+def called_with_tensors(task: Task, function: str, dims: dict[str, str], has_scalars: bool = True) -> str:
     """Write a function of PyTorch's tensors, inputs then scalars, that returns what the reference makes of them.
 
-    `found` has a Python expression for each dim. Column-major tensors come and go as the transposed, dense ones.
+    `dims` has a Python expression for each dim. Column-major tensors come and go as the transposed, dense ones.
     """
     parameters = [tensor.name for tensor in task.inputs]
     parameters += [scalar.name for scalar in task.scalars] if has_scalars else []
@@ -69,9 +69,9 @@ def called_with_tensors(task: Task, function: str, found: dict[str, str], has_sc
     return _CALLED.format(
         function=function,
         parameters=", ".join(parameters),
-        dims="\n".join([*turned, *(f"    _{name} = {text}" for name, text in found.items())]),
+        dims="\n".join([*turned, *(f"    _{name} = {text}" for name, text in dims.items())]),
         scalars={scalar.name: scalar.value for scalar in task.scalars},
-        pairs=", ".join(f'"{name}": _{name}' for name in found),
+        pairs=", ".join(f'"{name}": _{name}' for name in dims),
         inputs=", ".join(f'"{tensor.name}": {_array(tensor)}' for tensor in task.inputs),
         outputs=results[0] if len(results) == 1 else f"({', '.join(results)})",
     )

@@ -8,23 +8,23 @@ from records.errors import UsageError
 from sandbox.candidate.pp_tokens import scan
 
 
-def without(text: str, word: re.Pattern[str], instead: str, who: str) -> str:
+def without(text: str, word: re.Pattern[str], instead: str, refuser: str) -> str:
     """Write the text, line for line, with another word in names; UsageError where a string literal holds the word."""
-    pieces, at = list[str](), 0
+    pieces, offset = list[str](), 0
     for token in scan(text):
-        pieces += [_blank(text[at : token.start], word), text[token.start : token.end]]
+        pieces += [_blank(text[offset : token.start], word), text[token.start : token.end]]
         if word.search(pieces[-1]):
             if token.kind != "name":
-                raise UsageError(f"a text in the kernel holds {token.text}, a word that {who} refuses: take it out")
-            pieces[-1] = word.sub(lambda found: _cased(instead, found[0]), pieces[-1])
-        at = token.end
-    return "".join([*pieces, _blank(text[at:], word)])
+                raise UsageError(f"a text in the kernel holds {token.text}, a word that {refuser} refuses: take it out")
+            pieces[-1] = word.sub(lambda match: _cased(instead, match[0]), pieces[-1])
+        offset = token.end
+    return "".join([*pieces, _blank(text[offset:], word)])
 
 
-def _cased(instead: str, found: str) -> str:
-    if found.isupper():
+def _cased(instead: str, spelling: str) -> str:
+    if spelling.isupper():
         return instead.upper()
-    return instead.capitalize() if found[0].isupper() else instead
+    return instead.capitalize() if spelling[0].isupper() else instead
 
 
 def _blank(gap: str, word: re.Pattern[str]) -> str:

@@ -28,12 +28,12 @@ NAMES = {
 
 def safetensors_file(arrays: Mapping[str, tuple[str, Array]]) -> bytes:
     """Give the file's bytes; arrays come with one of the names in `NAMES`."""
-    header, bodies, at = dict[str, object](), list[bytes](), 0
+    header, bodies, offset = dict[str, object](), list[bytes](), 0
     for name, (dtype, array) in arrays.items():
         body = np.ascontiguousarray(array).tobytes()
-        header[name] = {"dtype": NAMES[dtype], "shape": list(array.shape), "data_offsets": [at, at + len(body)]}
+        header[name] = {"dtype": NAMES[dtype], "shape": list(array.shape), "data_offsets": [offset, offset + len(body)]}
         bodies.append(body)
-        at += len(body)
+        offset += len(body)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # the tensors begin at a multiple of 8
     return b"".join([struct.pack("<Q", len(text)), text, *bodies])

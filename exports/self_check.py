@@ -148,8 +148,8 @@ def _nbytes(task: Task, case: Case) -> int:
 
 def _stored(task: Task, case: Case, prefix: str) -> StoredCase:
     inputs = task.draw(case)
-    held = [t for t in task.inputs if t.name not in case.absent]
-    files = {f"{prefix}.{t.name}": task.flatten(t, inputs[t.name], case).tobytes() for t in held}
+    inputs_given = [t for t in task.inputs if t.name not in case.absent]
+    files = {f"{prefix}.{t.name}": task.flatten(t, inputs[t.name], case).tobytes() for t in inputs_given}
     right, plain = task.reference(inputs, case), task.baseline(inputs, case)
     for tensor in task.outputs:
         dtype = numpy_dtype(tensor.dtype)
@@ -172,15 +172,15 @@ def program(name: str, task: Task, signature: Signature, cases: list[StoredCase]
 def _function(name: str, task: Task, signature: Signature, case: Case, prefix: str) -> str:
     dims = ", ".join(f"{case.dims[dim]}ll" for dim in signature.dims)
     rows = [f"// {case.name}", f"bool {prefix}(const std::string& folder) {{"]
-    there = [tensor for tensor in signature.buffers if tensor.name not in case.absent]
-    for tensor in there:
+    tensors = [tensor for tensor in signature.buffers if tensor.name not in case.absent]
+    for tensor in tensors:
         rows.append(f"    Bytes {tensor.name}({task.length_of(tensor, case) * size_bytes(tensor.dtype)}, 0xa5);")
-    begun = [(f"{prefix}.{t.initial or t.name}", t.name) for t in there if t.initial or t in signature.inputs]
+    begun = [(f"{prefix}.{t.initial or t.name}", t.name) for t in tensors if t.initial or t in signature.inputs]
     rows += [_read(file, name) for file, name in begun]
-    rows += [f"    void* {t.name}_gpu = on_gpu({t.name});" for t in there]
+    rows += [f"    void* {t.name}_gpu = on_gpu({t.name});" for t in tensors]
     rows.append(f"    void* scratch_gpu = on_gpu(Bytes({name}_scratch_bytes({dims}), 0xa5));")
-    pointers = [f"{t.name}_gpu" for t in there]
-    handed = [f"{t.name}_gpu" if t in there else "nullptr" for t in signature.buffers]
+    pointers = [f"{t.name}_gpu" for t in tensors]
+    handed = [f"{t.name}_gpu" if t in tensors else "nullptr" for t in signature.buffers]
     values = [dims, *(number_in_cpp(replace(s, value=case.scalars[s.name])) for s in signature.scalars)]
     launched = f"{name}_launch({', '.join([*handed, *values])}, scratch_gpu, nullptr)"
     rows += [
@@ -206,5 +206,5 @@ def _function(name: str, task: Task, signature: Signature, case: Case, prefix: s
 
 
 def _read(file: str, into: str) -> str:
-    said = f'std::printf("%s/{file} cannot be read\\n", folder.c_str())'
-    return f'    if (!read(folder + "/{file}", {into})) return {said}, false;'
+    message = f'std::printf("%s/{file} cannot be read\\n", folder.c_str())'
+    return f'    if (!read(folder + "/{file}", {into})) return {message}, false;'

@@ -35,7 +35,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Signature:
-    """Everything that a caller hands over, in order: inputs, outputs, the dims in `asked`, then `scalars`.
+    """Everything that a caller hands over, in order: inputs, outputs, the dims in `explicit_dims`, then `scalars`.
 
     An output that is updated in place begins with the values of an input, its first values. Where outputs are given,
     they hold those already; where they are returned, the input is taken beside the others.
@@ -44,11 +44,11 @@ class Signature:
     inputs: tuple[TensorSpec, ...]  # that kernels read
     outputs: tuple[TensorSpec, ...]
     dims: tuple[str, ...]
-    found: dict[str, Extent]  # dims that follow from an input's shape
-    asked: tuple[str, ...]  # the others
-    shown: dict[str, Extent]  # those of `asked` that follow from an output's shape, where outputs are given
-    taken: tuple[TensorSpec, ...]  # all inputs, in the task's order
-    begun: dict[str, Extent]  # dims of `asked` that follow from an output's first values
+    input_dims: dict[str, Extent]  # that follow from an input's shape
+    explicit_dims: tuple[str, ...]  # the others
+    output_dims: dict[str, Extent]  # of the explicit ones, where outputs are given
+    all_inputs: tuple[TensorSpec, ...]  # in the task's order
+    initial_dims: dict[str, Extent]  # of the explicit ones, by an output's first values
     scalars: tuple[ScalarSpec, ...]  # that differ from case to case; the others are compiled in
 
     @property
@@ -59,7 +59,7 @@ class Signature:
     @property
     def first(self) -> TensorSpec:
         """An input that every call has."""
-        return next(t for t in self.taken if not t.optional)
+        return next(t for t in self.all_inputs if not t.optional)
 
 
 def signature_of(task: Task) -> Signature:
@@ -71,39 +71,39 @@ def signature_of(task: Task) -> Signature:
     if all(tensor.optional for tensor in task.inputs):
         raise UsageError(f"the task {task.name} has no input that every call gives, which an export needs")
     inputs = tuple(t for t in task.inputs if t.name not in task.initials)
-    found = _found(inputs)
-    shown = {name: extent for name, extent in _found(task.outputs).items() if name not in found}
-    begun = _found(tuple(t for t in task.inputs if t.name in task.initials))
+    input_dims = _extents(inputs)
+    output_dims = {name: extent for name, extent in _extents(task.outputs).items() if name not in input_dims}
+    initial_dims = _extents(tuple(t for t in task.inputs if t.name in task.initials))
     cases = (*task.tests, *task.benchmarks)
     varying = tuple(s for s in task.scalars if s.value is None or _varies(cases, s))
     return Signature(
         inputs,
         task.outputs,
         dims,
-        found,
-        tuple(n for n in dims if n not in found),
-        shown,
+        input_dims,
+        tuple(n for n in dims if n not in input_dims),
+        output_dims,
         task.inputs,
-        {name: extent for name, extent in begun.items() if name not in found},
+        {name: extent for name, extent in initial_dims.items() if name not in input_dims},
         varying,
     )
 
 
-def _found(tensors: tuple[TensorSpec, ...]) -> dict[str, Extent]:
+def _extents(tensors: tuple[TensorSpec, ...]) -> dict[str, Extent]:
     """Dims that follow from the tensors' shapes."""
-    found = dict[str, Extent]()
+    extents = dict[str, Extent]()
     for tensor in (t for t in tensors if not t.optional):
         for axis, text in enumerate(tensor.shape):
             names = names_in(text)
-            if len(names) == 1 and (name := next(iter(names))) not in found and (divisor := _divisor(text)):
-                found[name] = Extent(tensor.name, axis, divisor)
-    return found
+            if len(names) == 1 and (name := next(iter(names))) not in extents and (divisor := _divisor(text)):
+                extents[name] = Extent(tensor.name, axis, divisor)
+    return extents
 
 
 def identifier(name: str) -> str:
     """Return a task's name as a C identifier."""
-    made = re.sub(r"\W", "_", name)
-    return made if made[:1].isalpha() else f"k_{made}"
+    word = re.sub(r"\W", "_", name)
+    return word if word[:1].isalpha() else f"k_{word}"
 
 
 def _divisor(text: str) -> int:
@@ -122,13 +122,13 @@ def refuse_beyond(
     signature: Signature, form: str, *, strides: bool = False, optional: bool = False, scalars: bool = False
 ) -> None:
     """UsageError for what a form has no way for; the flags say what it has a way for."""
-    for what, has_way, names in (
-        ("inputs with strides of their own", strides, [t.name for t in signature.taken if t.strides]),
-        ("inputs that may be left out", optional, [t.name for t in signature.taken if t.optional]),
+    for feature, has_way, names in (
+        ("inputs with strides of their own", strides, [t.name for t in signature.all_inputs if t.strides]),
+        ("inputs that may be left out", optional, [t.name for t in signature.all_inputs if t.optional]),
         ("scalars that differ from call to call", scalars, [s.name for s in signature.scalars]),
     ):
         if names and not has_way:
-            raise UsageError(f"{form} has no way for {what} ({', '.join(names)}): export it --as torch or --as hip")
+            raise UsageError(f"{form} has no way for {feature} ({', '.join(names)}): export it --as torch or --as hip")
 
 
 def _varies(cases: tuple[Case, ...], scalar: ScalarSpec) -> bool:

@@ -75,59 +75,59 @@ class Backward:
 def platform_guard(target: Target) -> str:
     """Lines of Python by which a module ends with one sentence where PyTorch is for other GPUs."""
     build, platform = ("cuda", "CUDA") if target.vendor == "nvidia" else ("hip", "ROCm")
-    said = f"this kernel is for the {target.title} ({target.arch}): it needs a PyTorch that is built for {platform}"
-    return f'if torch.version.{build} is None:\n    raise ImportError("{said}")'
+    message = f"this kernel is for the {target.title} ({target.arch}): it needs a PyTorch that is built for {platform}"
+    return f'if torch.version.{build} is None:\n    raise ImportError("{message}")'
 
 
-def torch_module(made: TorchOperator, provenance: Provenance, backward: Backward | None = None) -> str:
+def torch_module(operator: TorchOperator, provenance: Provenance, backward: Backward | None = None) -> str:
     """Write the module's text."""
-    signature, space = made.signature, _space(made)
+    signature, space = operator.signature, _space(operator)
     outputs = len(signature.outputs)
-    said, halves, gradient, check = (
+    lines, halves, gradient, check = (
         lines_of(provenance),
-        _half(made, "", "_fake"),
-        without_gradient(space, made.name),
+        _half(operator, "", "_fake"),
+        without_gradient(space, operator.name),
         "",
     )
     if backward is not None:
-        joined = Gradient(made, backward.operator)
-        said += ["", *lines_of(backward.provenance)]
+        joined = Gradient(operator, backward.operator)
+        lines += ["", *lines_of(backward.provenance)]
         halves += _half(backward.operator, "BACKWARD_", "_fake_backward")
         gradient, check = joined.text(_space(backward.operator), space), joined.check()
     return _MODULE.format(
-        title=spoken(made.launcher.task.title) + ".",
-        said="\n".join(said),
-        guard=platform_guard(made.target),
+        title=spoken(operator.launcher.task.title) + ".",
+        said="\n".join(lines),
+        guard=platform_guard(operator.target),
         halves=halves,
         gradient=gradient,
         check=check,
         space=space,
-        name=made.name,
-        parameters=", ".join(made.typed()),
-        names=", ".join(made.names()),
+        name=operator.name,
+        parameters=", ".join(operator.typed()),
+        names=", ".join(operator.names()),
         result="torch.Tensor" if outputs == 1 else f"tuple[{', '.join(['torch.Tensor'] * outputs)}]",
-        arguments="\n    ".join(made.described(t) for t in (*signature.taken, *signature.outputs)),
+        arguments="\n    ".join(operator.described(t) for t in (*signature.all_inputs, *signature.outputs)),
     )
 
 
-def _half(made: TorchOperator, upper: str, fake: str) -> str:
+def _half(operator: TorchOperator, upper: str, fake: str) -> str:
     """One operator: its kernel, its registration and its fake version."""
-    space = _space(made)
+    space = _space(operator)
     return _HALF.format(
         upper=upper,
-        kernel=quoted(made.kernel()),
-        operator=f"#include <torch/library.h>\n{made.function('returns')}\n{_registration(made, space)}",
+        kernel=quoted(operator.kernel()),
+        operator=f"#include <torch/library.h>\n{operator.function('returns')}\n{_registration(operator, space)}",
         space=space,
-        flags=json.dumps(made.flags()),
-        name=made.name,
+        flags=json.dumps(operator.flags()),
+        name=operator.name,
         fake=fake,
-        parameters=", ".join(made.names()),
-        made="\n".join(f"    {line}" for line in made.made(made.signature.first.name)),
+        parameters=", ".join(operator.names()),
+        made="\n".join(f"    {line}" for line in operator.output_lines(operator.signature.first.name)),
     )
 
 
-def _space(made: TorchOperator) -> str:
-    return f"{made.name}_{made.target.name}"
+def _space(operator: TorchOperator) -> str:
+    return f"{operator.name}_{operator.target.name}"
 
 
 def quoted(kernel: str) -> str:
@@ -137,10 +137,10 @@ def quoted(kernel: str) -> str:
     return kernel
 
 
-def _registration(made: TorchOperator, space: str) -> str:
+def _registration(operator: TorchOperator, space: str) -> str:
     return "\n".join(
         [
-            f'TORCH_LIBRARY({space}, m) {{ m.def("{made.schema()}"); }}',
-            f'TORCH_LIBRARY_IMPL({space}, CUDA, m) {{ m.impl("{made.name}", &{made.symbol("returns")}); }}',
+            f'TORCH_LIBRARY({space}, m) {{ m.def("{operator.schema()}"); }}',
+            f'TORCH_LIBRARY_IMPL({space}, CUDA, m) {{ m.impl("{operator.name}", &{operator.symbol("returns")}); }}',
         ]
     )

@@ -55,7 +55,7 @@ class TorchOperator:
         unknown = [t.dtype for t in self.signature.buffers if t.dtype not in TYPES]
         if unknown:
             raise UsageError(f"PyTorch has no type for {unknown[0]}")
-        tensors = (x.name for x in (*self.signature.taken, *self.signature.outputs))
+        tensors = (x.name for x in (*self.signature.all_inputs, *self.signature.outputs))
         if "torch" in (*self.signature.dims, *tensors, *(scalar.name for scalar in self.signature.scalars)):
             raise UsageError("the name 'torch' is PyTorch's own in an export; rename it in the task's task.toml")
 
@@ -66,23 +66,23 @@ class TorchOperator:
         rows += [headers()[name[1:-1]].replace("#pragma once\n", "") for name in names if self._is_ours(name)]
         return "\n".join([*rows, PLATFORM, self.launcher.text()])
 
-    def asked(self, form: OperatorForm) -> tuple[str, ...]:
+    def explicit_dims(self, form: OperatorForm) -> tuple[str, ...]:
         """List the dims that the caller must hand over, since no tensor of the call shows them."""
         signature = self.signature
-        known = signature.begun if form == "returns" else signature.shown
-        return tuple(n for n in signature.asked if n not in known)
+        shown_dims = signature.initial_dims if form == "returns" else signature.output_dims
+        return tuple(n for n in signature.explicit_dims if n not in shown_dims)
 
-    def _given(self, form: OperatorForm) -> tuple[TensorSpec, ...]:
-        return self.signature.taken if form == "returns" else self.signature.buffers
+    def _tensors_of(self, form: OperatorForm) -> tuple[TensorSpec, ...]:
+        return self.signature.all_inputs if form == "returns" else self.signature.buffers
 
     def names(self) -> list[str]:
         """List the parameters of the function that returns its outputs."""
-        tensors = [t.name for t in self.signature.taken]
-        return [*tensors, *self.asked("returns"), *(s.name for s in self.signature.scalars)]
+        tensors = [t.name for t in self.signature.all_inputs]
+        return [*tensors, *self.explicit_dims("returns"), *(s.name for s in self.signature.scalars)]
 
     def typed(self) -> list[str]:
         """List the same with their types in Python."""
-        kinds = {t.name: "torch.Tensor | None" if t.optional else "torch.Tensor" for t in self.signature.taken}
+        kinds = {t.name: "torch.Tensor | None" if t.optional else "torch.Tensor" for t in self.signature.all_inputs}
         kinds |= {s.name: _python_type(s) for s in self.signature.scalars}
         return [f"{name}: {kinds.get(name, 'int')}" for name in self.names()]
 
@@ -95,11 +95,11 @@ class TorchOperator:
         queue = "cudaStream_t" if is_queued else "void*"
         head = [
             "#include <ATen/ATen.h>",
-            *(["#include <optional>"] if any(t.optional for t in self.signature.taken) else []),
+            *(["#include <optional>"] if any(t.optional for t in self.signature.all_inputs) else []),
             *(["#include <ATen/cuda/CUDAContext.h>"] if is_queued else []),
             "#include <c10/cuda/CUDAGuard.h>",
             "",
-            *(self._declared(queue) if is_alone else []),
+            *(self._launcher_declarations(queue) if is_alone else []),
             f"{self.declaration(form)} {{",
         ]
         return "\n".join([*head, *(f"    {line}" for line in body), "}", ""])
@@ -108,8 +108,8 @@ class TorchOperator:
         """Write the function's head."""
         results = len(self.signature.outputs)
         answer = "at::Tensor" if results == 1 else f"std::tuple<{', '.join(['at::Tensor'] * results)}>"
-        rows = [f"const {_tensor_type(tensor)}& {tensor.name}" for tensor in self._given(form)]
-        rows += [f"int64_t {name}" for name in self.asked(form)]
+        rows = [f"const {_tensor_type(tensor)}& {tensor.name}" for tensor in self._tensors_of(form)]
+        rows += [f"int64_t {name}" for name in self.explicit_dims(form)]
         rows += [f"{_cpp_type(scalar)} {scalar.name}" for scalar in self.signature.scalars]
         return f"{answer if form == 'returns' else 'void'} {self.symbol(form)}({', '.join(rows)})"
 
@@ -120,8 +120,8 @@ class TorchOperator:
     def schema(self) -> str:
         """Write the schema of the function that returns its outputs, under the kernel's name."""
         signature = self.signature
-        parameters = [f"Tensor{'?' if t.optional else ''} {t.name}" for t in signature.taken]
-        parameters += [f"int {n}" for n in self.asked("returns")]
+        parameters = [f"Tensor{'?' if t.optional else ''} {t.name}" for t in signature.all_inputs]
+        parameters += [f"int {n}" for n in self.explicit_dims("returns")]
         parameters += [f"{_python_type(s)} {s.name}" for s in signature.scalars]
         results = len(signature.outputs)
         answer = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
@@ -136,13 +136,13 @@ class TorchOperator:
             return ["-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization", *halves, code]
         return ["-std=c++20", "-ffp-contract=fast-honor-pragmas", *halves, f"--offload-arch={self.target.arch}"]
 
-    def made(self, device: str, only: Sequence[str] = ()) -> list[str]:
+    def output_lines(self, device: str, only: Sequence[str] = ()) -> list[str]:
         """Python lines that find the dims, and expressions of new outputs on the device of the tensor of that name.
 
         `only` names the outputs that are wanted, all of them where it is empty.
         """
-        known = {**self.signature.found, **self.signature.begun}
-        rows = [f"{n} = {python_extent(e)}" for n, e in known.items()]
+        dims = {**self.signature.input_dims, **self.signature.initial_dims}
+        rows = [f"{n} = {python_extent(e)}" for n, e in dims.items()]
         outputs = []
         for tensor in (t for t in self.signature.outputs if not only or t.name in only):
             shape = [text.replace("ceil_div", "_ceil_div") for text in tensor.shape]
@@ -165,7 +165,7 @@ class TorchOperator:
     def _is_ours(self, name: str) -> bool:
         return self.is_cuda and name[1:-1] in headers()
 
-    def _declared(self, queue: str) -> list[str]:
+    def _launcher_declarations(self, queue: str) -> list[str]:
         """Write the launcher's functions and the plan's arithmetic."""
         dims = ", ".join(f"long long {n}" for n in self.signature.dims)
         return [
@@ -181,12 +181,12 @@ class TorchOperator:
     def _body(self, form: OperatorForm, stream: str) -> list[str]:
         signature, name = self.signature, self.name
         first = (signature.first if form == "returns" else signature.buffers[0]).name
-        dims, given = {n: n for n in signature.dims}, self._given(form)
-        found = {**signature.found, **(signature.begun if form == "returns" else signature.shown)}
-        body = [line for tensor in given for line in _guarded(tensor, _checks(tensor, first))]
-        body += [f"const int64_t {n} = {_cpp_extent(e)};" for n, e in found.items()]
-        known = {(extent.tensor, extent.axis) for extent in found.values() if extent.divisor == 1}
-        body += [line for tensor in given for line in _guarded(tensor, _shape_checks(tensor, dims, known))]
+        dims, tensors = {n: n for n in signature.dims}, self._tensors_of(form)
+        extents = {**signature.input_dims, **(signature.initial_dims if form == "returns" else signature.output_dims)}
+        body = [line for tensor in tensors for line in _guarded(tensor, _checks(tensor, first))]
+        body += [f"const int64_t {n} = {_cpp_extent(e)};" for n, e in extents.items()]
+        checked_axes = {(extent.tensor, extent.axis) for extent in extents.values() if extent.divisor == 1}
+        body += [line for tensor in tensors for line in _guarded(tensor, _shape_checks(tensor, dims, checked_axes))]
         body.append(f"const c10::cuda::CUDAGuard guard_({first}.device());")
         if form == "returns":
             body += [_allocated(tensor, dims, first) for tensor in signature.outputs]
@@ -207,15 +207,15 @@ def _checks(tensor: TensorSpec, first: str) -> list[str]:
     name, axes, (python, cpp) = _value(tensor), len(tensor.shape), TYPES[tensor.dtype]
     turned = tensor.layout == "column_major"
     dense = f"{name}.t().is_contiguous()" if turned else f"{name}.is_contiguous()"
-    said = "have columns that are dense in memory" if turned else "be contiguous"
-    where = f"{name}.device() == {first}.device()" if name != first else f"{name}.is_cuda()"
-    place = "a GPU" if name == first else f"the device of {first}"
+    requirement = "have columns that are dense in memory" if turned else "be contiguous"
+    is_on_device = f"{name}.device() == {first}.device()" if name != first else f"{name}.is_cuda()"
+    device = "a GPU" if name == first else f"the device of {first}"
     rows = [
-        f'TORCH_CHECK({where}, "{tensor.name} must be on {place}");',
+        f'TORCH_CHECK({is_on_device}, "{tensor.name} must be on {device}");',
         f'TORCH_CHECK({name}.scalar_type() == {cpp}, "{tensor.name} must be {python}");',
         f'TORCH_CHECK({name}.dim() == {axes}, "{tensor.name} must have {counted(axes, "dimension")}");',
     ]
-    return rows if tensor.strides else [*rows, f'TORCH_CHECK({dense}, "{tensor.name} must {said}");']
+    return rows if tensor.strides else [*rows, f'TORCH_CHECK({dense}, "{tensor.name} must {requirement}");']
 
 
 def _guarded(tensor: TensorSpec, rows: list[str]) -> list[str]:
@@ -244,10 +244,10 @@ def _python_type(scalar: ScalarSpec) -> str:
     return "bool" if scalar.dtype == "bool" else "float" if parameter(scalar) == "double" else "int"
 
 
-def _shape_checks(tensor: TensorSpec, dims: dict[str, str], known: set[tuple[str, int]]) -> list[str]:
+def _shape_checks(tensor: TensorSpec, dims: dict[str, str], checked_axes: set[tuple[str, int]]) -> list[str]:
     rows = []
     for axis, text in enumerate(tensor.shape):
-        if (tensor.name, axis) in known:
+        if (tensor.name, axis) in checked_axes:
             continue
         wrong = f'"{tensor.name} must have the extent {text} along axis {axis}"'
         rows.append(f"TORCH_CHECK({_value(tensor)}.size({axis}) == {in_cpp(text, dims)}, {wrong});")

@@ -39,18 +39,18 @@ def with_cause(context: Context, attempt: Attempt, parent: Attempt | None, estim
     if theirs is None:
         return replace(attempt, standing="believed")
     prepared, time_us = theirs
-    shown = gain_pct(time_us, mine.time_us)
-    credit = replace(attempt.credit, shown_pct=shown)
-    if is_clear(context, attempt, shown) and (shown > 0) == (idea > 0):
+    shown_pct = gain_pct(time_us, mine.time_us)
+    credit = replace(attempt.credit, shown_pct=shown_pct)
+    if is_clear(context, attempt, shown_pct) and (shown_pct > 0) == (idea > 0):
         return replace(attempt, standing="shown", credit=credit)
     if not evaluate(context, "verify", prepared).verdict.accepted:
         return replace(attempt, standing="believed")
     return replace(attempt, standing="refuted", credit=credit)
 
 
-def undone_choice(parents: Mapping[str, int], own: Mapping[str, int]) -> dict[str, int]:
+def undone_choice(parents: Mapping[str, int], tunables: Mapping[str, int]) -> dict[str, int]:
     """Give the tunables of the parent with the values of the kernel, where both have them."""
-    return {name: own.get(name, value) for name, value in parents.items()}
+    return {name: tunables.get(name, value) for name, value in parents.items()}
 
 
 def is_clear(context: Context, attempt: Attempt, gain: float) -> bool:
@@ -68,8 +68,8 @@ def _estimated(context: Context, parent: Attempt, choice: Mapping[str, int]) -> 
         return None  # one question is not worth a round trip
     source = context.artefacts.text(parent.source)
     prepared = context.sandbox.prepare(source, context.assignment.task)
-    if dict(choice) not in [dict(known) for known in prepared.choices]:
+    if dict(choice) not in [dict(allowed) for allowed in prepared.choices]:
         return None
     chosen = prepared.choose(choice)
-    made = evaluate(context, "estimate", chosen)
-    return (chosen, made.geomean_us) if made.verdict.accepted and is_time(made.geomean_us) else None
+    evaluation = evaluate(context, "estimate", chosen)
+    return (chosen, evaluation.geomean_us) if evaluation.verdict.accepted and is_time(evaluation.geomean_us) else None

@@ -18,8 +18,8 @@ from records.quantity import counted
 def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have a person approve this generation's experiments: all, some or none of them."""
     context, generation = runtime.context, state["generation"]
-    shown = [_shown(context, pick["experiment_id"]) for pick in state["picks"]]
-    ids, complaint = [row["id"] for row in shown], ""
+    summaries = [_summary(context, pick["experiment_id"]) for pick in state["picks"]]
+    ids, complaint = [row["id"] for row in summaries], ""
     answers = f'answer true for all, false for none, or a list of ids such as ["{ids[0]}"]'
     would = f"generation {generation} would run {counted(len(ids), 'experiment')}"
     for unread in itertools.count():
@@ -27,7 +27,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             {
                 "kind": "experiments",
                 "generation": generation,
-                "experiments": shown,
+                "experiments": summaries,
                 "spent_usd": context.ledger.paid_usd(context.run.id),
                 "unread": unread,
                 "message": f"{complaint}{would}; {answers}",
@@ -40,7 +40,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     raise AssertionError("unreachable")
 
 
-def _shown(context: Context, experiment_id: str) -> dict[str, Any]:
+def _summary(context: Context, experiment_id: str) -> dict[str, Any]:
     experiment = experiment_of(context, experiment_id)
     return {
         "id": experiment.id,

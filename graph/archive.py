@@ -26,8 +26,8 @@ class Archive:
 
     def admit(self, member: Member, is_seed: bool) -> None:
         """Let the faster kernel keep the cell. Seeds are nobody's choice: they do not count as late."""
-        there = self.cells.get(member.strategy)
-        if there is None or member.geomean_us < there.geomean_us:
+        incumbent = self.cells.get(member.strategy)
+        if incumbent is None or member.geomean_us < incumbent.geomean_us:
             self.cells[member.strategy] = member
         if not is_seed:
             self.late.append(member.strategy)
@@ -50,22 +50,22 @@ class Archive:
         if not self.is_narrow:
             return ""
         code, count = Counter(self.late).most_common(1)[0]
-        others = ", ".join(sorted(set(self.cells) - {code})[:6])
+        strategies = ", ".join(sorted(set(self.cells) - {code})[:6])
         return (
             f"coverage: {count} of the last {len(self.late)} kernels have one strategy, {code}; propose another one"
-            + (f" (known besides: {others})" if others else "")
+            + (f" (known besides: {strategies})" if strategies else "")
         )
 
 
 def on_island(
-    members: Sequence[Member], born: Mapping[str, int], generation: int, islands: int, every: int
+    members: Sequence[Member], born: Mapping[str, int], generation: int, islands: int, migrate_every: int
 ) -> list[Member]:
     """List the kernels that this generation may build on: those of its island and the seeds; all when they migrate.
 
     Generations take turns on the islands; `born` is the generation of each kernel, 0 for a seed. Each island's turn
-    number `every` sees all kernels.
+    number `migrate_every` sees all kernels.
     """
-    if islands <= 1 or (every and (generation - 1) // islands % every == every - 1):
+    if islands <= 1 or (migrate_every and (generation - 1) // islands % migrate_every == migrate_every - 1):
         return list(members)
     return [m for m in members if not born.get(m.id, 0) or born[m.id] % islands == generation % islands]
 

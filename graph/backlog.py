@@ -27,17 +27,19 @@ class Backlog:
             if proposed.is_obsolete:
                 self._ideas.pop(_plain(proposed.title), None)
                 continue
-            place = self._avenues if proposed.is_avenue else self._ideas
-            place.pop(_plain(proposed.title), None)
-            place[_plain(proposed.title)] = proposed
+            by_title = self._avenues if proposed.is_avenue else self._ideas
+            by_title.pop(_plain(proposed.title), None)
+            by_title[_plain(proposed.title)] = proposed
         for experiment in experiments:
             self._ideas.pop(_plain(experiment.title), None)
-        said = [_words(f"{e.title} {e.description}") for e in experiments]
-        for name in [name for name, avenue in self._avenues.items() if any(_covers(w, avenue.title) for w in said)]:
+        word_sets = [_words(f"{e.title} {e.description}") for e in experiments]
+        for name in [
+            name for name, avenue in self._avenues.items() if any(_covers(w, avenue.title) for w in word_sets)
+        ]:
             del self._avenues[name]
-        for place in (self._ideas, self._avenues):
-            for name in list(place)[:-KEPT]:
-                del place[name]
+        for by_title in (self._ideas, self._avenues):
+            for name in list(by_title)[:-KEPT]:
+                del by_title[name]
 
     @property
     def proposals(self) -> tuple[Proposed, ...]:
@@ -45,12 +47,12 @@ class Backlog:
         return (*reversed(self._ideas.values()), *reversed(self._avenues.values()))
 
 
-def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list[Proposed]:
+def proposed_of(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list[Proposed]:
     """Turn a planner's answer into records.
 
     An idea with a handle of its author's belongs to its base: the author offers it again where it applies.
     """
-    own = [idea for idea in proposal.ideas if not idea.move]
+    ideas = [idea for idea in proposal.ideas if not idea.move]
     return [
         *(Proposed(run_id, generation, base_id, title, is_obsolete=True) for title in proposal.obsolete),
         *(
@@ -66,11 +68,11 @@ def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list
                 idea.innovation,
                 cites=idea.cites,
             )
-            for idea in own
+            for idea in ideas
         ),
         *(
             Proposed(run_id, generation, base_id, avenue, is_avenue=True)
-            for avenue in (proposal.avenues if own else ())
+            for avenue in (proposal.avenues if ideas else ())
         ),
     ]
 
@@ -78,8 +80,8 @@ def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list
 def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
     """List the fresh ideas, and behind them the kept ones that none of them repeats and that are not obsolete."""
     fresh = proposal.ideas
-    known = {_plain(title) for title in (*(idea.title for idea in fresh), *proposal.obsolete)}
-    rest = (p for p in proposals if not p.is_avenue and _plain(p.title) not in known)
+    titles = {_plain(title) for title in (*(idea.title for idea in fresh), *proposal.obsolete)}
+    earlier = (p for p in proposals if not p.is_avenue and _plain(p.title) not in titles)
     return [
         *fresh,
         *(
@@ -92,7 +94,7 @@ def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
                 p.innovation,
                 cites=p.cites,
             )
-            for p in rest
+            for p in earlier
         ),
     ]
 
@@ -105,7 +107,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def _covers(said: frozenset[str], avenue: str) -> bool:
+def _covers(words: frozenset[str], avenue: str) -> bool:
     """Tell whether an experiment's words hold most of an avenue's short title."""
-    wanted = _words(avenue.split(":")[0])
-    return bool(wanted) and len(wanted & said) >= COVERED * len(wanted)
+    title_words = _words(avenue.split(":")[0])
+    return bool(title_words) and len(title_words & words) >= COVERED * len(title_words)

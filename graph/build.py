@@ -18,9 +18,9 @@ from graph.state import Start, State
 class RunGraph(StateGraph[State, Context, Start, State]):
     """The state graph of a run; compiled, it bears the name by which its traces are found."""
 
-    def compile(self, *args: Any, **named: Any) -> CompiledStateGraph[State, Context, Start, State]:
+    def compile(self, *args: Any, **options: Any) -> CompiledStateGraph[State, Context, Start, State]:
         """Compile as any graph."""
-        return super().compile(*args, **{"name": NAME, **named})
+        return super().compile(*args, **{"name": NAME, **options})
 
 
 def build_graph() -> RunGraph:

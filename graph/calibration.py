@@ -33,15 +33,15 @@ class Calibration:
 
     def add(self, outcome: Forecast) -> None:
         """Count where one found gain lies."""
-        found = outcome.found_pct
-        if found is None:
+        found_pct = outcome.found_pct
+        if found_pct is None:
             self.failed += 1
             return
-        is_below, is_above = found < outcome.gain_min_pct, found > outcome.gain_max_pct
+        is_below, is_above = found_pct < outcome.gain_min_pct, found_pct > outcome.gain_max_pct
         self.below += is_below
         self.above += is_above
         self.inside += not (is_below or is_above)
-        insort(self.errors_pct, found - (outcome.gain_min_pct + outcome.gain_max_pct) / 2)
+        insort(self.errors_pct, found_pct - (outcome.gain_min_pct + outcome.gain_max_pct) / 2)
 
     @property
     def verified(self) -> int:

@@ -23,9 +23,9 @@ def claimed(context: Context, key: str, purpose: Purpose) -> Iterator[Evaluation
     if not must_wait(purpose) or context.deferred is not None:
         yield None
         return
-    found = _awaited(context, key, purpose)
-    if found is not None:
-        yield found
+    evaluation = _awaited(context, key, purpose)
+    if evaluation is not None:
+        yield evaluation
         return
     context.renewals.hold(key, purpose)
     try:
@@ -47,7 +47,7 @@ def tell_payer(context: Context, key: str, purpose: Purpose) -> None:
     """Note in the diary, once, that a verdict was found which another run has paid for."""
     paid = context.ledger.paid_by_other(context.run.id, key, purpose) if must_wait(purpose) else None
     if paid is not None:
-        payload = {"purpose": purpose, "key": key, "run": paid.run_id, "who": paid.who, "at": paid.at}
+        payload = {"purpose": purpose, "key": key, "run": paid.run_id, "who": paid.account, "at": paid.stored_at}
         context.ledger.event(context.run.id, "shared", payload, f"shared:{purpose}:{key}", is_synced=False)
 
 
@@ -57,10 +57,10 @@ def _awaited(context: Context, key: str, purpose: Purpose) -> Evaluation | None:
     while context.ledger.claim(context.run.id, key, purpose) is not None:
         time.sleep(pause)
         pause = min(2 * pause, PAUSES_S[1])
-        found = context.ledger.evaluation(key, purpose)
-        if found is not None:
-            return found
-    found = context.ledger.evaluation(key, purpose)  # stored between the first look and the claim
-    if found is not None:
+        evaluation = context.ledger.evaluation(key, purpose)
+        if evaluation is not None:
+            return evaluation
+    evaluation = context.ledger.evaluation(key, purpose)  # stored between the first look and the claim
+    if evaluation is not None:
         release(context, key, purpose)
-    return found
+    return evaluation

@@ -44,18 +44,18 @@ def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) 
     if not generation:  # a limit among the seeds or right behind them: nothing is there that could serve beside them
         return None
     experiment = _experiment(context, generation, leader.attempt)
-    known = context.ledger.attempt(context.run.id, f"{experiment.id}-a0")
-    if known is not None:
-        return kernel(context, known.id) if known.status == "accepted" else None
+    recorded = context.ledger.attempt(context.run.id, f"{experiment.id}-a0")
+    if recorded is not None:
+        return kernel(context, recorded.id) if recorded.status == "accepted" else None
     if not context.limits.dispatch or len(context.assignment.task.benchmarks) < 2:
         return None
-    made = _composed(context, generation, leader)
-    if made is None:
+    table = _composed(context, generation, leader)
+    if table is None:
         return None
-    gain = _gain_pct(context, made, leader)
+    gain = _gain_pct(context, table, leader)
     if gain is None:
         return None
-    for earlier in context.ledger.attempts_like(context.run.id, made.evaluation, by_code=False):
+    for earlier in context.ledger.attempts_like(context.run.id, table.evaluation, by_code=False):
         return kernel(context, earlier.id) if earlier.status == "accepted" else None  # of an earlier end of this run
     attempt = Attempt(
         id=f"{experiment.id}-a0",
@@ -63,24 +63,24 @@ def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) 
         experiment_id=experiment.id,
         generation=generation,
         number=0,
-        candidate_id=made.prepared.id,
-        source=context.artefacts.put(made.prepared.source),
+        candidate_id=table.prepared.id,
+        source=context.artefacts.put(table.prepared.source),
         status="accepted",
-        evaluation_key=made.evaluation.key,
+        evaluation_key=table.evaluation.key,
         parent_id=leader.attempt.id,
-        geomean_us=made.evaluation.geomean_us,
-        time_kind=made.evaluation.time_kind,
-        time_error=made.evaluation.time_error,
-        code=made.evaluation.verdict.code,
-        stage=made.evaluation.verdict.stage,
+        geomean_us=table.evaluation.geomean_us,
+        time_kind=table.evaluation.time_kind,
+        time_error=table.evaluation.time_error,
+        code=table.evaluation.verdict.code,
+        stage=table.evaluation.verdict.stage,
         strategy=STRATEGY,
-        lesson=f"{experiment.title}: {gain:+.1f} % over {leader.attempt.id}; {'; '.join(made.arms)}",
+        lesson=f"{experiment.title}: {gain:+.1f} % over {leader.attempt.id}; {'; '.join(table.arms)}",
         credit=Credit(idea_pct=gain, shown_pct=gain),
-        arms=made.arms,
+        arms=table.arms,
     )
     context.ledger.add_experiment(experiment)
-    record_attempt(runtime, attempt, made.evaluation)
-    return VerifiedKernel(attempt, made.evaluation)
+    record_attempt(runtime, attempt, table.evaluation)
+    return VerifiedKernel(attempt, table.evaluation)
 
 
 def is_composed(attempt: Attempt) -> bool:
@@ -92,14 +92,14 @@ def _composed(context: Context, generation: int, leader: VerifiedKernel) -> _Tab
     """Find the best table whose kernels are all right."""
     options = options_of(context, generation, leader)
     for _ in range(TRIES):
-        times, taken = [o.times_us for o in options], [o.rows for o in options]
-        rows = best_rows(context.assignment.task.benchmarks, times, context.limits.clear_pct, taken)
+        times, row_counts = [o.times_us for o in options], [o.rows for o in options]
+        rows = best_rows(context.assignment.task.benchmarks, times, context.limits.clear_pct, row_counts)
         if rows is None:
             return None
         wrong = [row.option for row in rows if not is_right(context, options[row.option])]
         if not wrong:
             return _table(context, rows, options)
-        options = [option for place, option in enumerate(options) if place not in wrong]
+        options = [option for index, option in enumerate(options) if index not in wrong]
     return None
 
 
@@ -111,48 +111,48 @@ def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Optio
         name = names.setdefault(source, f"kernel_{len(names) + 1}")
         parts[name] = source
         plain = context.sandbox.prepare(source, context.assignment.task).tunables
-        own = {} if dict(plain) == dict(option.tunables) else option.tunables
-        variants.append(Variant(name, when, own))
+        tunables = {} if dict(plain) == dict(option.tunables) else option.tunables
+        variants.append(Variant(name, when, tunables))
         values = ", ".join(f"{n}={v}" for n, v in option.tunables.items())
-        said = ", ".join(each for each in (when, option.requires and f"requires {option.requires}") if each)
-        arms.append(f"{said or 'otherwise'}: {option.attempt.id}{values and f' with {values}'}")
+        condition = ", ".join(part for part in (when, option.requires and f"requires {option.requires}") if part)
+        arms.append(f"{condition or 'otherwise'}: {option.attempt.id}{values and f' with {values}'}")
     text = written(variants, parts)
     if text is None:
         return None
     prepared = context.sandbox.prepare(text, context.assignment.task)
-    made = evaluate(context, "benchmark", prepared)
+    evaluation = evaluate(context, "benchmark", prepared)
     if (
-        made.verdict.accepted
-        and needs_confirmation(made)
+        evaluation.verdict.accepted
+        and needs_confirmation(evaluation)
         and not evaluate(context, "confirm", prepared).verdict.accepted
     ):
         return None
-    return _Table(prepared, made, tuple(arms)) if made.verdict.accepted and made.geomean_us else None
+    return _Table(prepared, evaluation, tuple(arms)) if evaluation.verdict.accepted and evaluation.geomean_us else None
 
 
 def _served(rows: Sequence[ShapeRange], options: Sequence[Option]) -> list[tuple[str, Option]]:
     """List a condition and a kernel for each row; behind one for a part of the shapes stands another for the rest."""
-    found = list[tuple[str, Option]]()
+    served = list[tuple[str, Option]]()
     for row in rows:
         option = options[row.option]
-        found.append((row.when, option))
-        if option.rest is not None:
-            found.append((row.when, option.rest))
-    return found
+        served.append((row.when, option))
+        if option.fallback is not None:
+            served.append((row.when, option.fallback))
+    return served
 
 
-def _gain_pct(context: Context, made: _Table, leader: VerifiedKernel) -> float | None:
+def _gain_pct(context: Context, table: _Table, leader: VerifiedKernel) -> float | None:
     """Compute the gain over the best single kernel; None where it is not clear. Measured times are taken in turns."""
-    if made.evaluation.time_kind == "predicted":
-        gain = gain_pct(leader.time_us, given(made.evaluation.geomean_us, leader.time_us))
-        is_clear = gain >= context.limits.clear_pct and not ties(made.evaluation, leader.evaluation)
+    if table.evaluation.time_kind == "predicted":
+        gain = gain_pct(leader.time_us, given(table.evaluation.geomean_us, leader.time_us))
+        is_clear = gain >= context.limits.clear_pct and not ties(table.evaluation, leader.evaluation)
         return gain if is_clear else None
-    context.ledger.add_evaluation(context.run.id, made.evaluation)
-    source = context.artefacts.put(made.prepared.source)
-    challenger = replace(leader.attempt, source=source, tunables={}, evaluation_key=made.evaluation.key)
-    found = compare(context, challenger, leader.attempt)
-    assert found.key == comparison_key(made.evaluation.key, leader.attempt.evaluation_key)
-    return gain_pct(1.0, found.ratio) if found.verdict == "faster" else None
+    context.ledger.add_evaluation(context.run.id, table.evaluation)
+    source = context.artefacts.put(table.prepared.source)
+    challenger = replace(leader.attempt, source=source, tunables={}, evaluation_key=table.evaluation.key)
+    comparison = compare(context, challenger, leader.attempt)
+    assert comparison.key == comparison_key(table.evaluation.key, leader.attempt.evaluation_key)
+    return gain_pct(1.0, comparison.ratio) if comparison.verdict == "faster" else None
 
 
 def _experiment(context: Context, generation: int, leader: Attempt) -> Experiment:

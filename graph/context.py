@@ -101,7 +101,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Given:
+class StartingKernel:
     """A kernel that generation 0 begins with beside the task's seeds, or in their place."""
 
     title: str
@@ -121,7 +121,7 @@ class Context:
     ledger: Ledger
     artefacts: ArtefactStore
     limits: Limits = Limits()
-    starts: tuple[Given, ...] = ()
+    starts: tuple[StartingKernel, ...] = ()
     has_seeds: bool = True  # whether the task's own seeds are in generation 0
     changes: ChangeBook | None = None  # a book of changes for `explore`; without one nothing is explored
     disassembler: MachineCode | None = None  # for targets whose machine code can be shown
@@ -162,7 +162,7 @@ class Context:
         return Renewals(partial(self.ledger.claim, self.run.id))
 
     @computed_once
-    def shown(self) -> Recent[tuple[int, str], Specimen]:
+    def specimens(self) -> Recent[tuple[int, str], Specimen]:
         """Return the kernels that a generation builds on and learns from, by generation and id.
 
         Each of its experiments asks for them at several stages, and none of them changes before `reflect`.

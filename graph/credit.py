@@ -37,15 +37,15 @@ class Notes:
     """The estimates that one search of tunables asked for."""
 
     ask: Ask
-    made: list[Estimated] = field(default_factory=list)
+    estimates: list[Estimated] = field(default_factory=list)
 
     def __call__(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         """Ask, and note an estimate that was accepted."""
-        found = self.ask(purpose, prepared)
-        time_us = found.geomean_us
-        if purpose == "estimate" and found.verdict.accepted and is_time(time_us):
-            self.made.append(Estimated(dict(prepared.tunables), time_us, *interval_of(found)))
-        return found
+        evaluation = self.ask(purpose, prepared)
+        time_us = evaluation.geomean_us
+        if purpose == "estimate" and evaluation.verdict.accepted and is_time(time_us):
+            self.estimates.append(Estimated(dict(prepared.tunables), time_us, *interval_of(evaluation)))
+        return evaluation
 
 
 def is_time(time_us: float | None) -> TypeGuard[float]:
@@ -83,18 +83,18 @@ def shared_choice(default: Choice, parents: Choice) -> dict[str, int] | None:
 def inert_of(estimates: Sequence[Estimated]) -> tuple[str, ...]:
     """Find the tunables that were varied alone and made no difference in any such pair."""
     mattered, varied = set[str](), set[str]()
-    for one, other in combinations(estimates, 2):
-        apart = [name for name, value in one.tunables.items() if other.tunables.get(name) != value]
+    for left, right in combinations(estimates, 2):
+        apart = [name for name, value in left.tunables.items() if right.tunables.get(name) != value]
         if len(apart) == 1:
             varied.add(apart[0])
-            if _differ(one, other):
+            if _differ(left, right):
                 mattered.add(apart[0])
     return tuple(sorted(varied - mattered))
 
 
-def _differ(one: Estimated, other: Estimated) -> bool:
+def _differ(left: Estimated, right: Estimated) -> bool:
     """Tell whether the intervals lie apart, by the least gain where there is none."""
-    first, last = sorted((one, other), key=lambda e: e.time_us)
+    first, last = sorted((left, right), key=lambda e: e.time_us)
     return last.low_us >= first.high_us * (1 + LEAST_GAIN)
 
 

@@ -123,8 +123,8 @@ class ScriptedAuthor:
         return self._draft(step, base)
 
     def _draft(self, step: Step, base: Specimen) -> Draft:
-        made = self._writer(step, base)
-        return made if isinstance(made, Draft) else Draft(made)
+        draft = self._writer(step, base)
+        return draft if isinstance(draft, Draft) else Draft(draft)
 
 
 class ListedLiterature:

@@ -15,8 +15,8 @@ def drawn(page: str) -> str:
     for name, graph in (("main", build_graph()), ("experiment", build_experiment())):
         mermaid = graph.compile().get_graph().draw_mermaid().strip()
         block = f"<!-- {name} graph -->\n```mermaid\n{mermaid}\n```\n<!-- end -->"
-        before, opened, rest = page.partition(f"<!-- {name} graph -->")
-        _, closed, after = rest.partition("<!-- end -->")
+        before, opened, tail = page.partition(f"<!-- {name} graph -->")
+        _, closed, after = tail.partition("<!-- end -->")
         if not opened or not closed:
             raise ValueError(f"the page lacks the markers for the {name} graph")
         page = before + block + after

@@ -64,14 +64,14 @@ def drive(
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
     with ledger.driving(run_id):
-        if said := repair(context):
-            progress({"event": "warning", "generation": 0, "message": said, "usd": ledger.paid_usd(run_id)})
+        if repaired := repair(context):
+            progress({"event": "warning", "generation": 0, "message": repaired, "usd": ledger.paid_usd(run_id)})
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
         begun = context.meter.driving()
-        place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
-        with left(ledger, run_id), begun, place as opened:
+        checkpointer = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
+        with left(ledger, run_id), begun, checkpointer as opened:
             paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")
@@ -99,22 +99,25 @@ def step_through(
     state = _taken_up(graph, saver, config, context)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
-    # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
-    # this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the pause.
-    told, before = replace(context, progress=_one_by_one(progress)), dict[str, int]()
+    # Nothing is on the custom stream, because `reporting` has a `progress`. But without that mode a single node would
+    # run in this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the
+    # pause.
+    reporting, before = replace(context, progress=_one_by_one(progress)), dict[str, int]()
     while True:
-        for _ in graph.stream(start, config, context=told, stream_mode="custom", durability="sync"):
+        for _ in graph.stream(start, config, context=reporting, stream_mode="custom", durability="sync"):
             pass
         tasks = graph.get_state(config).tasks
         interrupts = [i for task in tasks for i in task.interrupts]
         node_of = {i.id: task.id for task in tasks for i in task.interrupts}
-        asked = questions(interrupts)
-        for q in asked:  # a question that is put again has another id, and that of a run that was left is asked anew
+        open_questions = questions(interrupts)
+        for q in (
+            open_questions
+        ):  # a question that is put again has another id, and that of a run that was left is asked anew
             before[node_of[q.id]] = min(q.unread, before.get(node_of[q.id], q.unread))
-        readable = [q for q in asked if q.unread - before[node_of[q.id]] < MOST_UNREAD]
+        readable = [q for q in open_questions if q.unread - before[node_of[q.id]] < MOST_UNREAD]
         answers = {question.id: answer for question in readable if (answer := ask(question)) is not None}
         if not answers:
-            return asked[0] if asked else waiting(interrupts)
+            return open_questions[0] if open_questions else waiting(interrupts)
         start = Command(resume=answers)
         config.pop("run_id", None)  # of the first part's trace
 

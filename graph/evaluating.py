@@ -25,22 +25,22 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     """
     key = context.sandbox.key(prepared)
     refused = dispatched.alone(prepared, key)
-    known = as_stored(refused) if refused is not None else context.ledger.evaluation(key, purpose)
-    if known is not None:
+    earlier = as_stored(refused) if refused is not None else context.ledger.evaluation(key, purpose)
+    if earlier is not None:
         tell_payer(context, key, purpose)
-        return known
-    with claimed(context, key, purpose) as found:
-        if found is not None:
+        return earlier
+    with claimed(context, key, purpose) as awaited:
+        if awaited is not None:
             tell_payer(context, key, purpose)
-            return found
+            return awaited
         if prepared.arms:
-            made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
+            evaluation = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
         else:
             with context.meter.judging(purpose) as worked:  # LimitReached where a limit does not allow the question
-                made = question(context.sandbox, purpose)(prepared)
-                worked(made.seconds)
-        stored = _stored(context, purpose, made, key)
-    if not is_conclusion(purpose, made):
+                evaluation = question(context.sandbox, purpose)(prepared)
+                worked(evaluation.seconds)
+        stored = _stored(context, purpose, evaluation, key)
+    if not is_conclusion(purpose, evaluation):
         release(context, key, purpose)
     return stored
 
@@ -51,32 +51,34 @@ def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluatio
     It may be right for a part of the shapes.
     """
     key = context.sandbox.key(arm)
-    known = context.ledger.evaluation(key, purpose)
-    made = known or _stored(context, purpose, _judged(context, purpose, arm), key)
-    return context.ledger.add_evaluation(context.run.id, made, purpose)
+    earlier = context.ledger.evaluation(key, purpose)
+    evaluation = earlier or _stored(context, purpose, _judged(context, purpose, arm), key)
+    return context.ledger.add_evaluation(context.run.id, evaluation, purpose)
 
 
 def _judged(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
     """Get the sandbox's answer; LimitReached where a limit of the run does not allow the question."""
     with context.meter.judging(purpose) as worked:
-        made = question(context.sandbox, purpose)(prepared)
-        worked(made.seconds)
-    return made
+        evaluation = question(context.sandbox, purpose)(prepared)
+        worked(evaluation.seconds)
+    return evaluation
 
 
 def _timed_in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison:
     with context.meter.judging("compare") as worked:
-        made = context.sandbox.compare(new, old)
-        worked(made.seconds)
-    return made
+        comparison = context.sandbox.compare(new, old)
+        worked(comparison.seconds)
+    return comparison
 
 
-def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> Evaluation:
-    if made.key != key:
-        raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
-    if is_conclusion(purpose, made):
-        return as_stored(made)
-    return context.ledger.add_evaluation(context.run.id, made, purpose)
+def _stored(context: Context, purpose: Purpose, evaluation: Evaluation, key: str) -> Evaluation:
+    if evaluation.key != key:
+        raise LabError(
+            f"the sandbox answered for key {evaluation.key[:12]} when asked for {key[:12]}; please report this"
+        )
+    if is_conclusion(purpose, evaluation):
+        return as_stored(evaluation)
+    return context.ledger.add_evaluation(context.run.id, evaluation, purpose)
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
@@ -92,27 +94,27 @@ def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: st
 def _rival(context: Context, leader_id: str) -> Rival | None:
     """Find the kernel that leads, where it was measured: predicted times need no comparison."""
     leader = context.ledger.attempt(context.run.id, leader_id)
-    known = None if leader is None else context.ledger.evaluation(leader.evaluation_key)
-    if leader is None or leader.arms or known is None or known.time_kind != "measured":
+    evaluation = None if leader is None else context.ledger.evaluation(leader.evaluation_key)
+    if leader is None or leader.arms or evaluation is None or evaluation.time_kind != "measured":
         return None
-    return Rival(Contender(context.artefacts.text(leader.source), leader.tunables), *interval_of(known))
+    return Rival(Contender(context.artefacts.text(leader.source), leader.tunables), *interval_of(evaluation))
 
 
 def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Comparison:
     """Return the stored comparison of two accepted attempts, or a new one, stored before it is used."""
     key = comparison_key(challenger.evaluation_key, incumbent.evaluation_key)
-    known = context.ledger.comparison(key)
-    if known is not None:
-        return known
+    earlier = context.ledger.comparison(key)
+    if earlier is not None:
+        return earlier
     new, old = (prepared_again(context, attempt) for attempt in (challenger, incumbent))
     if new.arms or old.arms:
         plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
-        made = dispatched.compared(partial(_in_turns, context), new, old, plain)
+        comparison = dispatched.compared(partial(_in_turns, context), new, old, plain)
     else:
-        made = _timed_in_turns(context, new, old)
-    if made.key != key:
-        raise DeviceError(f"the sandbox compared {made.key[:12]} when asked for {key[:12]}; please report this")
-    return context.ledger.add_comparison(context.run.id, made)
+        comparison = _timed_in_turns(context, new, old)
+    if comparison.key != key:
+        raise DeviceError(f"the sandbox compared {comparison.key[:12]} when asked for {key[:12]}; please report this")
+    return context.ledger.add_comparison(context.run.id, comparison)
 
 
 def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | None:
@@ -120,8 +122,8 @@ def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | No
     keys = context.sandbox.key(new), context.sandbox.key(old)
     if keys[0] == keys[1]:
         return None
-    known = context.ledger.comparison(comparison_key(*keys))
-    return known or context.ledger.add_comparison(context.run.id, _timed_in_turns(context, new, old))
+    earlier = context.ledger.comparison(comparison_key(*keys))
+    return earlier or context.ledger.add_comparison(context.run.id, _timed_in_turns(context, new, old))
 
 
 def prepared_again(context: Context, attempt: Attempt) -> Prepared:
@@ -157,7 +159,7 @@ def is_echo(context: Context, prepared: Prepared, parent: Attempt) -> bool:
     if context.deferred is not None or prepared.refusal or _plan(prepared) != _plan(theirs):
         return False
     for choice in (dict(prepared.tunables), dict(theirs.tunables)):
-        mine, other = (evaluate(context, "compile", each.choose(choice)) for each in (prepared, theirs))
+        mine, other = (evaluate(context, "compile", file.choose(choice)) for file in (prepared, theirs))
         if not mine.code_object or mine.code_object != other.code_object:
             return False
     return True
@@ -170,11 +172,11 @@ def _plan(prepared: Prepared) -> tuple[object, ...]:
 
 def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation: Evaluation) -> bool:
     """Tell whether an attempt with this device code has the same tunables and launches."""
-    known = context.ledger.evaluation(attempt.evaluation_key)
+    earlier = context.ledger.evaluation(attempt.evaluation_key)
     return (
-        known is not None
-        and known.code_object == evaluation.code_object
-        and dict(known.tunables) == dict(evaluation.tunables)
+        earlier is not None
+        and earlier.code_object == evaluation.code_object
+        and dict(earlier.tunables) == dict(evaluation.tunables)
         and _launches(prepared_again(context, attempt)) == _launches(prepared)
     )
 

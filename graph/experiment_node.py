@@ -26,24 +26,24 @@ _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 @pausing
 def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Run one experiment; it has no checkpoint, so that it pauses here. One that has ended is not run again."""
-    known = Trial(state, runtime.context).ended()
-    if known is not None:
-        return {"outcomes": {known.experiment_id: known.status}}
+    ended = Trial(state, runtime.context).ended()
+    if ended is not None:
+        return {"outcomes": {ended.experiment_id: ended.status}}
     return {"outcomes": run_trial(state, runtime)["outcomes"]}
 
 
 def run_trial(state: TrialState, runtime: Runtime[Context]) -> TrialState:
     """Walk one experiment through the graph above and pass its progress on."""
-    own: RunnableConfig = {
+    config: RunnableConfig = {
         "run_name": state["experiment_id"],
         "recursion_limit": most_steps(runtime.context.limits),
         "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
     }
     if tracing_is_enabled():
         labels = {"generation": state["generation"], "experiment": state["experiment_id"]}
-        own["metadata"] = {"run": runtime.context.run.id, **labels}
+        config["metadata"] = {"run": runtime.context.run.id, **labels}
     # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
-    told = runtime.context
-    if told.progress is None:
-        told = replace(told, progress=runtime.stream_writer)
-    return cast(TrialState, _TRIAL.invoke(state, own, context=told))
+    context = runtime.context
+    if context.progress is None:
+        context = replace(context, progress=runtime.stream_writer)
+    return cast(TrialState, _TRIAL.invoke(state, config, context=context))

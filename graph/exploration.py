@@ -138,17 +138,17 @@ class Exploration:
         Times of the parent's text are taken at the ratio of the two where both have the same tunables.
         """
         best, parent = self.best, self.probes[0]
-        places = {tuple(choice.items()): place for place, choice in enumerate(best.prepared.choices)}
-        if len(places) <= 1:
+        index_of = {tuple(choice.items()): index for index, choice in enumerate(best.prepared.choices)}
+        if len(index_of) <= 1:
             return True
         ratio = _over(best, parent, readings) if best.changes else 1.0
-        known = dict[int, Timing]()
+        timings = dict[int, Timing]()
         for tunables, timing in readings:
-            place = places.get(tuple((n, tunables.get(n, v)) for n, v in best.prepared.choices[0].items()))
-            if place is not None:
-                known[place] = _scaled(timing, ratio)
-        own = [p for p in self.probes if p.prepared.id == best.prepared.id]
-        known |= {places[_ordered(p.prepared)]: p.timing for p in own}
+            index = index_of.get(tuple((n, tunables.get(n, v)) for n, v in best.prepared.choices[0].items()))
+            if index is not None:
+                timings[index] = _scaled(timing, ratio)
+        same_text = [p for p in self.probes if p.prepared.id == best.prepared.id]
+        timings |= {index_of[_ordered(p.prepared)]: p.timing for p in same_text}
 
         def estimate(choice: Mapping[str, int]) -> Timing:
             chosen = best.prepared.choose(choice)
@@ -162,15 +162,15 @@ class Exploration:
             self._seed,
             unused_tunables(best.prepared),
             quantities(best.prepared),
-            known=known,
+            known=timings,
         )
         search.run((best.prepared.tunables,))
         return self._left > 0
 
     def _try(self, step: Way) -> None:
         self._known.add(_identity(step.prepared))
-        made = self._ask("estimate", step.prepared)
-        probe = Probe(step.prepared, step.changes, timing_of(made), made)
+        evaluation = self._ask("estimate", step.prepared)
+        probe = Probe(step.prepared, step.changes, timing_of(evaluation), evaluation)
         before = self.best.timing if self.probes else None
         if self._predictor is not None:
             self._predictor.learn(self._numbers(probe.prepared), level_of(probe).time_us)
@@ -228,10 +228,10 @@ class Exploration:
         self._foretold.pop(step.names[0], None)
         if self._predictor is None:
             return False
-        found = self._predictor.forecast(self._numbers(step.prepared), self._numbers(self.best.prepared))
-        if found is None or not found.surely_loses(NEAR):
+        forecast = self._predictor.forecast(self._numbers(step.prepared), self._numbers(self.best.prepared))
+        if forecast is None or not forecast.surely_loses(NEAR):
             return False
-        self._foretold[step.names[0]] = 100.0 * math.expm1(found.mean)
+        self._foretold[step.names[0]] = 100.0 * math.expm1(forecast.mean)
         return True
 
     def _numbers(self, prepared: Prepared) -> Mapping[str, float]:
@@ -244,16 +244,16 @@ class Exploration:
         source = probe.prepared.source
         for handle in handles:
             source = self._changes.apply(source, handle)
-        made = self._prepare(source)
-        kept = {n: v for n, v in probe.prepared.tunables.items() if n in made.tunables}
-        return Way(tuple(handles), made.choose(kept) if kept else made, (*probe.changes, *handles), 0.0)
+        prepared = self._prepare(source)
+        tunables = {n: v for n, v in probe.prepared.tunables.items() if n in prepared.tunables}
+        return Way(tuple(handles), prepared.choose(tunables) if tunables else prepared, (*probe.changes, *handles), 0.0)
 
 
 def _beside(prepared: Prepared, name: str) -> Iterator[int]:
     """Yield the next lower and the next higher value of one tunable that the constraints allow."""
-    here = prepared.tunables
-    apart = [c[name] for c in prepared.choices if all((c[n] == v) != (n == name) for n, v in here.items())]
-    value = here[name]
+    tunables = prepared.tunables
+    apart = [c[name] for c in prepared.choices if all((c[n] == v) != (n == name) for n, v in tunables.items())]
+    value = tunables[name]
     yield from sorted(v for v in apart if v < value)[-1:]
     yield from sorted(v for v in apart if v > value)[:1]
 
@@ -270,8 +270,8 @@ def _ordered(prepared: Prepared) -> tuple[tuple[str, int], ...]:
 
 def _over(best: Probe, parent: Probe, readings: Sequence[tuple[Mapping[str, int], Timing]]) -> float:
     """Time of the best text over the parent's at the same tunables; over the parent's own where those are unknown."""
-    here = dict(best.prepared.tunables)
-    same = [t.time_us for choice, t in readings if t.time_us and {**here, **choice} == here]
+    tunables = dict(best.prepared.tunables)
+    same = [t.time_us for choice, t in readings if t.time_us and {**tunables, **choice} == tunables]
     theirs = same[0] if same else parent.timing.time_us
     return given(best.timing.time_us, 1.0) / given(theirs, 1.0)
 

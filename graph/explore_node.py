@@ -40,10 +40,10 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     chosen = search.best
     settled = {"is_settled": search.is_settled}
     if chosen is search.probes[0]:
-        made = {**fresh(trial, 0, Draft(base.source, skipped=search.without_gain)), **settled}
+        update = {**fresh(trial, 0, Draft(base.source, skipped=search.without_gain)), **settled}
         reason = f"no change of {base.attempt.id} and no other value of a tunable gains"
         reason += "; what does not apply and why stands in the report" if search.refusals else ""
-        return {**made, **end(updated(state, **made), runtime, "duplicate", reason)}
+        return {**update, **end(updated(state, **update), runtime, "duplicate", reason)}
     same = [p for p in search.probes if p.prepared.id == chosen.prepared.id and p.timing.time_us]
     ranked = sorted(same, key=lambda p: (p is not chosen, given(p.timing.time_us, 0.0)))
     choices = [dict(p.prepared.tunables) for p in ranked[:FINALISTS]]
@@ -62,24 +62,24 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def learnt(context: Context, generation: int, time_kind: str | None) -> Predictor:
     """Teach a predictor by the tuning of the kernels below a generation; what siblings show depends on the threads."""
-    found = Predictor()
+    predictor = Predictor()
     for attempt in sorted(context.ledger.attempts(context.run.id), key=lambda a: a.id):
         is_alike = attempt.status == "accepted" and attempt.time_kind == time_kind and not attempt.arms
         if not is_alike or attempt.generation >= generation:
             continue
         prepared = prepared_again(context, attempt)
         for choice, timing in readings_of(context, attempt):
-            found.learn(features_of(prepared.choose(choice)), timing.time_us)
-    return found
+            predictor.learn(features_of(prepared.choose(choice)), timing.time_us)
+    return predictor
 
 
 def readings_of(context: Context, attempt: Attempt) -> list[tuple[Mapping[str, int], Timing]]:
     """List the estimates that the search of an attempt's tunables made; none where an older program kept none."""
     if not attempt.readings:
         return []
-    kept = [from_plain(Estimated, each) for each in json.loads(context.artefacts.text(attempt.readings))]
+    estimates = [from_plain(Estimated, row) for row in json.loads(context.artefacts.text(attempt.readings))]
     is_noisy = attempt.time_kind == "measured"
-    return [(e.tunables, Timing(e.time_us, *((e.low_us, e.high_us) if is_noisy else ()))) for e in kept]
+    return [(e.tunables, Timing(e.time_us, *((e.low_us, e.high_us) if is_noisy else ()))) for e in estimates]
 
 
 def _estimated(probe: Probe) -> Estimated:

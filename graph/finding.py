@@ -24,20 +24,20 @@ _EVIDENCE = 12  # signs of an evaluation's key
 def facts(kind: MemoryKind, author: str, experiment: Experiment, attempt: Attempt, parent: Attempt | None) -> str:
     """Describe the finding in one line; `author` is that of its run."""
     move = ", ".join(moves_of(author, experiment, attempt)) or "a change"
-    told = [f"{move}, strategy {_strategy(parent, attempt)}", *_tunables(parent, attempt)]
+    parts = [f"{move}, strategy {_strategy(parent, attempt)}", *_tunables(parent, attempt)]
     if attempt.geomean_us and kind == "winner":
-        told.append(f"{attempt.geomean_us:.4g} us {attempt.time_kind}")
-    told += _effect(kind, attempt)
-    told.append(f"evaluation {attempt.evaluation_key[:_EVIDENCE]}")
-    return "; ".join(told)
+        parts.append(f"{attempt.geomean_us:.4g} us {attempt.time_kind}")
+    parts += _effect(kind, attempt)
+    parts.append(f"evaluation {attempt.evaluation_key[:_EVIDENCE]}")
+    return "; ".join(parts)
 
 
 def moves_of(author: str, experiment: Experiment, attempt: Attempt) -> tuple[str, ...]:
     """List the handles of the changes where this program chose them; none for a model's idea."""
     if experiment.picked_as == EXPLORED:
         return tuple(name for name in attempt.report if _HANDLE.fullmatch(name))
-    found = _TAG.search(experiment.title) if author == _OWN_AUTHOR else None
-    return (found[1],) if found else ()
+    match = _TAG.search(experiment.title) if author == _OWN_AUTHOR else None
+    return (match[1],) if match else ()
 
 
 def _strategy(parent: Attempt | None, attempt: Attempt) -> str:
@@ -57,9 +57,9 @@ def _values(tunables: Mapping[str, int]) -> str:
 
 
 def _effect(kind: MemoryKind, attempt: Attempt) -> list[str]:
-    idea, shown = attempt.credit.idea_pct, attempt.credit.shown_pct
+    idea, shown_pct = attempt.credit.idea_pct, attempt.credit.shown_pct
     gain = [] if idea is None else [f"{idea:+.1f} % against its parent by {attempt.time_kind} time, both tuned"]
-    if shown is None or kind == "winner":
+    if shown_pct is None or kind == "winner":
         return gain
     words = "shown: the change itself gives" if kind == "lesson" else "refuted: the change itself gives"
-    return [*gain, f"{words} {shown:+.1f} % at the same tunables"]
+    return [*gain, f"{words} {shown_pct:+.1f} % at the same tunables"]

@@ -48,10 +48,10 @@ class WalledPlace:
 
 
 def walled(
-    runtime: Runtime[Context], place: WalledPlace, work: Callable[[], Value], instead: Callable[[str], Value]
+    runtime: Runtime[Context], walled_place: WalledPlace, work: Callable[[], Value], instead: Callable[[str], Value]
 ) -> Value:
     """Return the result of the work; after two faults of the program what `instead` makes of a sentence about them."""
-    said = ""
+    message = ""
     for number in range(TRIES):
         try:
             return work()
@@ -60,33 +60,33 @@ def walled(
         except (LabError, DeviceError) as error:
             if number + 1 < TRIES:
                 continue
-            if not _is_sound(runtime.context, place):
+            if not _is_sound(runtime.context, walled_place):
                 raise
-            said = _keep(runtime, place, error, number)
+            message = _keep(runtime, walled_place, error, number)
         except MachineError:
             raise
         except Exception as error:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise MachineError(f"this machine has no room for work: {error.strerror}; then resume") from error
-            said = _keep(runtime, place, error, number)
-    return instead(said)
+            message = _keep(runtime, walled_place, error, number)
+    return instead(message)
 
 
-def asked(runtime: Runtime[Context], place: WalledPlace, question_of: Callable[[], Value]) -> Value:
+def optional_answer(runtime: Runtime[Context], walled_place: WalledPlace, question_of: Callable[[], Value]) -> Value:
     """Get the answer to a question that a run can do without.
 
     It raises MalformedReply where it twice met a fault of the program.
     """
 
-    def refuse(said: str) -> Value:
-        raise MalformedReply(said)
+    def refuse(message: str) -> Value:
+        raise MalformedReply(message)
 
-    return walled(runtime, place, question_of, refuse)
+    return walled(runtime, walled_place, question_of, refuse)
 
 
-def _is_sound(context: Context, place: WalledPlace) -> bool:
+def _is_sound(context: Context, walled_place: WalledPlace) -> bool:
     """Tell whether the sandbox answers on the parent, asked once more."""
-    parent = context.ledger.attempt(context.run.id, place.parent_id) if place.parent_id else None
+    parent = context.ledger.attempt(context.run.id, walled_place.parent_id) if walled_place.parent_id else None
     if parent is None or context.deferred is not None:
         return False
     try:
@@ -95,40 +95,47 @@ def _is_sound(context: Context, place: WalledPlace) -> bool:
         return False
 
 
-def _keep(runtime: Runtime[Context], place: WalledPlace, error: Exception, number: int) -> str:
+def _keep(runtime: Runtime[Context], walled_place: WalledPlace, error: Exception, number: int) -> str:
     """Store a report of the fault and say it in the diary; the sentence."""
     context = runtime.context
-    report = context.artefacts.put(json.dumps(_report(context, place, error), indent=1))
+    report = context.artefacts.put(json.dumps(_report(context, walled_place, error), indent=1))
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(_ROOT)]
-    where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
-    said = (
-        f"a fault of the program ({type(error).__name__}{where}), not of the idea; "
+    location = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    message = (
+        f"a fault of the program ({type(error).__name__}{location}), not of the idea; "
         f"what it worked on is kept as artefact {report}"
     )
-    payload = {"experiment": place.experiment_id} if place.experiment_id else {}
-    emit(runtime, "fault", f"{place.name}:{number}", generation=place.generation, **payload, message=said)
-    return said
+    payload = {"experiment": walled_place.experiment_id} if walled_place.experiment_id else {}
+    emit(
+        runtime,
+        "fault",
+        f"{walled_place.name}:{number}",
+        generation=walled_place.generation,
+        **payload,
+        message=message,
+    )
+    return message
 
 
-def _report(context: Context, place: WalledPlace, error: Exception) -> Mapping[str, object]:
+def _report(context: Context, walled_place: WalledPlace, error: Exception) -> Mapping[str, object]:
     """All that a person needs to see the fault again: where it arose, and the artefacts of the last questions."""
     frames = traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
     calls = [
         {"role": c.role, "number": c.number, "prompt": c.prompt, "reply": c.reply}
         for c in context.ledger.calls(context.run.id)
-        if c.experiment_id == place.experiment_id and c.generation == place.generation
+        if c.experiment_id == walled_place.experiment_id and c.generation == walled_place.generation
     ]
     return {
-        "place": place.name,
+        "place": walled_place.name,
         "run": context.run.id,
         "error": type(error).__name__,
         "message": cleaned(str(error))[:MOST_CHARS],
-        "frames": [f"{_named(f.filename)}:{f.lineno} {f.name}" for f in frames],
+        "frames": [f"{_relative_name(f.filename)}:{f.lineno} {f.name}" for f in frames],
         "calls": calls[-MOST_CALLS:],
         "python": platform.python_version(),
     }
 
 
-def _named(file_name: str) -> str:
+def _relative_name(file_name: str) -> str:
     path = Path(file_name)
     return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else path.name

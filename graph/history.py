@@ -45,12 +45,12 @@ class History:
         saw the first time.
         """
         self._reach(before)
-        shown = {member.id: (place, member) for _, place, member in self._fastest}
+        listed = {member.id: (position, member) for _, position, member in self._fastest}
         if self._first is not None:
-            shown[self._first.id] = (0, self._first)
-        missing = [] if leader_id in shown else self._leader(leader_id, is_alone=not shown)
-        found = [member for _, member in sorted(shown.values(), key=lambda s: s[0])] + missing
-        return [replace(m, is_explored=True) if m.id in self._explored else m for m in found]
+            listed[self._first.id] = (0, self._first)
+        missing = [] if leader_id in listed else self._leader(leader_id, is_alone=not listed)
+        members = [member for _, member in sorted(listed.values(), key=lambda s: s[0])] + missing
+        return [replace(m, is_explored=True) if m.id in self._explored else m for m in members]
 
     def memory(self, before: int) -> Memory:
         """Failures and lessons of the generations below `before`, newest first, and every experiment's title."""
@@ -114,16 +114,16 @@ class History:
         last = {a.experiment_id: a for a in attempts}
         last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
         titles = {e.id: subject_of(e, last[e.id]) if e.id in last else e.title for e in experiments}
-        again = self._again(attempts)
+        repeats = self._repeats(attempts)
         for attempt in attempts:
             if attempt.status == "accepted":
                 if not attempt.arms:  # a dispatch is made of kernels and is none to build on
                     self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
-                said = attempt.code if self._classifies else ""
-                self._failures.append(f"{title}: {said or attempt.status}: {attempt.reason}")
-            if attempt.lesson and attempt.standing != "refuted" and attempt.id not in again:
+                code = attempt.code if self._classifies else ""
+                self._failures.append(f"{title}: {code or attempt.status}: {attempt.reason}")
+            if attempt.lesson and attempt.standing != "refuted" and attempt.id not in repeats:
                 self._lessons.append(attempt.lesson)
         self._explored |= {a.id for a in attempts if a.is_settled}
         self._explored |= {e.parent_id for e in experiments if e.picked_as == EXPLORED and e.parent_id}
@@ -133,27 +133,30 @@ class History:
             if experiment.generation:
                 self._tried.append(experiment.title)
             final = last.get(experiment.id)
-            outcome = None if final is not None and final.id in again else self._outcome(experiment, final)
-            written = sum(a.experiment_id == experiment.id for a in attempts)
+            outcome = None if final is not None and final.id in repeats else self._outcome(experiment, final)
+            count = sum(a.experiment_id == experiment.id for a in attempts)
             gained = counted_gain(outcome.found_pct, final.time_error) if outcome and final else None
-            self._bandit.add(experiment.picked_as, gained, written)
+            self._bandit.add(experiment.picked_as, gained, count)
             if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)
 
-    def _again(self, attempts: Sequence[Attempt]) -> frozenset[str]:
+    def _repeats(self, attempts: Sequence[Attempt]) -> frozenset[str]:
         """List the accepted kernels that an earlier one of their generation has made: two threads may have one idea.
 
         They stay kernels of the run, but a gain is learnt from and rewarded once.
         """
-        known, found = dict[tuple[object, ...], str](), set[str]()
+        first_experiments, repeats = dict[tuple[object, ...], str](), set[str]()
         for attempt in (a for a in attempts if a.status == "accepted" and a.generation):
-            made, own = self._ledger.evaluation(attempt.evaluation_key), tuple(sorted(attempt.tunables.items()))
-            key: tuple[object, ...] = (attempt.parent_id, attempt.candidate_id, own)
-            if made is not None and made.time_kind == "predicted" and made.code_object:
-                key = (attempt.parent_id, made.code_object, own, *sorted(times_us(made).items()))
-            if known.setdefault(key, attempt.experiment_id) != attempt.experiment_id:
-                found.add(attempt.id)
-        return frozenset(found)
+            evaluation, tunables = (
+                self._ledger.evaluation(attempt.evaluation_key),
+                tuple(sorted(attempt.tunables.items())),
+            )
+            key: tuple[object, ...] = (attempt.parent_id, attempt.candidate_id, tunables)
+            if evaluation is not None and evaluation.time_kind == "predicted" and evaluation.code_object:
+                key = (attempt.parent_id, evaluation.code_object, tunables, *sorted(times_us(evaluation).items()))
+            if first_experiments.setdefault(key, attempt.experiment_id) != attempt.experiment_id:
+                repeats.add(attempt.id)
+        return frozenset(repeats)
 
     def _admit(self, attempt: Attempt, titles: Mapping[str, str]) -> None:
         member = _member(attempt, evidence(self._ledger, attempt), titles)
@@ -184,8 +187,8 @@ class History:
             return None
         if attempt.status != "accepted":
             return Forecast(experiment.gain_min_pct, experiment.gain_max_pct, None)
-        found = self._gain_pct(attempt, attempt.parent_id)
-        return None if found is None else Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found)
+        found_pct = self._gain_pct(attempt, attempt.parent_id)
+        return None if found_pct is None else Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found_pct)
 
     def _gain_pct(self, attempt: Attempt, parent_id: str) -> float | None:
         """Gain of the change, as far as it is shown; from the times where an older program recorded no parts."""
@@ -201,10 +204,10 @@ class History:
 
 def evidence(ledger: Ledger, attempt: Attempt) -> Evaluation:
     """Find the evaluation an attempt rests on; LedgerError when it is missing."""
-    found = ledger.evaluation(attempt.evaluation_key)
-    if found is None:
+    evaluation = ledger.evaluation(attempt.evaluation_key)
+    if evaluation is None:
         raise LedgerError(f"the ledger has no evaluation for attempt {attempt.id}; restore it from a copy")
-    return found
+    return evaluation
 
 
 def times_us(evaluation: Evaluation) -> dict[str, float]:

@@ -31,21 +31,21 @@ def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation |
         return f"{subject_of(experiment, attempt)}: works"
     bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
     subject = subject_of(experiment, attempt)
-    found = f"{subject}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
+    outcome = f"{subject}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
     if is_slight(gain, attempt.time_error):
-        found += f", which is {tie_text(attempt.time_error)}"
-    asked = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
+        outcome += f", which is {tie_text(attempt.time_error)}"
+    expectation = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
     if experiment.picked_as == EXPLORED:
-        asked = ""
+        expectation = ""
     bound = f"; now bound by {', '.join(bounds)}" if bounds else ""
-    return "".join((found, parts_of(attempt), asked, cause_of(attempt), bound, inert_text(attempt)))
+    return "".join((outcome, parts_of(attempt), expectation, cause_of(attempt), bound, inert_text(attempt)))
 
 
 def cause_of(attempt: Attempt) -> str:
     """Put the cause of the gain in words, by what the ablation showed."""
-    shown, same = attempt.credit.shown_pct, named(attempt.tunables)
+    shown_pct, same = attempt.credit.shown_pct, named(attempt.tunables)
     if attempt.standing == "refuted":
-        return f"; refuted: at {same} the change itself gives {shown:+.1f} %, the tunables made the difference"
+        return f"; refuted: at {same} the change itself gives {shown_pct:+.1f} %, the tunables made the difference"
     if attempt.standing == "believed":
         return "; believed: nothing shows that the change is the cause"
     if attempt.standing != "shown":
@@ -53,7 +53,7 @@ def cause_of(attempt: Attempt) -> str:
     equal, idea = attempt.credit.equal_pct, given(attempt.credit.idea_pct, 0.0)
     if equal is not None and abs(equal) < SLIGHT <= abs(idea):
         return f"; shown: the change gives nothing at the parent's tunables, all of it at {same}"
-    return f"; shown: the change itself gives {shown:+.1f} % at the same tunables"
+    return f"; shown: the change itself gives {shown_pct:+.1f} % at the same tunables"
 
 
 def named(tunables: Mapping[str, int]) -> str:
@@ -82,10 +82,10 @@ def reason_of(evaluation: Evaluation) -> str:
     It is told to authors.
     """
     for finding in evaluation.verdict.findings:
-        where = f" (line {finding.line})" if finding.line else ""
-        return f"{told(evaluation, finding.case, finding.message)}{where}"
+        line = f" (line {finding.line})" if finding.line else ""
+        return f"{told(evaluation, finding.case, finding.message)}{line}"
     for case in evaluation.cases:
         if not case.correct:
-            said = told(evaluation, case.name, case.message or "the result is wrong")
-            return f"case {name_told(evaluation, case.name)}: {said}"
+            message = told(evaluation, case.name, case.message or "the result is wrong")
+            return f"case {name_told(evaluation, case.name)}: {message}"
     return CODES.get(evaluation.verdict.code, evaluation.verdict.code)

@@ -92,7 +92,7 @@ def concluding(node: Node) -> Node:
             return node({**state, "limit": limit}, runtime)
         except LimitReached as reached:
             context, met = runtime.context, limit if limit else reached.limit
-            reason = context.meter.told(met)
+            reason = context.meter.limit_text(met)
             context.ledger.finish(context.run.id, "done", reason, "limit")
             return {"stop": reason, "limit": met}
 
@@ -103,9 +103,9 @@ def limit_of(state: Mapping[str, Any]) -> str:
     """Name the limit that was met in this generation, by a node or by one of its experiments; empty for none."""
     if state.get("limit"):
         return str(state["limit"])
-    own = f"g{state['generation']:03d}-"
-    met = [said for name, said in state.get("outcomes", {}).items() if name.startswith(own)]
-    return next((said.removeprefix(OUTCOME) for said in met if said.startswith(OUTCOME)), "")
+    prefix = f"g{state['generation']:03d}-"
+    met = [outcome for name, outcome in state.get("outcomes", {}).items() if name.startswith(prefix)]
+    return next((outcome.removeprefix(OUTCOME) for outcome in met if outcome.startswith(OUTCOME)), "")
 
 
 def stage_limited(stage: Callable[..., dict[str, Any]], otherwise: str = END) -> Callable[..., dict[str, Any]]:

@@ -12,11 +12,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from agents.author import Idea, Proposal, Room, Selection, Step
-from graph.backlog import kept, offered
+from graph.backlog import offered, proposed_of
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
-from graph.firewall import WalledPlace, asked, walled
+from graph.firewall import WalledPlace, optional_answer, walled
 from graph.lesson import EXPLORED
 from graph.limiting import concluding, limited
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
@@ -79,31 +79,33 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
-    done = known_selection(context, generation)
-    if done is not None:
-        return {"generation": generation, "picks": [], "exhausted": False, **done}
+    earlier = known_selection(context, generation)
+    if earlier is not None:
+        return {"generation": generation, "picks": [], "exhausted": False, **earlier}
     leader = kernel(context, state["best_id"]).attempt
     members = pool(context, generation, context.history.members(generation, leader.id))
-    known = {member.id for member in members}
+    ids = {member.id for member in members}
     fastest = (
-        leader.id if leader.id in known else min(members, key=lambda m: m.geomean_us).id
+        leader.id if leader.id in ids else min(members, key=lambda m: m.geomean_us).id
     )  # of a dispatch none is built on
     try:
         step = Step(context.run.id, generation)
         ruled = choice_of(context, generation, fastest, members)
-        place = WalledPlace(f"{generation}:select", generation)
-        chosen = ruled or asked(runtime, place, lambda: context.author.select(step, context.assignment, members))
+        walled_place = WalledPlace(f"{generation}:select", generation)
+        chosen = ruled or optional_answer(
+            runtime, walled_place, lambda: context.author.select(step, context.assignment, members)
+        )
     except MalformedReply as error:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
-    base = chosen.base_id if chosen.base_id in known else fastest
+    base = chosen.base_id if chosen.base_id in ids else fastest
     answer = answer_to(context, state["stagnant"])
     if answer == "another_cell" and base == fastest:
         base = another_cell(context, generation, base, members)
-    others = [chosen.reference_id] if ruled else [chosen.reference_id, fastest, *sorted(known)]
-    reference = next((other for other in others if other in known and other != base), None)
-    said = {"base": base, "reference": reference, "why": chosen.rationale, **({"answer": answer} if answer else {})}
-    emit(runtime, "selected", str(generation), generation=generation, **said)
+    references = [chosen.reference_id] if ruled else [chosen.reference_id, fastest, *sorted(ids)]
+    reference = next((other for other in references if other in ids and other != base), None)
+    payload = {"base": base, "reference": reference, "why": chosen.rationale, **({"answer": answer} if answer else {})}
+    emit(runtime, "selected", str(generation), generation=generation, **payload)
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
@@ -120,8 +122,10 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if context.author.reads and context.limits.planner_tokens:
         try:
             step = Step(context.run.id, generation)
-            place = WalledPlace(f"{generation}:retrieve", generation)
-            queries = asked(runtime, place, lambda: context.author.queries(step, context.assignment, base))
+            walled_place = WalledPlace(f"{generation}:retrieve", generation)
+            queries = optional_answer(
+                runtime, walled_place, lambda: context.author.queries(step, context.assignment, base)
+            )
         except MalformedReply as error:
             emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
     queries = (*queries, *of_cost(base.evaluation))
@@ -135,10 +139,10 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    if done := known_picks(context, generation):
-        return {"picks": done, "exhausted": False, "is_asked": context.approves}
+    if earlier := known_picks(context, generation):
+        return {"picks": earlier, "exhausted": False, "is_asked": context.approves}
     limits, memory = context.limits, context.history.memory(generation)
-    known = (
+    inputs = (
         Step(context.run.id, generation),
         context.assignment,
         specimen(context, state["base_id"], generation),
@@ -148,7 +152,9 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     )
     proposal: Proposal | None
     try:
-        proposal = asked(runtime, WalledPlace(f"{generation}:plan", generation), lambda: context.author.plan(*known))
+        proposal = optional_answer(
+            runtime, WalledPlace(f"{generation}:plan", generation), lambda: context.author.plan(*inputs)
+        )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
@@ -159,8 +165,8 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     ideas = offered(memory.backlog, proposal or Proposal((), ()))
     with context.ledger.together():
         if proposal:
-            made = kept(context.run.id, generation, state["base_id"], proposal)
-            context.ledger.add_proposals(context.run.id, generation, made)
+            records = proposed_of(context.run.id, generation, state["base_id"], proposal)
+            context.ledger.add_proposals(context.run.id, generation, records)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
             for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules)], 1)
@@ -183,8 +189,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
-    made = accepted_of(context, generation, incumbent.attempt.time_kind)
-    leader = champion(context, [incumbent, *(k for k in made if not is_composed(k.attempt))])
+    accepted = accepted_of(context, generation, incumbent.attempt.time_kind)
+    leader = champion(context, [incumbent, *(k for k in accepted if not is_composed(k.attempt))])
     if leader is None:
         reason = f"the kernel {incumbent.attempt.id} led and failed its confirmation; nothing else is left"
         context.ledger.finish(context.run.id, "failed", reason)
@@ -196,7 +202,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     limit = state.get("limit", "")
     stagnant = 0 if gained or is_extended else state["stagnant"] + (not limit)  # which the generation did not get over
     going_on = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
-    stop = context.meter.told(limit) if limit else going_on
+    stop = context.meter.limit_text(limit) if limit else going_on
     if stop:
         end = WalledPlace(f"{generation}:compose", generation)  # which a run that goes on does not build on
         table = walled(runtime, end, lambda: compose(runtime, generation, leader), lambda _: None)
@@ -286,9 +292,9 @@ def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Id
 
 def pick(ideas: Sequence[Idea], count: int = 3, rules: Sequence[str] = tuple(RULES)) -> tuple[tuple[Idea, str], ...]:
     """Choose without replacement, rule by rule in their order and over again; ties go to the earlier idea."""
-    rest, picked = list(ideas), list[tuple[Idea, str]]()
-    while rest and len(picked) < count:
+    remaining, picked = list(ideas), list[tuple[Idea, str]]()
+    while remaining and len(picked) < count:
         rule = rules[len(picked) % len(rules)]
-        best = max(range(len(rest)), key=lambda i: (RULES[rule](rest[i]), -i))
-        picked.append((rest.pop(best), rule))
+        best = max(range(len(remaining)), key=lambda i: (RULES[rule](remaining[i]), -i))
+        picked.append((remaining.pop(best), rule))
     return tuple(picked)

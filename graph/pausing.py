@@ -34,8 +34,8 @@ class Waiting:
     @property
     def reason(self) -> str:
         """For the run's record."""
-        told = "".join(f"; {why}" for why in self.refused)
-        return f"waiting for {counted(len(self.awaited), 'result')} in {self.place}{told}"
+        refusals = "".join(f"; {why}" for why in self.refused)
+        return f"waiting for {counted(len(self.awaited), 'result')} in {self.place}{refusals}"
 
 
 def pausing(node: Node) -> Node:
@@ -65,10 +65,10 @@ def pausing(node: Node) -> Node:
 
 def together(pendings: Iterable[Pending]) -> Pending:
     """One for several, so that a node pauses once for all its questions."""
-    found = list(pendings)
-    awaited = tuple(dict.fromkeys(name for p in found for name in p.awaited))
-    refused = tuple(dict.fromkeys(why for p in found for why in p.refused))
-    waiting = Waiting(awaited, found[0].place, refused)
+    several = list(pendings)
+    awaited = tuple(dict.fromkeys(name for p in several for name in p.awaited))
+    refused = tuple(dict.fromkeys(why for p in several for why in p.refused))
+    waiting = Waiting(awaited, several[0].place, refused)
     return Pending(waiting.reason, awaited, waiting.place, refused)
 
 
@@ -77,5 +77,5 @@ def waiting(interrupts: Iterable[Interrupt]) -> Waiting | None:
     values = [i.value for i in interrupts if isinstance(i.value, dict) and "awaited" in i.value]
     if not values:
         return None
-    one = together(Pending("", tuple(v["awaited"]), v["place"], tuple(v["refused"])) for v in values)
-    return Waiting(one.awaited, one.place, one.refused)
+    merged = together(Pending("", tuple(v["awaited"]), v["place"], tuple(v["refused"])) for v in values)
+    return Waiting(merged.awaited, merged.place, merged.refused)

@@ -44,9 +44,9 @@ def kernel(context: Context, attempt_id: str) -> VerifiedKernel:
 
 def accepted_of(context: Context, generation: int, time_kind: str | None = None) -> list[VerifiedKernel]:
     """List the accepted kernels of one generation, oldest first, timed in this way, or as the first of them was."""
-    found = [a for a in context.ledger.attempts(context.run.id, generation) if a.status == "accepted"]
-    kind = time_kind or (found[0].time_kind if found else None)
-    return [VerifiedKernel(a, evidence(context.ledger, a)) for a in found if a.time_kind == kind]
+    accepted = [a for a in context.ledger.attempts(context.run.id, generation) if a.status == "accepted"]
+    kind = time_kind or (accepted[0].time_kind if accepted else None)
+    return [VerifiedKernel(a, evidence(context.ledger, a)) for a in accepted if a.time_kind == kind]
 
 
 def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
@@ -78,12 +78,12 @@ def champion(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKer
 
     It is None when all fail.
     """
-    rest = list(kernels)
-    while rest:
-        leader = best(context, rest)
+    remaining = list(kernels)
+    while remaining:
+        leader = best(context, remaining)
         if _is_confirmed(context, leader):
             return leader
-        rest.remove(leader)
+        remaining.remove(leader)
     return None
 
 
@@ -120,23 +120,23 @@ def attainable_fraction(evaluation: Evaluation) -> float:
 
 def experiment_of(context: Context, experiment_id: str) -> Experiment:
     """Find an experiment of this run; LedgerError when it is missing."""
-    found = context.ledger.experiment(context.run.id, experiment_id)
-    if found is None:
+    experiment = context.ledger.experiment(context.run.id, experiment_id)
+    if experiment is None:
         raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
-    return found
+    return experiment
 
 
 def attempt_of(context: Context, attempt_id: str) -> Attempt:
     """Find an attempt of this run; LedgerError when it is missing."""
-    found = context.ledger.attempt(context.run.id, attempt_id)
-    if found is None:
+    attempt = context.ledger.attempt(context.run.id, attempt_id)
+    if attempt is None:
         raise LedgerError(f"the ledger has no attempt {attempt_id}; restore it from a copy")
-    return found
+    return attempt
 
 
 def specimen(context: Context, attempt_id: str, generation: int) -> Specimen:
     """One kernel with its code, its evidence and its parent's times, as this generation sees it."""
-    return context.shown.get((generation, attempt_id), lambda: _specimen(context, attempt_id))
+    return context.specimens.get((generation, attempt_id), lambda: _specimen(context, attempt_id))
 
 
 def _specimen(context: Context, attempt_id: str) -> Specimen:

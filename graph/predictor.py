@@ -89,12 +89,12 @@ def features_of(prepared: Prepared) -> Mapping[str, float]:
 
     There are none where the kernel cannot be judged.
     """
-    found = features(prepared.source, prepared.tunables)
-    if not found or prepared.refusal or prepared.arms or not prepared.task.benchmarks:
+    text_features = features(prepared.source, prepared.tunables)
+    if not text_features or prepared.refusal or prepared.arms or not prepared.task.benchmarks:
         return {}
     launches = prepared.plan(prepared.task.benchmarks[-1]).launches
     return {
-        **found,
+        **text_features,
         "threads": sum(math.log2(launch.threads) for launch in launches),
         "grid": sum(math.log2(math.prod(launch.grid)) for launch in launches),
         "lanes_in_a_row": sum(math.log2(launch.block[0]) for launch in launches),

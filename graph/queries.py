@@ -60,14 +60,14 @@ _QUOTED = re.compile(r"['\u2018`]([A-Za-z_]\w{2,})['\u2019`]")
 
 def of_failure(evaluation: Evaluation, classifies: bool = True) -> tuple[str, ...]:
     """List queries about why a kernel was refused, the first finding's first; with classes about the verdict's, too."""
-    verdict, asked = evaluation.verdict, list[str]()
+    verdict, queries = evaluation.verdict, list[str]()
     for finding in verdict.findings:
-        asked += _of_finding(finding)
-    if not asked and any(not case.correct for case in evaluation.cases):
-        asked.append(_KINDS["wrong_result"])
+        queries += _of_finding(finding)
+    if not queries and any(not case.correct for case in evaluation.cases):
+        queries.append(_KINDS["wrong_result"])
     if classifies and verdict.code in _CODES:
-        asked.append(_CODES[verdict.code])
-    return _first(asked)
+        queries.append(_CODES[verdict.code])
+    return _first(queries)
 
 
 def of_cost(evaluation: Evaluation) -> tuple[str, ...]:
@@ -75,24 +75,24 @@ def of_cost(evaluation: Evaluation) -> tuple[str, ...]:
     spent: dict[str, float] = {}
     for m in evaluation.measurements:
         spent[m.bound] = spent.get(m.bound, 0.0) + m.weight
-    asked = []
+    queries = []
     for bound in sorted(spent, key=lambda name: (-spent[name], name))[:2]:
         words, counters = _BOUNDS.get(bound, ("", ()))
-        seen = [name for name in counters if evaluation.counters.get(name)]
-        asked.append(" ".join((words, *seen)))
+        nonzero = [name for name in counters if evaluation.counters.get(name)]
+        queries.append(" ".join((words, *nonzero)))
     if any(r.scratch_bytes for r in evaluation.resources):
-        asked.append("register spills to scratch, VGPR limit, launch bounds")
-    return _first(asked)
+        queries.append("register spills to scratch, VGPR limit, launch bounds")
+    return _first(queries)
 
 
-def of_decline(made: Evaluation, parent: Evaluation, classifies: bool = True) -> tuple[str, ...]:
+def of_decline(evaluation: Evaluation, parent: Evaluation, classifies: bool = True) -> tuple[str, ...]:
     """List queries about what got worse from the parent to the kernel: its findings, spills, waves, what binds now."""
-    asked = list(of_failure(made, classifies))
-    if _scratch(made) > _scratch(parent):
-        asked.append("register spills to scratch, VGPR limit, launch bounds")
-    if _waves(made) < _waves(parent):
-        asked.append("occupancy, waves per SIMD by VGPR and LDS")
-    return _first([*asked, *of_cost(made)])
+    queries = list(of_failure(evaluation, classifies))
+    if _scratch(evaluation) > _scratch(parent):
+        queries.append("register spills to scratch, VGPR limit, launch bounds")
+    if _waves(evaluation) < _waves(parent):
+        queries.append("occupancy, waves per SIMD by VGPR and LDS")
+    return _first([*queries, *of_cost(evaluation)])
 
 
 def of_idea(idea: Idea) -> tuple[str, ...]:
@@ -101,12 +101,12 @@ def of_idea(idea: Idea) -> tuple[str, ...]:
     return _first([idea.title, " ".join(names[:8])])
 
 
-def of_refusal(made: Evaluation | None, remarks: Iterable[str], classifies: bool = True) -> tuple[str, ...]:
+def of_refusal(evaluation: Evaluation | None, remarks: Iterable[str], classifies: bool = True) -> tuple[str, ...]:
     """List queries about a draft that goes back.
 
     They are about its findings where the sandbox refused it, else the critic's remarks.
     """
-    return of_failure(made, classifies) if made else _first(remarks)
+    return of_failure(evaluation, classifies) if evaluation else _first(remarks)
 
 
 def _of_finding(finding: Finding) -> list[str]:
@@ -116,8 +116,8 @@ def _of_finding(finding: Finding) -> list[str]:
     return [*dict.fromkeys(names), finding.message]
 
 
-def _first(asked: Iterable[str]) -> tuple[str, ...]:
-    plain = (" ".join(query.split())[:_LONGEST] for query in asked)
+def _first(queries: Iterable[str]) -> tuple[str, ...]:
+    plain = (" ".join(query.split())[:_LONGEST] for query in queries)
     return tuple(dict.fromkeys(query for query in plain if query))[:MOST]
 
 

@@ -34,10 +34,10 @@ class Question:
 
 def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
     """Read the questions among a paused graph's interrupts."""
-    found = [(i.id, i.value) for i in interrupts if isinstance(i.value, dict) and "kind" in i.value]
+    pairs = [(i.id, i.value) for i in interrupts if isinstance(i.value, dict) and "kind" in i.value]
     return tuple(
         Question(name, v["kind"], v["message"], tuple(v.get("experiments", ())), v["spent_usd"], v.get("unread", 0))
-        for name, v in found
+        for name, v in pairs
     )
 
 

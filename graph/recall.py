@@ -40,8 +40,8 @@ class Recalled:
     def text(self) -> str:
         """One line with its provenance: run, kernel, task, its digest, target, date."""
         r = self.recollection
-        place = f"run {r.run_id}, kernel {r.attempt_id}, {r.task} ({r.task_digest[:8]}) on {r.target}, {r.at[:10]}"
-        return f"{_SAID[r.kind]} ({place}): {plain_line(self.finding)}"
+        provenance = f"run {r.run_id}, kernel {r.attempt_id}, {r.task} ({r.task_digest[:8]}) on {r.target}, {r.at[:10]}"
+        return f"{_SAID[r.kind]} ({provenance}): {plain_line(self.finding)}"
 
     @property
     def finding(self) -> str:
@@ -51,33 +51,33 @@ class Recalled:
 
 def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:
     """List the findings for a task and a target, the most alike first, of equals the newest."""
-    own = frozenset(words(f"{task.title}. {task.description}"))
-    found = list[Recalled]()
+    task_words = frozenset(words(f"{task.title}. {task.description}"))
+    findings = list[Recalled]()
     for recollection in reversed(ledger.recollections()):
-        likeness = _likeness(recollection, task, own, target)
-        made = _with_records(ledger, recollection, likeness) if likeness >= LIKE else None
-        if made is not None:
-            found.append(made)
-    return sorted(found, key=lambda r: -r.likeness)
+        likeness = _likeness(recollection, task, task_words, target)
+        current = _with_records(ledger, recollection, likeness) if likeness >= LIKE else None
+        if current is not None:
+            findings.append(current)
+    return sorted(findings, key=lambda r: -r.likeness)
 
 
 def finding_of(ledger: Ledger, recollection: Recollection) -> str:
     """Return the words of one recollection; empty where its kernel is no longer accepted."""
-    made = _with_records(ledger, recollection, 1.0)
-    return "" if made is None else plain_line(made.finding)
+    current = _with_records(ledger, recollection, 1.0)
+    return "" if current is None else plain_line(current.finding)
 
 
-def told(found: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
+def lines_within(findings: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
     """List the lines that fit into so many tokens; winners, lessons and refuted ideas take turns."""
-    by_kind = [[r.text for r in found if r.recollection.kind == kind] for kind in MEMORY_KINDS]
+    by_kind = [[r.text for r in findings if r.recollection.kind == kind] for kind in MEMORY_KINDS]
     return tuple(_within(tokens, (line for line in chain.from_iterable(zip_longest(*by_kind)) if line)))
 
 
-def winners(found: Sequence[Recalled], task: Task, target: str) -> list[Recalled]:
+def winners(findings: Sequence[Recalled], task: Task, target: str) -> list[Recalled]:
     """Find the fastest kernels of earlier runs on this very task and target: only they can be begun with."""
     return [
         r
-        for r in found
+        for r in findings
         if r.recollection.kind == "winner"
         and (r.recollection.task_digest, r.recollection.target) == (task.digest, target)
     ]
@@ -92,15 +92,15 @@ def _within(tokens: int, lines: Iterable[str]) -> Iterable[str]:
             yield line
 
 
-def _likeness(r: Recollection, task: Task, own: frozenset[str], target: str) -> float:
+def _likeness(r: Recollection, task: Task, task_words: frozenset[str], target: str) -> float:
     if r.withdrawn:
         return 0.0
-    there = 1.0 if r.target == target else OTHER_TARGET
+    target_weight = 1.0 if r.target == target else OTHER_TARGET
     if r.task_digest == task.digest:
-        return there
+        return target_weight
     other = frozenset(words(r.about))
-    shared = len(own & other) / max(1, len(own | other))
-    return there * (max(OTHER_TEXT, shared) if r.task == task.name else shared)
+    shared = len(task_words & other) / max(1, len(task_words | other))
+    return target_weight * (max(OTHER_TEXT, shared) if r.task == task.name else shared)
 
 
 def _with_records(ledger: Ledger, recollection: Recollection, likeness: float) -> Recalled | None:
@@ -109,8 +109,8 @@ def _with_records(ledger: Ledger, recollection: Recollection, likeness: float) -
     if attempt is None or attempt.status != "accepted":
         return None
     experiment = ledger.experiment(recollection.run_id, attempt.experiment_id)
-    wanted = {"lesson": "shown", "refuted": "refuted"}.get(recollection.kind, attempt.standing)
-    if experiment is None or attempt.standing != wanted:
+    standing = {"lesson": "shown", "refuted": "refuted"}.get(recollection.kind, attempt.standing)
+    if experiment is None or attempt.standing != standing:
         return None
     parent = ledger.attempt(recollection.run_id, attempt.parent_id) if attempt.parent_id else None
     return Recalled(recollection, attempt, experiment, parent, ledger.run(recollection.run_id).author, likeness)

@@ -15,9 +15,9 @@ ABOUT = 2_000  # characters of a task's description that later tasks are compare
 
 def gather(context: Context, leader: Attempt) -> list[Recollection]:
     """List the recollections of this run, its winner first where an experiment has won."""
-    made = [a for a in context.ledger.attempts(context.run.id) if a.status == "accepted" and a.generation]
+    accepted = [a for a in context.ledger.attempts(context.run.id) if a.status == "accepted" and a.generation]
     winner = [_recollection(context, "winner", leader)] if leader.generation else []
-    return [*winner, *(r for attempt in made for r in _findings(context, attempt))]
+    return [*winner, *(r for attempt in accepted for r in _findings(context, attempt))]
 
 
 def _findings(context: Context, attempt: Attempt) -> list[Recollection]:

@@ -25,12 +25,12 @@ def repair(context: Context) -> str:
         return ""
     ledger.put_aside(rows)
     touched = frozenset(key for row in rows if row.may_confirm for key in row.keys)
-    again = sum(_judged_again(context, attempt.id, touched) for attempt in ledger.attempts(run_id))
+    rejudged = sum(_judged_again(context, attempt.id, touched) for attempt in ledger.attempts(run_id))
     tables = ", ".join(sorted({row.table for row in rows}))
-    said = f"{counted(len(rows), 'record')} of {tables} had been changed on the disk and were put aside; "
-    said += f"{counted(again, 'verdict')} made again" if again else "what of it is needed is made again"
-    ledger.event(run_id, "warning", {"generation": 0, "message": said})
-    return said
+    message = f"{counted(len(rows), 'record')} of {tables} had been changed on the disk and were put aside; "
+    message += f"{counted(rejudged, 'verdict')} made again" if rejudged else "what of it is needed is made again"
+    ledger.event(run_id, "warning", {"generation": 0, "message": message})
+    return message
 
 
 def _judged_again(context: Context, attempt_id: str, touched: frozenset[str]) -> bool:
@@ -39,22 +39,22 @@ def _judged_again(context: Context, attempt_id: str, touched: frozenset[str]) ->
     attempt = ledger.attempt(context.run.id, attempt_id)
     if attempt is None or attempt.status != "accepted" or not attempt.evaluation_key:
         return False
-    known = ledger.evaluation(attempt.evaluation_key, "benchmark")
-    if known is not None and attempt.evaluation_key not in touched:
+    earlier = ledger.evaluation(attempt.evaluation_key, "benchmark")
+    if earlier is not None and attempt.evaluation_key not in touched:
         return False
     prepared = prepared_again(context, attempt)
-    made = known or ledger.add_evaluation(context.run.id, evaluate(context, "benchmark", prepared))
-    if attempt.evaluation_key in touched and needs_confirmation(made):
+    evaluation = earlier or ledger.add_evaluation(context.run.id, evaluate(context, "benchmark", prepared))
+    if attempt.evaluation_key in touched and needs_confirmation(evaluation):
         evaluate(context, "confirm", prepared)
     return True
 
 
 def _way_out(context: Context, lost: list[DamagedRow]) -> str:
     first = lost[0]
-    told = f"the record {first.name} ({first.table}) of run {context.run.id} was changed on the disk"
-    told += f", and {counted(len(lost) - 1, 'other')} with it" if len(lost) > 1 else ""
+    message = f"the record {first.name} ({first.table}) of run {context.run.id} was changed on the disk"
+    message += f", and {counted(len(lost) - 1, 'other')} with it" if len(lost) > 1 else ""
     generations = [row.generation for row in lost if row.generation is not None and row.table != "runs"]
     if generations and len(generations) == len(lost) and min(generations) > 0:
         before = min(generations)
-        return f"{told}; go on from before it with `kernel-scientist resume {context.run.id} --before {before}`"
-    return f"{told}; restore {context.ledger.engine.place} from a copy, or start a new run"
+        return f"{message}; go on from before it with `kernel-scientist resume {context.run.id} --before {before}`"
+    return f"{message}; restore {context.ledger.engine.place} from a copy, or start a new run"

@@ -28,10 +28,10 @@ RUBRIC = (
 def begin(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
     """Return the first kernel of generation 0, or None and the reason why the run cannot begin."""
     context = runtime.context
-    task, given = context.assignment.task, _given(context)
-    if not given:
+    task, kernels = context.assignment.task, _starting_kernels(context)
+    if not kernels:
         return _write_first(runtime)
-    attempts = _judge(runtime, given)
+    attempts = _judge(runtime, kernels)
     first = attempts[0] if context.has_seeds and task.seeds else _accepted(attempts)
     if first is not None and first.status == "accepted":
         return first, ""
@@ -40,12 +40,12 @@ def begin(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
     return None, f"none of the kernels to begin with is accepted; the first: {attempts[0].reason}"
 
 
-def _given(context: Context) -> Sequence[tuple[str, str, str]]:
+def _starting_kernels(context: Context) -> Sequence[tuple[str, str, str]]:
     """Kind, title and text or artefact digest of each kernel that is there."""
     seeds = context.assignment.task.seeds if context.has_seeds else ()
-    own = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
-    given = [*own, *((given.kind, given.title, given.source) for given in context.starts)]
-    return [each for one in given for each in (one, *_parts(context, *one))]
+    seed_rows = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
+    rows = [*seed_rows, *((start.kind, start.title, start.source) for start in context.starts)]
+    return [part for row in rows for part in (row, *_parts(context, *row))]
 
 
 def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[str, str, str]]:
@@ -59,10 +59,10 @@ def _keep(context: Context, path: Path) -> str:
     return context.artefacts.put(seed_text(path))
 
 
-def _judge(runtime: Runtime[Context], given: Sequence[tuple[str, str, str]]) -> list[Attempt]:
+def _judge(runtime: Runtime[Context], kernels: Sequence[tuple[str, str, str]]) -> list[Attempt]:
     """All of them; where answers are pending, all are asked for before the run waits."""
     attempts, pendings = list[Attempt](), list[Pending]()
-    for slot, (kind, title, source) in enumerate(given):
+    for slot, (kind, title, source) in enumerate(kernels):
         words = f"The task's own kernel {title.removeprefix('seed ')}." if kind == "seed" else "A kernel to begin with."
         experiment = _experiment(runtime.context, slot, title, words, kind)
         try:
@@ -85,28 +85,28 @@ def _write_first(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
         )
     for slot in range(context.limits.picks):
         words = "Write the first kernel for this task, from its reference."
-        made = _walk(runtime, _experiment(context, slot, "first kernel", words, "first", RUBRIC))
-        if made.status == "accepted":
-            return made, ""
-    return None, f"no first kernel was accepted; the last: {made.reason}"
+        attempt = _walk(runtime, _experiment(context, slot, "first kernel", words, "first", RUBRIC))
+        if attempt.status == "accepted":
+            return attempt, ""
+    return None, f"no first kernel was accepted; the last: {attempt.reason}"
 
 
 def _walk(runtime: Runtime[Context], experiment: Experiment, source: str = "") -> Attempt:
     """Return the last attempt of an experiment without a parent; it is walked unless the ledger has that."""
     context = runtime.context
     context.ledger.add_experiment(experiment)
-    made = _last(context, experiment)
-    if made is None or (not source and made.status in ("rejected", "tried")):  # which the writer goes on from
+    attempt = _last(context, experiment)
+    if attempt is None or (not source and attempt.status in ("rejected", "tried")):  # which the writer goes on from
         state: TrialState = {"experiment_id": experiment.id, "generation": 0, "leader": "", "move": "", "given": source}
         run_trial(state, runtime)
-        made = _last(context, experiment)
-    assert made is not None
-    return made
+        attempt = _last(context, experiment)
+    assert attempt is not None
+    return attempt
 
 
 def _last(context: Context, experiment: Experiment) -> Attempt | None:
-    made = [a for a in context.ledger.attempts(context.run.id, 0) if a.experiment_id == experiment.id]
-    return made[-1] if made else None
+    attempts = [a for a in context.ledger.attempts(context.run.id, 0) if a.experiment_id == experiment.id]
+    return attempts[-1] if attempts else None
 
 
 def _accepted(attempts: Sequence[Attempt]) -> Attempt | None:

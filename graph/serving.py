@@ -89,7 +89,7 @@ class TrialOutcome(TypedDict):
 class RunService(Protocol):
     """Makes runs of requests and opens them; app/ has the one over settings."""
 
-    def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
+    def begin(self, request: Mapping[str, Any], checkpoint: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
 
     def working(self, run_id: str) -> AbstractContextManager[Context]:
@@ -149,16 +149,16 @@ class CheckedGraph(CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutpu
         return super().astream(input, *args, **more)
 
 
-def _refuse(asked: Any) -> None:
-    known = RunInput.__annotations__
-    if isinstance(asked, Mapping):
-        for name in asked:
-            if name not in known:
-                raise ServedFault(f"there is no field {name!r} in an input; there are {', '.join(known)}")
-        if isinstance(asked.get("seed"), int) and abs(asked["seed"]) >= 1 << 63:
+def _refuse(request: Any) -> None:
+    fields = RunInput.__annotations__
+    if isinstance(request, Mapping):
+        for name in request:
+            if name not in fields:
+                raise ServedFault(f"there is no field {name!r} in an input; there are {', '.join(fields)}")
+        if isinstance(request.get("seed"), int) and abs(request["seed"]) >= 1 << 63:
             raise ServedFault("the field seed of an input is a whole number of at most 63 bits")
-    elif asked is not None and not isinstance(asked, Command):
-        raise ServedFault(f'the input is an object, such as {{"task": "row_softmax"}}, not {type(asked).__name__}')
+    elif request is not None and not isinstance(request, Command):
+        raise ServedFault(f'the input is an object, such as {{"task": "row_softmax"}}, not {type(request).__name__}')
 
 
 class ServedFault(RuntimeError):
@@ -186,16 +186,16 @@ def _request(service: RunService) -> Callable[..., dict[str, Any]]:
     """Check the request and write its run down."""
 
     def run(state: ServedState, runtime: Runtime[RunPreset]) -> dict[str, Any]:
-        asked = {name: state[name] for name in RunInput.__annotations__ if name in state}  # type: ignore[literal-required]
+        request = {name: state[name] for name in RunInput.__annotations__ if name in state}  # type: ignore[literal-required]
         info = runtime.execution_info
-        place = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
+        checkpoint = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
         preset = runtime.context or {}
         if not isinstance(preset, Mapping):
             raise ServedFault(
                 f'the context is an object, such as {{"author": "playbook"}}, not {type(preset).__name__}'
             )
         with _spoken():
-            begun = service.begin({**preset, **asked}, place)
+            begun = service.begin({**preset, **request}, checkpoint)
         return {**begun, "generation": 0, "stop": "", "result": {}}
 
     return run

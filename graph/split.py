@@ -24,7 +24,7 @@ class ShapeRange:
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Division:
     """The best rows for the first groups of cases: cost, and where each row ends with its option."""
 
     cost: float
@@ -39,21 +39,19 @@ def best_rows(
     `options` hold a time for each case. Each row after the first must gain `least_gain_pct` over all cases. `rows` says
     how many rows each option takes, one where it is left out; an option of several is a table by itself.
     """
-    further = [taken - 1 for taken in rows or [1] * len(options)]
+    further = [row_count - 1 for row_count in rows or [1] * len(options)]
     price = math.log1p(least_gain_pct / 100) * sum(case.weight for case in cases)
-    plain = _Way(min(_cost(cases, o) for o, more in zip(options, further, strict=True) if not more))
-    found, best = (
-        tuple[ShapeRange, ...](),
-        plain.cost - price,
-    )  # a table must be better than one kernel by a row's price
+    plain = _Division(min(_cost(cases, o) for o, more in zip(options, further, strict=True) if not more))
+    ranges = tuple[ShapeRange, ...]()
+    best = plain.cost - price  # a table must be better than one kernel by a row's price
     for quantity in _quantities(cases):
         groups = _groups(cases, quantity)
-        for way in _ways(list(groups.values()), options, [price * more for more in further]):
-            is_table = len(way.ends) > 1 or bool(further[way.ends[0][1]])
-            cost = way.cost + price * (len(way.ends) - 2)
-            if is_table and cost <= best and (not found or cost < best):
-                found, best = _rows(quantity, list(groups), way), cost
-    return found or None
+        for division in _divisions(list(groups.values()), options, [price * more for more in further]):
+            is_table = len(division.ends) > 1 or bool(further[division.ends[0][1]])
+            cost = division.cost + price * (len(division.ends) - 2)
+            if is_table and cost <= best and (not ranges or cost < best):
+                ranges, best = _rows(quantity, list(groups), division), cost
+    return ranges or None
 
 
 def _quantities(cases: Sequence[Case]) -> list[tuple[str, ...]]:
@@ -70,15 +68,15 @@ def _groups(cases: Sequence[Case], quantity: Sequence[str]) -> dict[int, list[Ca
     return groups
 
 
-def _ways(
+def _divisions(
     groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float]], prices: Sequence[float]
-) -> list[_Way]:
+) -> list[_Division]:
     """Find the best way over all groups with one row, with two, and so on."""
-    before = [_Way(0.0), *([_Way(math.inf)] * len(groups))]  # by number of groups, with no row
+    before = [_Division(0.0), *([_Division(math.inf)] * len(groups))]  # by number of groups, with no row
     costs = [[sum(_cost([case], option) for case in group) for option in options] for group in groups]
-    found = []
+    divisions = []
     for _ in range(min(MOST_ROWS, len(groups))):
-        now = [_Way(math.inf)] * (len(groups) + 1)
+        now = [_Division(math.inf)] * (len(groups) + 1)
         for start in range(len(groups)):
             sums = list(prices)
             for end in range(start + 1, len(groups) + 1):
@@ -86,16 +84,16 @@ def _ways(
                 chosen = min(range(len(options)), key=sums.__getitem__)
                 cost = before[start].cost + sums[chosen]
                 if cost < now[end].cost:
-                    now[end] = _Way(cost, (*before[start].ends, (end, chosen)))
-        found.append(now[len(groups)])
+                    now[end] = _Division(cost, (*before[start].ends, (end, chosen)))
+        divisions.append(now[len(groups)])
         before = now
-    return found
+    return divisions
 
 
-def _rows(quantity: Sequence[str], values: Sequence[int], way: _Way) -> tuple[ShapeRange, ...]:
+def _rows(quantity: Sequence[str], values: Sequence[int], division: _Division) -> tuple[ShapeRange, ...]:
     """Form the conditions of a way: each threshold is the geometric mean of the values on both sides of it."""
     name = " * ".join(quantity)
-    *first, last = way.ends
+    *first, last = division.ends
     ends = [(math.isqrt(values[end - 1] * values[end]), option) for end, option in first]
     return (*(ShapeRange(f"{name} <= {threshold}", option) for threshold, option in ends), ShapeRange("", last[1]))
 

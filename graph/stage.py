@@ -36,20 +36,20 @@ def within_wall(stage: Stage) -> Stage:
     @functools.wraps(stage)
     def run(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         trial, name = Trial(state, runtime.context), state["experiment_id"]
-        place = WalledPlace(name, state["generation"], name, trial.experiment().parent_id or "")
+        walled_place = WalledPlace(name, state["generation"], name, trial.experiment().parent_id or "")
 
-        def quarantine(said: str) -> dict[str, Any]:
-            return {"outcomes": {name: trial.quarantine(runtime, said)}, "route": END}
+        def quarantine(message: str) -> dict[str, Any]:
+            return {"outcomes": {name: trial.quarantine(runtime, message)}, "route": END}
 
-        return walled(runtime, place, lambda: stage(state, runtime), quarantine)
+        return walled(runtime, walled_place, lambda: stage(state, runtime), quarantine)
 
     return run
 
 
 def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """Start on a new draft, with nothing known of it."""
-    known = {"critique": "", "key": "", "purpose": "", "source": "", "estimates": []}
-    return {"number": number, **trial.keep(draft), **known}
+    blank = {"critique": "", "key": "", "purpose": "", "source": "", "estimates": []}
+    return {"number": number, **trial.keep(draft), **blank}
 
 
 def enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:

@@ -52,11 +52,11 @@ def rules_of(context: Context, generation: int, stagnant: int, rules: Sequence[s
 
 def another_cell(context: Context, generation: int, base_id: str, members: Sequence[Member]) -> str:
     """Find the fastest kernel of another strategy among these; the base itself where all have one strategy."""
-    own = next((m.strategy for m in members if m.id == base_id), "")
+    strategy = next((m.strategy for m in members if m.id == base_id), "")
     explored = context.history.explored(generation)
-    rest = [m for m in members if m.strategy != own]
-    found = min(rest, key=lambda m: (m.id in explored, m.geomean_us, m.id), default=None)
-    return found.id if found else base_id
+    candidates = [m for m in members if m.strategy != strategy]
+    fastest = min(candidates, key=lambda m: (m.id in explored, m.geomean_us, m.id), default=None)
+    return fastest.id if fastest else base_id
 
 
 def reason_to_stop(context: Context, state: State, evaluation: Evaluation, stagnant: int) -> str:

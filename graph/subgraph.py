@@ -65,14 +65,14 @@ def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     base = trial.base()
     try:
         if number == 0:
-            found = read(runtime, trial.reads("writer", of_idea(trial.idea())))
-            draft = author.write(step, work, trial.experiment(), trial.idea(), base, trial.reference(), found)
+            passages = read(runtime, trial.reads("writer", of_idea(trial.idea())))
+            draft = author.write(step, work, trial.experiment(), trial.idea(), base, trial.reference(), passages)
         else:
-            made = trial.evaluation()
-            judged = made if made is not None and not made.verdict.accepted else None
+            evaluation = trial.evaluation()
+            judged = evaluation if evaluation is not None and not evaluation.verdict.accepted else None
             remarks = () if judged else state["critique"].splitlines()
-            found = read(runtime, trial.reads("repairer", of_refusal(judged, remarks, work.classifies)))
-            draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, judged, found)
+            passages = read(runtime, trial.reads("repairer", of_refusal(judged, remarks, work.classifies)))
+            draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, judged, passages)
     except MalformedReply as error:
         made_none = fresh(trial, number, Draft(""))
         return {**made_none, **end(updated(state, **made_none), runtime, "failed", str(error))}
@@ -100,13 +100,13 @@ def bench(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         )
     except (MalformedReply, LimitReached) as error:
         why = given_up(context, error, has_kernel=workbench.best is not None)
-    known = workbench.ended(report)
+    ended = workbench.ended(report)
     after = 1 + max((int(t.kernel.name.rpartition("-a")[2]) for t in workbench.tries), default=-1)
-    number = trial.free_number(after, known.draft.source)
-    made = {**fresh(trial, number, known.draft), "purpose": known.purpose, "key": known.key}
-    if known.is_right:
-        return {**made, "route": "compile"}
-    return {**made, **end(updated(state, **made), runtime, "failed", why or known.reason)}
+    number = trial.free_number(after, ended.draft.source)
+    fields = {**fresh(trial, number, ended.draft), "purpose": ended.purpose, "key": ended.key}
+    if ended.is_right:
+        return {**fields, "route": "compile"}
+    return {**fields, **end(updated(state, **fields), runtime, "failed", why or ended.reason)}
 
 
 def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -116,21 +116,21 @@ def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any
     prepared = trial.prepared()
     announce(trial.context, prepared, tuning_of(trial), state.get("leader", ""))
     result = evaluate(trial.context, "compile", prepared)
-    found = {"purpose": "compile", "key": result.key}
+    fields = {"purpose": "compile", "key": result.key}
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
     alone = not result.verdict.accepted or len(prepared.choices) <= 1
     earlier = same_as(trial, prepared, result, by_code=alone) or ("" if alone else echo_of(trial, prepared))
     if earlier:
-        return {**found, **end(updated(state, **found), runtime, "duplicate", earlier)}
+        return {**fields, **end(updated(state, **fields), runtime, "duplicate", earlier)}
     if result.verdict.accepted:
         is_first = state["number"] == 0
-        said = trial.concerns(result) if is_first else ()
-        return {**found, "concerns": list(said), "route": "critique" if said else "verify"}
+        concerns = trial.concerns(result) if is_first else ()
+        return {**fields, "concerns": list(concerns), "route": "critique" if concerns else "verify"}
     failures = state.get("compile_failures", 0) + 1
     return {
-        **found,
+        **fields,
         "compile_failures": failures,
-        **refuse(updated(state, **found), runtime, failures > trial.context.limits.compile_repairs),
+        **refuse(updated(state, **fields), runtime, failures > trial.context.limits.compile_repairs),
     }
 
 
@@ -138,13 +138,13 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the first draft read, where something speaks against it; remarks send it back once."""
     trial = Trial(state, runtime.context)
     enter(state, runtime, "critique", state["number"])
-    context, made, work = trial.context, trial.evaluation(), trial.context.assignment
+    context, evaluation, work = trial.context, trial.evaluation(), trial.context.assignment
     step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
-    assert made is not None
-    found = read(runtime, trial.reads("critic", of_decline(made, trial.base().evaluation, work.classifies)))
+    assert evaluation is not None
+    passages = read(runtime, trial.reads("critic", of_decline(evaluation, trial.base().evaluation, work.classifies)))
     try:
-        said = context.author.critique(
-            step, work, trial.idea(), trial.base(), trial.draft(), made, state["concerns"], found
+        answer = context.author.critique(
+            step, work, trial.idea(), trial.base(), trial.draft(), evaluation, state["concerns"], passages
         )
     except MalformedReply as error:
         emit(
@@ -156,10 +156,10 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             message=str(error),
         )
         return {"route": "verify"}
-    text = "\n".join(said.remarks)
-    if said.approve or not said.remarks:
+    text = "\n".join(answer.remarks)
+    if answer.approve or not answer.remarks:
         return {"critique": text, "route": "verify"}
-    reason = f"sent back by the critic: {said.remarks[0]}"
+    reason = f"sent back by the critic: {answer.remarks[0]}"
     Trial(updated(state, critique=text), runtime.context).record(runtime, "rejected", reason)
     return {"critique": text, "route": "write"}
 
@@ -171,12 +171,12 @@ def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     prepared = trial.prepared()
     result = evaluate(trial.context, "verify", prepared)
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
-    found = {"purpose": "verify", "key": result.key}
+    fields = {"purpose": "verify", "key": result.key}
     if result.verdict.accepted and len(prepared.choices) > 1:
-        return {**found, "route": "tune"}
+        return {**fields, "route": "tune"}
     if result.verdict.accepted:
-        return {**found, "choices": walk.tune(asking(trial), prepared, tuning_of(trial)), "route": "benchmark"}
-    return {**found, **wrong(updated(state, **found), runtime)}
+        return {**fields, "choices": walk.tune(asking(trial), prepared, tuning_of(trial)), "route": "benchmark"}
+    return {**fields, **wrong(updated(state, **fields), runtime)}
 
 
 def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     enter(state, runtime, "tune", state["number"])
     notes, prepared = Notes(asking(trial)), trial.prepared()
     choices = tuned(trial, notes, prepared)
-    return {"choices": choices, "estimates": [to_plain(e) for e in notes.made], "route": "benchmark"}
+    return {"choices": choices, "estimates": [to_plain(e) for e in notes.estimates], "route": "benchmark"}
 
 
 def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -204,18 +204,18 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     best = walk.benchmark(asking(trial), prepared, state["choices"], *(() if looked_up else (is_known,)))
     judged = best.evaluation
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=judged.candidate_id)
-    found = {
+    fields = {
         "purpose": "benchmark",
         "key": best.evaluation.key,
         "tunables": dict(best.prepared.tunables),
         "source": trial.context.artefacts.put(best.prepared.source),
     }
     if best.is_known:
-        found["purpose"] = "compile"
-        return {**found, **end(updated(state, **found), runtime, "duplicate", earlier)}
+        fields["purpose"] = "compile"
+        return {**fields, **end(updated(state, **fields), runtime, "duplicate", earlier)}
     if best.evaluation.verdict.accepted:
-        return {**found, **end(updated(state, **found), runtime, "accepted", benchmark=best.evaluation)}
-    return {**found, **wrong(updated(state, **found), runtime)}
+        return {**fields, **end(updated(state, **fields), runtime, "accepted", benchmark=best.evaluation)}
+    return {**fields, **wrong(updated(state, **fields), runtime)}
 
 
 def begin(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:

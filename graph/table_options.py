@@ -32,12 +32,12 @@ class Option:
     times_us: Mapping[str, float]  # by benchmark case
     requires: str = ""  # of one that serves a part of the shapes
     source: str = ""  # its text then; otherwise the attempt's
-    rest: Option | None = None  # what serves the other shapes then
+    fallback: Option | None = None  # what serves the other shapes then
 
     @property
     def rows(self) -> int:
         """Rows of a table that it takes."""
-        return 1 if self.rest is None else 2
+        return 1 if self.fallback is None else 2
 
 
 def options_of(context: Context, generation: int, leader: VerifiedKernel) -> list[Option]:
@@ -49,10 +49,10 @@ def options_of(context: Context, generation: int, leader: VerifiedKernel) -> lis
     timed = [m for m in timed if all(map(is_time, m.times_us.values()))]
     kernels = [(attempt_of(context, m.id), m.times_us) for m in timed]
     right = [(a, times) for a, times in kernels if a.status == "accepted" and not a.arms]
-    own = [Option(attempt, attempt.tunables, times) for attempt, times in right]
+    verified = [Option(attempt, attempt.tunables, times) for attempt, times in right]
     tuned = [o for attempt, times in right[:TUNED] for o in _estimated(context, attempt, times)]
-    special = [o for attempt, times in right[:NARROWED] for o in _narrowed(context, attempt, times, own[0])]
-    return [*own, *tuned, *special]
+    special = [o for attempt, times in right[:NARROWED] for o in _narrowed(context, attempt, times, verified[0])]
+    return [*verified, *tuned, *special]
 
 
 def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]) -> list[Option]:
@@ -60,24 +60,26 @@ def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]
     if not attempt.draft or not attempt.tunables:
         return []
     draft = context.sandbox.prepare(context.artefacts.text(attempt.draft), context.assignment.task)
-    known = {
-        tuple(sorted(made.tunables.items())): {m.case: m.time_us for m in made.measurements if is_time(m.time_us)}
-        for made in context.ledger.estimates(draft.id)
-        if made.verdict.accepted and made.key == context.sandbox.key(draft.choose(made.tunables))
+    times_of = {
+        tuple(sorted(estimate.tunables.items())): {
+            m.case: m.time_us for m in estimate.measurements if is_time(m.time_us)
+        }
+        for estimate in context.ledger.estimates(draft.id)
+        if estimate.verdict.accepted and estimate.key == context.sandbox.key(draft.choose(estimate.tunables))
     }
-    chosen = known.pop(tuple(sorted(attempt.tunables.items())), None)
+    chosen = times_of.pop(tuple(sorted(attempt.tunables.items())), None)
     if chosen is None or not chosen.keys() >= times_us.keys():
         return []
     return [
         Option(attempt, dict(choice), {case: time * row[case] / chosen[case] for case, time in times_us.items()})
-        for choice, row in known.items()
+        for choice, row in times_of.items()
         if row.keys() >= times_us.keys()
     ]
 
 
-def _narrowed(context: Context, attempt: Attempt, times_us: Mapping[str, float], rest: Option) -> list[Option]:
+def _narrowed(context: Context, attempt: Attempt, times_us: Mapping[str, float], fallback: Option) -> list[Option]:
     """List the kernel at tunables that some shapes do not allow, each for the others; none where answers come late."""
-    prepared, found = prepared_again(context, attempt), list[Option]()
+    prepared, options = prepared_again(context, attempt), list[Option]()
     choices = [] if context.deferred is not None else list(islice(narrowed(prepared), ESTIMATES))
     plain = _times(evaluate(context, "estimate", prepared)) if choices else {}
     for choice, text in choices:
@@ -86,22 +88,22 @@ def _narrowed(context: Context, attempt: Attempt, times_us: Mapping[str, float],
         cases = {case.name for case in arm.task.benchmarks}
         if row.keys() >= cases and plain.keys() >= cases:
             times = {case: times_us[case] * row[case] / plain[case] for case in cases}
-            found.append(Option(attempt, choice, {**rest.times_us, **times}, arm.requires, text, rest))
-    return found
+            options.append(Option(attempt, choice, {**fallback.times_us, **times}, arm.requires, text, fallback))
+    return options
 
 
-def _times(made: Evaluation) -> dict[str, float]:
-    return {m.case: m.time_us for m in made.measurements if made.verdict.accepted and is_time(m.time_us)}
+def _times(evaluation: Evaluation) -> dict[str, float]:
+    return {m.case: m.time_us for m in evaluation.measurements if evaluation.verdict.accepted and is_time(m.time_us)}
 
 
 def is_right(context: Context, option: Option) -> bool:
     """Tell whether the whole execution confirms a kernel; a choice that was only estimated is judged in full first."""
-    if option.rest is not None and not is_right(context, option.rest):
+    if option.fallback is not None and not is_right(context, option.fallback):
         return False
     ask = evaluate_arm if option.requires else evaluate
     text = option.source or context.artefacts.text(option.attempt.source)
     prepared = context.sandbox.prepare(text, context.assignment.task, None if option.source else option.tunables)
-    made = context.ledger.add_evaluation(context.run.id, ask(context, "benchmark", prepared))
-    if not made.verdict.accepted or not needs_confirmation(made):
-        return made.verdict.accepted
+    evaluation = context.ledger.add_evaluation(context.run.id, ask(context, "benchmark", prepared))
+    if not evaluation.verdict.accepted or not needs_confirmation(evaluation):
+        return evaluation.verdict.accepted
     return ask(context, "confirm", prepared).verdict.accepted

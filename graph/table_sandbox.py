@@ -104,7 +104,7 @@ class TableSandbox:
             comparison_key(*keys),
             keys[0],
             keys[1],
-            _said(ratio),
+            _contrast_of(ratio),
             ratio,
             ratio - 0.003,
             ratio + 0.003,
@@ -170,27 +170,27 @@ def _claimed(source: str, task: Task) -> Prepared:
 
 def _claims(source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
     """List the rest of each line with this word whose condition the choice meets."""
-    return [text for said, when, text in _lines(source) if said == word and _applies(when, chosen)]
+    return [text for claim, when, text in _lines(source) if claim == word and _applies(when, chosen)]
 
 
 @lru_cache(maxsize=256)
 def _lines(source: str) -> tuple[tuple[str, str | None, str], ...]:
     """Word, condition and rest of every line that claims something."""
-    found = []
+    lines = []
     for match in _LINE.finditer(source):
-        word, when, rest = match["word"], match["when"], match["rest"]
-        if word == "fail" and (inner := re.match(r"\s*(\w+)\[([^\]]*)\](.*)", rest)):
-            rest, when = f"{inner[1]}{inner[3]}", inner[2]
-        found.append((word, when, rest.strip().removeprefix("=").strip()))
-    return tuple(found)
+        word, when, text = match["word"], match["when"], match["rest"]
+        if word == "fail" and (inner := re.match(r"\s*(\w+)\[([^\]]*)\](.*)", text)):
+            text, when = f"{inner[1]}{inner[3]}", inner[2]
+        lines.append((word, when, text.strip().removeprefix("=").strip()))
+    return tuple(lines)
 
 
 def _contrast(case: Case, challenger: Prepared, incumbent: Prepared) -> CaseComparison:
     new, old = (_number(side, "true_us", "time_us", dims=case.dims) for side in (challenger, incumbent))
-    return CaseComparison(case.name, new / old, new / old - 0.003, new / old + 0.003, _said(new / old), 18)
+    return CaseComparison(case.name, new / old, new / old - 0.003, new / old + 0.003, _contrast_of(new / old), 18)
 
 
-def _said(ratio: float) -> Contrast:
+def _contrast_of(ratio: float) -> Contrast:
     return "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
 
 
@@ -199,7 +199,7 @@ def _number(
 ) -> float:
     """Read the last claim with the first of these words that there is."""
     claims = (_claims(prepared.source, word, {**prepared.tunables, **dims}) for word in words)
-    return next((float(found[-1]) for found in claims if found), default)
+    return next((float(values[-1]) for values in claims if values), default)
 
 
 def _resources(prepared: Prepared) -> tuple[Resources, ...]:
@@ -217,10 +217,10 @@ def _refused(plain: Evaluation, stage: str, text: str, task: Task) -> Evaluation
     hangs = text == "hang"
     kind: FindingKind = "compile_error" if stage == "compile" else "timeout" if hangs else "wrong_result"
     code: Code = "A.1" if stage == "compile" else "B.5" if hangs else "C.1"
-    at: Stage = "compile" if stage == "compile" else "execute" if hangs else "correct"
+    failed_stage: Stage = "compile" if stage == "compile" else "execute" if hangs else "correct"
     finding = Finding(kind, "the kernel did not end in time" if hangs else text, line=1)
     cases = () if stage == "compile" else (CaseResult(task.tests[0].name, "test", False, message=text),)
-    return _with_cases(plain, Verdict(at, False, code, (finding,)), cases, ())
+    return _with_cases(plain, Verdict(failed_stage, False, code, (finding,)), cases, ())
 
 
 def _with_cases(

@@ -69,20 +69,22 @@ class Trial:
         reference_id = self.experiment().reference_id
         return specimen(self.context, reference_id, self.state["generation"]) if reference_id else None
 
-    def reads(self, role: ReaderRole, queries: Sequence[str], what: str = "") -> PassageQuery:
+    def reads(self, role: ReaderRole, queries: Sequence[str], prompt_name: str = "") -> PassageQuery:
         """Put a question to the literature for one prompt of this experiment; the writer gets what its idea cites, too.
 
-        What the planner read and the idea does not cite is no matter of the writer's. `what` names the prompt where a
+        What the planner read and the idea does not cite is no matter of the writer's. `prompt_name` is its name where a
         role has several of one draft.
         """
         generation, number = self.state["generation"], self.state.get("number", 0)
-        place = f"{self.state['experiment_id']}:{what or role}:{number}"
+        prompt_place = f"{self.state['experiment_id']}:{prompt_name or role}:{number}"
         if role != "writer":
-            return PassageQuery(place, role, generation, queries, self.state["experiment_id"], number)
+            return PassageQuery(prompt_place, role, generation, queries, self.state["experiment_id"], number)
         idea, planned = self.idea(), planned_with(self.context, generation)
-        own = cited(self.context, generation, idea)
+        cited_passages = cited(self.context, generation, idea)
         without = [p.id for p in planned if p.id not in idea.cites]
-        return PassageQuery(place, role, generation, queries, self.state["experiment_id"], number, own, without)
+        return PassageQuery(
+            prompt_place, role, generation, queries, self.state["experiment_id"], number, cited_passages, without
+        )
 
     def draft(self) -> Draft:
         """Return the current draft."""
@@ -91,15 +93,15 @@ class Trial:
 
     def ended(self) -> Attempt | None:
         """Return the attempt that ended this experiment, as the ledger has it; None while it goes on."""
-        found = [a for a in self.context.ledger.attempts(self.context.run.id, self.state["generation"])
+        attempts = [a for a in self.context.ledger.attempts(self.context.run.id, self.state["generation"])
                  if a.experiment_id == self.state["experiment_id"] and not a.tool]  # fmt: skip
-        return next((a for a in reversed(found) if a.lesson or a.status in _FINAL), None)
+        return next((a for a in reversed(attempts) if a.lesson or a.status in _FINAL), None)
 
     def quarantine(self, runtime: Runtime[Context], reason: str) -> AttemptStatus:
         """Record that the experiment failed by a fault of the program; its status."""
         experiment = self.experiment()
-        known = self.context.ledger.attempts(self.context.run.id, experiment.generation)
-        number = 1 + max((a.number for a in known if a.experiment_id == experiment.id), default=-1)
+        attempts = self.context.ledger.attempts(self.context.run.id, experiment.generation)
+        number = 1 + max((a.number for a in attempts if a.experiment_id == experiment.id), default=-1)
         nothing = self.context.artefacts.put("")
         attempt = Attempt(
             f"{experiment.id}-a{number}", experiment.run_id, experiment.id, experiment.generation, number, "", nothing,
@@ -114,7 +116,7 @@ class Trial:
         ledger already has the first draft, which stays.
         """
         digest = self.context.artefacts.put(source, is_synced=False)
-        while (known := self._recorded(number)) is not None and digest not in (known.draft, known.source):
+        while (recorded := self._recorded(number)) is not None and digest not in (recorded.draft, recorded.source):
             number += 1
         return number
 
@@ -139,7 +141,7 @@ class Trial:
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
-    def concerns(self, made: Evaluation) -> tuple[str, ...]:
+    def concerns(self, evaluation: Evaluation) -> tuple[str, ...]:
         """List the points against the current draft, for the critic; none where it has no parent.
 
         Where there are none, the critic is not asked and nothing is paid.
@@ -148,7 +150,7 @@ class Trial:
             return ()
         base = self.base()
         faults = faults_of(self.draft().source, base.source, self.context.assignment.arch)
-        return (*concerns(made, base.evaluation), *faults)
+        return (*concerns(evaluation, base.evaluation), *faults)
 
     def record(
         self,
@@ -208,15 +210,15 @@ class Trial:
         parent, default = self.parent(), self.prepared().tunables
         credit = credit_of(attempt, parent, default, estimates)
         readings = self.context.artefacts.put(dumps(self.state["estimates"])) if estimates else ""
-        told = replace(attempt, credit=credit, inert=inert_of(estimates), readings=readings)
-        return with_cause(self.context, told, parent, estimates)
+        credited = replace(attempt, credit=credit, inert=inert_of(estimates), readings=readings)
+        return with_cause(self.context, credited, parent, estimates)
 
 
 def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
     """Return the fields of an attempt that come from its evaluation; times only where it is right."""
     if result is None:
         return {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "candidate_id": result.candidate_id,
         "evaluation_key": result.key,
         "code": result.verdict.code,
@@ -225,44 +227,44 @@ def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
     }
     if status in ("accepted", "tried"):
         timed = ("geomean_us", "time_kind", "time_error")
-        found |= {name: getattr(result, name) for name in timed}
-    return found
+        fields |= {name: getattr(result, name) for name in timed}
+    return fields
 
 
-def concerns(made: Evaluation, parent: Evaluation) -> tuple[str, ...]:
+def concerns(evaluation: Evaluation, parent: Evaluation) -> tuple[str, ...]:
     """List the points against a draft beside its parent, in words for the critic; empty where there is none.
 
     Spills, fewer waves, findings of the judge, a time longer than the parent's. A compiler's message is no concern: it
     says itself what to change.
     """
-    found = [*_spills(made, parent), *_waves(made, parent)]
-    verdict = made.verdict
+    points = [*_spills(evaluation, parent), *_waves(evaluation, parent)]
+    verdict = evaluation.verdict
     if not verdict.accepted and verdict.stage not in ("parse", "compile"):
-        found.append(f"the judge refuses it at the stage {verdict.stage}, code {verdict.code}")
-    new, old = made.geomean_us, parent.geomean_us
-    if new and old and made.time_kind == parent.time_kind and new > SLOWER * old and not ties(made, parent):
-        found.append(f"it takes {new:.4g} us, {new / old:.2f} times as long as its parent with {old:.4g} us")
-    return tuple(found)
+        points.append(f"the judge refuses it at the stage {verdict.stage}, code {verdict.code}")
+    new, old = evaluation.geomean_us, parent.geomean_us
+    if new and old and evaluation.time_kind == parent.time_kind and new > SLOWER * old and not ties(evaluation, parent):
+        points.append(f"it takes {new:.4g} us, {new / old:.2f} times as long as its parent with {old:.4g} us")
+    return tuple(points)
 
 
 def faults_of(source: str, parent_source: str, arch: str) -> tuple[str, ...]:
     """List the faults in a draft and not in its parent that a compiler accepts and the mechanical checks find."""
     before = {(r.kind, r.about) for r in check(parent_source, arch)}
-    found = (r for r in check(source, arch) if r.kind in _ACCEPTED_BY_COMPILERS)
-    return tuple(r.text for r in found if (r.kind, r.about) not in before)
+    faults = (r for r in check(source, arch) if r.kind in _ACCEPTED_BY_COMPILERS)
+    return tuple(r.text for r in faults if (r.kind, r.about) not in before)
 
 
-def _spills(made: Evaluation, parent: Evaluation) -> list[str]:
+def _spills(evaluation: Evaluation, parent: Evaluation) -> list[str]:
     allowed = max((r.scratch_bytes for r in parent.resources), default=0)
     return [
         f"{r.kernel} spills: {r.scratch_bytes} bytes of scratch a work-item, its parent {allowed}"
-        for r in made.resources
+        for r in evaluation.resources
         if r.scratch_bytes > allowed
     ]
 
 
-def _waves(made: Evaluation, parent: Evaluation) -> list[str]:
-    new, old = _fewest(made.resources), _fewest(parent.resources)
+def _waves(evaluation: Evaluation, parent: Evaluation) -> list[str]:
+    new, old = _fewest(evaluation.resources), _fewest(parent.resources)
     return [f"{new} waves fit a SIMD, {old} of its parent"] if new is not None and old is not None and new < old else []
 
 

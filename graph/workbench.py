@@ -78,8 +78,11 @@ class Workbench:
     def names(self) -> tuple[str, ...]:
         """The kernels that can be named, the tries last; kernels of earlier generations by their own ids."""
         experiment = self._trial.experiment()
-        others = {"parent": experiment.parent_id, "reference": experiment.reference_id}
-        return (*(n for n, there in others.items() if there), *(checked.kernel.name for checked in self.tries))
+        relatives = {"parent": experiment.parent_id, "reference": experiment.reference_id}
+        return (
+            *(n for n, attempt_id in relatives.items() if attempt_id),
+            *(checked.kernel.name for checked in self.tries),
+        )
 
     @property
     def parent(self) -> BenchKernel | None:
@@ -111,25 +114,31 @@ class Workbench:
     def check(self, source: str, tool: str) -> Checked:
         """Compile, verify and time a kernel with its default tunables, and record it as an attempt."""
         prepared = self._prepared(source)
-        known = self._tries.get(prepared.id)
-        if known is not None:
-            return replace(known, is_repeated=True, literature=())
+        earlier = self._tries.get(prepared.id)
+        if earlier is not None:
+            return replace(earlier, is_repeated=True, literature=())
         if self.tries_left < 1:
             raise BenchRefusal("no try is left; submit the best kernel that is right")
         number = self._trial.free_number(len(self._tries), source)
         enter(self._state, self._runtime, "try", number)
-        purpose, made, status, reason = self._judged(prepared)
-        if is_conclusion(purpose, made):  # before the critic is asked about it: it is in the prompt that is paid for
-            made = self._context.ledger.add_evaluation(self._context.run.id, made, purpose)
-        state = updated(self._state, number=number, purpose=purpose, key=made.key, **self._trial.keep(Draft(source)))
-        remarks = self._criticised(state, made, status)
+        purpose, evaluation, status, reason = self._judged(prepared)
+        if is_conclusion(
+            purpose, evaluation
+        ):  # before the critic is asked about it: it is in the prompt that is paid for
+            evaluation = self._context.ledger.add_evaluation(self._context.run.id, evaluation, purpose)
+        state = updated(
+            self._state, number=number, purpose=purpose, key=evaluation.key, **self._trial.keep(Draft(source))
+        )
+        remarks = self._criticised(state, evaluation, status)
         state = updated(state, critique="\n".join(remarks))
         trial = Trial(state, self._context)
-        asked = of_failure(made, self._context.assignment.classifies)
-        found = read(self._runtime, trial.reads("repairer", asked)) if status == "rejected" else ()
+        queries = of_failure(evaluation, self._context.assignment.classifies)
+        passages = read(self._runtime, trial.reads("repairer", queries)) if status == "rejected" else ()
         trial.record(self._runtime, status, reason, tool=tool)
         name = f"{self._state['experiment_id']}-a{number}"
-        checked = Checked(BenchKernel(name, source, made, status == "tried"), status, reason, remarks, literature=found)
+        checked = Checked(
+            BenchKernel(name, source, evaluation, status == "tried"), status, reason, remarks, literature=passages
+        )
         self._tries[prepared.id], self._purposes[name] = checked, purpose
         return checked
 
@@ -142,13 +151,13 @@ class Workbench:
             if name in (checked.kernel.name, checked.kernel.name.rpartition("-")[2]):
                 return checked.kernel
         experiment = self._trial.experiment()
-        asked = {"parent": experiment.parent_id, "reference": experiment.reference_id}.get(name, name)
-        found = self._context.ledger.attempt(self._context.run.id, asked) if asked else None
-        if found is None or found.status != "accepted" or found.generation >= self._state["generation"]:
-            there = ", ".join(self.names) or "none yet"
-            raise BenchRefusal(f"there is no kernel {name[:40]!r} here; there are {there}")
-        known = specimen(self._context, found.id, self._state["generation"])
-        return BenchKernel(found.id, known.source, known.evaluation)
+        attempt_id = {"parent": experiment.parent_id, "reference": experiment.reference_id}.get(name, name)
+        attempt = self._context.ledger.attempt(self._context.run.id, attempt_id) if attempt_id else None
+        if attempt is None or attempt.status != "accepted" or attempt.generation >= self._state["generation"]:
+            available = ", ".join(self.names) or "none yet"
+            raise BenchRefusal(f"there is no kernel {name[:40]!r} here; there are {available}")
+        stored = specimen(self._context, attempt.id, self._state["generation"])
+        return BenchKernel(attempt.id, stored.source, stored.evaluation)
 
     def estimate(self, source: str) -> BenchKernel:
         """Estimate the times of a kernel that nothing verifies: enough to see what a line costs, never for a record."""
@@ -160,15 +169,15 @@ class Workbench:
 
     def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
         """Return the inner loops in the compiler's listing."""
-        shown = self._context.disassembler
-        if shown is None:
+        disassembler = self._context.disassembler
+        if disassembler is None:
             raise BenchRefusal("this target's machine code is not shown")
         prepared = self._prepared(kernel.source).choose(kernel.evaluation.tunables)
         singles = [arm.prepared for arm in prepared.arms] or [prepared]
-        found = tuple(loop for each in singles if each.refusal is None for loop in shown.loops(each))
-        if not found:
+        loops = tuple(loop for single in singles if single.refusal is None for loop in disassembler.loops(single))
+        if not loops:
             raise BenchRefusal(f"{kernel.name} does not compile, so that it has no machine code")
-        return found
+        return loops
 
     def search(self, query: str) -> tuple[Quotation, ...]:
         """Passages for one query; none, with a warning, where the store is broken."""
@@ -190,26 +199,28 @@ class Workbench:
         earlier = same_as(self._trial, prepared, compiled, by_code=len(prepared.choices) <= 1)
         if earlier:
             return "compile", compiled, "duplicate", earlier
-        for purpose, made in walk.judge(partial(evaluate, context), prepared, _PURPOSES):
-            if not made.verdict.accepted:
-                return purpose, made, "rejected", reason_of(made)
-        return "benchmark", made, "tried", ""
+        for purpose, evaluation in walk.judge(partial(evaluate, context), prepared, _PURPOSES):
+            if not evaluation.verdict.accepted:
+                return purpose, evaluation, "rejected", reason_of(evaluation)
+        return "benchmark", evaluation, "tried", ""
 
-    def _criticised(self, state: TrialState, made: Evaluation, status: AttemptStatus) -> tuple[str, ...]:
+    def _criticised(self, state: TrialState, evaluation: Evaluation, status: AttemptStatus) -> tuple[str, ...]:
         """Ask for the critic's remarks, once an experiment, where something speaks against a draft that compiles."""
-        if self._is_criticised or status == "duplicate" or made.verdict.stage in ("parse", "compile"):
+        if self._is_criticised or status == "duplicate" or evaluation.verdict.stage in ("parse", "compile"):
             return ()
         trial, context = Trial(state, self._context), self._context
-        found = trial.concerns(made)
-        if not found:
+        concerns = trial.concerns(evaluation)
+        if not concerns:
             return ()
         self._is_criticised = True
         step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
         draft, base = trial.draft(), trial.base()
-        asked = of_decline(made, base.evaluation, context.assignment.classifies)
-        passages = read(self._runtime, trial.reads("critic", asked))
+        queries = of_decline(evaluation, base.evaluation, context.assignment.classifies)
+        passages = read(self._runtime, trial.reads("critic", queries))
         try:
-            said = context.author.critique(step, context.assignment, trial.idea(), base, draft, made, found, passages)
+            answer = context.author.critique(
+                step, context.assignment, trial.idea(), base, draft, evaluation, concerns, passages
+            )
         except MalformedReply:
             return ()
-        return () if said.approve else said.remarks
+        return () if answer.approve else answer.remarks

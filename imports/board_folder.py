@@ -36,11 +36,11 @@ def board_files(folder: Path, text_of: Callable[[Path], str]) -> tuple[Listing, 
 
 def _task(path: Path, text: str) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(text)
+        listing = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise UsageError(f"{path} is not valid YAML: {' '.join(str(error).split())[:200]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(listing, dict):
         raise UsageError(f"{path} is no task of GPU MODE's: it holds no fields")
-    if found.get("lang", "py") != "py":
-        raise UsageError(f"{path} is a task in {found['lang']}; tasks in Python can be imported")
-    return found
+    if listing.get("lang", "py") != "py":
+        raise UsageError(f"{path} is a task in {listing['lang']}; tasks in Python can be imported")
+    return listing

@@ -61,19 +61,24 @@ class ConfigSource(Source):
             parts.append(part)
         return [self._row(*row) for row in itertools.product(*parts)]
 
-    def _row(self, given: Mapping[str, Any], init: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    def _row(
+        self, input_arguments: Mapping[str, Any], init: Mapping[str, Any], shared: Mapping[str, Any]
+    ) -> dict[str, Any]:
         row: dict[str, Any] = {}
-        for function, own in ((self._space["get_inputs"], given), (self._space["Model"].__init__, init)):
-            known = _defaults(function)
-            unknown = [n for n in own if n not in known]
+        for function, arguments in (
+            (self._space["get_inputs"], input_arguments),
+            (self._space["Model"].__init__, init),
+        ):
+            defaults = _defaults(function)
+            unknown = [n for n in arguments if n not in defaults]
             if unknown:
                 raise ImportRefused(f"config_forward.json gives {unknown[0]}, which the code does not take")
-            for name, value in {**known, **own, **{n: v for n, v in shared.items() if n in known}}.items():
+            for name, value in {**defaults, **arguments, **{n: v for n, v in shared.items() if n in defaults}}.items():
                 if value is inspect.Parameter.empty:
                     raise ImportRefused(f"config_forward.json gives no value to {name}")
-                if name in row and row[name] != _held(name, value):
+                if name in row and row[name] != _unsized(name, value):
                     raise ImportRefused(f"{name} has one value for the inputs and another for the constructor")
-                row[name] = _held(name, value)
+                row[name] = _unsized(name, value)
         return row
 
     def constants(self) -> dict[str, int]:
@@ -109,32 +114,32 @@ class ConfigSource(Source):
     def _bound(self, constants: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[torch.nn.Module, list[Any], Laws]]:
         """Give the arguments the Model hands to its function, by name; the Model, its inputs, the laws of weights."""
         space = self._space
-        others = {n: v[0] if isinstance(v, list) else v for n, v in self._listed.others.items()}
-        values = {**others, **self._listed.scalars, **constants}
+        other_values = {n: v[0] if isinstance(v, list) else v for n, v in self._listed.others.items()}
+        values = {**other_values, **self._listed.scalars, **constants}
         torch.manual_seed(SEED)
         with Laws() as laws:
-            model = space["Model"](**_those(space["Model"].__init__, values))
+            model = space["Model"](**_arguments_for(space["Model"].__init__, values))
         weights = sum(t.numel() * t.element_size() for t in (*model.parameters(), *model.buffers()))
         if weights > MOST_WEIGHT_BYTES:
             raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
-        inputs = list(space["get_inputs"](**_those(space["get_inputs"], values)))
+        inputs = list(space["get_inputs"](**_arguments_for(space["get_inputs"], values)))
         calls: list[dict[str, Any]] = []
         signature, marker = inspect.signature(space["forward_fn"]), object()
 
-        def seen(*arguments: Any, **named: Any) -> Any:
-            bound = signature.bind(*arguments, **named)
+        def record(*arguments: Any, **keywords: Any) -> Any:
+            bound = signature.bind(*arguments, **keywords)
             bound.apply_defaults()
             calls.append(dict(bound.arguments))
             return marker
 
         with torch.no_grad():
             try:
-                made = model(*inputs, fn=seen)
+                result = model(*inputs, fn=record)
             except (TypeError, AttributeError, ValueError, LookupError, RuntimeError):
                 if not calls:
                     raise
-                made = None
-        if made is not marker or len(calls) != 1:
+                result = None
+        if result is not marker or len(calls) != 1:
             raise ImportRefused("its Model does more than to call its function once and to return the result")
         return calls[0], (model, inputs, laws)
 
@@ -142,8 +147,8 @@ class ConfigSource(Source):
         """`forward_fn` with the arguments of this configuration."""
         bound, (model, inputs, laws) = self._bound({n: v for n, v in constants.items() if n in self._listed.sizes})
         bound = {n: constants.get(n, v) if isinstance(v, float) else v for n, v in bound.items()}
-        own = {id(t) for t in (*model.parameters(), *model.buffers())}
-        state = {n: v.detach() for n, v in bound.items() if isinstance(v, torch.Tensor) and id(v) in own}
+        state_ids = {id(t) for t in (*model.parameters(), *model.buffers())}
+        state = {n: v.detach() for n, v in bound.items() if isinstance(v, torch.Tensor) and id(v) in state_ids}
         names = tuple(n for n in bound if n not in state)
         order = [next((i for i, t in enumerate(inputs) if t is bound[n]), None) for n in names]
         sizes = {n: v for n, v in constants.items() if n in self._listed.sizes}
@@ -160,20 +165,20 @@ class ConfigSource(Source):
         is_direct = all(
             i is not None or not isinstance(bound[n], torch.Tensor) for i, n in zip(order, names, strict=True)
         )
-        said = {n: laws.law(t) for n, t in state.items()}
-        return Instance(call, state, said, tuple(bound[n] for n in names), names, redraw if is_direct else None)
+        state_laws = {n: laws.law(t) for n, t in state.items()}
+        return Instance(call, state, state_laws, tuple(bound[n] for n in names), names, redraw if is_direct else None)
 
 
 def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
     skipped = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    found = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in found if p.name != "self" and p.kind not in skipped}
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.name != "self" and p.kind not in skipped}
 
 
-def _those(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments_for(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     return {n: values[n] for n in _defaults(function)}
 
 
-def _held(name: str, value: Any) -> Any:
+def _unsized(name: str, value: Any) -> Any:
     """Put a whole number that is no size into a list."""
     return [value] if FROZEN.search(name.lower()) and isinstance(value, int) else value

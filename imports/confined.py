@@ -62,7 +62,7 @@ class Imported:
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
 def has_torch() -> bool:
@@ -72,10 +72,10 @@ def has_torch() -> bool:
 
 def imported(request: Mapping[str, Any], cage: Cage) -> Imported:
     """Run one import; UsageError with the reason where the file cannot become a task."""
-    found = imported_all([request], cage)[0]
-    if isinstance(found, str):
-        raise UsageError(found)
-    return found
+    outcome = imported_all([request], cage)[0]
+    if isinstance(outcome, str):
+        raise UsageError(outcome)
+    return outcome
 
 
 def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
@@ -88,13 +88,13 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
             "tasks are imported with PyTorch on the processor, which is not installed here; install the extra `torch`: "
             ".venv/bin/pip install -e '.[torch]'"
         )
-    found: list[Imported | str] = []
-    while len(found) < len(requests):
-        found += _some(requests[len(found) :], cage)
-    return found
+    outcomes: list[Imported | str] = []
+    while len(outcomes) < len(requests):
+        outcomes += _run_batch(requests[len(outcomes) :], cage)
+    return outcomes
 
 
-def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+def _run_batch(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
     """Run the first requests, one at least, and return their outcomes."""
     folder = scratch_folder.make("import")
     try:
@@ -108,32 +108,34 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
-        done = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
-        found = list[Imported | str]()
-        while len(found) < len(requests) and (folder / f"result-{len(found)}.json").exists():
-            found.append(_taken(folder, len(found), requests[len(found)]))
-        if len(found) < len(requests):
-            found.append(_refusal(requests[len(found)], ENDS.get(done.end) or _ended(done.returncode, done.stderr)))
-        return found
+        process = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+        outcomes = list[Imported | str]()
+        while len(outcomes) < len(requests) and (folder / f"result-{len(outcomes)}.json").exists():
+            outcomes.append(_outcome(folder, len(outcomes), requests[len(outcomes)]))
+        if len(outcomes) < len(requests):
+            outcomes.append(
+                _refusal(requests[len(outcomes)], ENDS.get(process.end) or _ended(process.returncode, process.stderr))
+            )
+        return outcomes
     finally:
         scratch_folder.remove(folder)
 
 
-def _ended(returncode: int, said: str) -> str:
+def _ended(returncode: int, stderr: str) -> str:
     """Say why a process has left no answer, of one that kept to its limits."""
     if returncode < 0:
         return f"its process crashed ({signal.Signals(-returncode).name})"
-    lines = [line for line in clean(said).splitlines() if line.strip()]
+    lines = [line for line in clean(stderr).splitlines() if line.strip()]
     return f"its process ended without an answer ({lines[-1] if lines else 'silent'})"
 
 
 def libraries_beside(origin: str | None) -> tuple[Path, ...]:
     """Find the folder of CUDA's libraries beside the package with this file; none if its wheel is for the processor."""
-    place = Path(origin).resolve().parents[1] / LIBRARIES if origin else None
-    return (place,) if place is not None and place.is_dir() else ()
+    folder = Path(origin).resolve().parents[1] / LIBRARIES if origin else None
+    return (folder,) if folder is not None and folder.is_dir() else ()
 
 
-def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
+def _outcome(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
     """Take the files that the process has left, as a stranger's word."""
     try:
         answer = decoded(read_output(folder / f"result-{number}.json", MOST_BYTES))
@@ -146,23 +148,25 @@ def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | 
             f"PyTorch cannot be used here: {clean(str(answer['broken']))}; install the extra `torch` again"
         )
     if "refused" in answer:
-        said = clean(str(answer["refused"]))
-        return _refusal(request, f"{ENDS['memory']} ({said})" if any(text in said for text in NO_MEMORY) else said)
-    place, files = folder / f"task-{number}", {}
-    original = next((path.name for path in place.glob("original*")), "original.py")
+        reason = clean(str(answer["refused"]))
+        return _refusal(
+            request, f"{ENDS['memory']} ({reason})" if any(text in reason for text in NO_MEMORY) else reason
+        )
+    task_folder, files = folder / f"task-{number}", {}
+    original = next((path.name for path in task_folder.glob("original*")), "original.py")
     for name in (*WRITTEN, original):
         try:
-            files[name] = read_output(place / name, MOST_RECORDED if name == FILE else MOST_BYTES)
+            files[name] = read_output(task_folder / name, MOST_RECORDED if name == FILE else MOST_BYTES)
         except UnusableOutput:
             if name not in OFTEN:
                 return _refusal(request, f"its import left no {name}")
-    others = answer.get("others")
-    texts = {clean(str(n)): clean(str(v)) for n, v in others.items()} if isinstance(others, dict) else {}
+    other_sizes = answer.get("others")
+    texts = {clean(str(n)): clean(str(v)) for n, v in other_sizes.items()} if isinstance(other_sizes, dict) else {}
     return Imported(files, _sentences(answer.get("notes")), _sentences(answer.get("arguments")), texts)
 
 
-def _sentences(found: object) -> tuple[str, ...]:
-    return tuple(clean(str(each)) for each in found) if isinstance(found, list) else ()
+def _sentences(answer: object) -> tuple[str, ...]:
+    return tuple(clean(str(sentence)) for sentence in answer) if isinstance(answer, list) else ()
 
 
 def _refusal(request: Mapping[str, Any], reason: str) -> str:

@@ -30,9 +30,9 @@ def logcumsumexp(x: torch.Tensor, dim: int) -> torch.Tensor:
     if not x.ndim:
         return x.clone()
     rows = x.movedim(dim, -1)
-    places = torch.arange(rows.shape[-1])
-    seen = torch.where(places[None, :] <= places[:, None], rows.unsqueeze(-2), -math.inf)
-    return torch.logsumexp(seen, -1).movedim(-1, dim)
+    positions = torch.arange(rows.shape[-1])
+    prefixes = torch.where(positions[None, :] <= positions[:, None], rows.unsqueeze(-2), -math.inf)
+    return torch.logsumexp(prefixes, -1).movedim(-1, dim)
 
 
 def embedding_bag(
@@ -50,21 +50,21 @@ def embedding_bag(
     if padding_idx >= 0:
         raise ImportRefused(f"a bag of embeddings with padding_idx has no translation to NumPy yet; {RECORDS}")
     offsets = offsets[:-1] if include_last_offset else offsets
-    bags, places = offsets.shape[0], torch.arange(indices.shape[0])
-    bag = (places[:, None] >= offsets[None, :]).sum(1) - 1
+    bags, positions = offsets.shape[0], torch.arange(indices.shape[0])
+    bag = (positions[:, None] >= offsets[None, :]).sum(1) - 1
     rows = weight[indices]
     rows = rows if per_sample_weights is None else rows * per_sample_weights[:, None]
     if mode == MAX:
         inside = bag[None, :] == torch.arange(bags)[:, None]
-        found = torch.where(inside[:, :, None], rows[None], -math.inf).amax(1)
-        found = torch.where(inside.any(1)[:, None], found, 0.0)
+        results = torch.where(inside[:, :, None], rows[None], -math.inf).amax(1)
+        results = torch.where(inside.any(1)[:, None], results, 0.0)
     else:
-        found = torch.zeros((bags, weight.shape[1]), dtype=rows.dtype).index_put([bag], rows, accumulate=True)
+        results = torch.zeros((bags, weight.shape[1]), dtype=rows.dtype).index_put([bag], rows, accumulate=True)
     if mode == MEAN:
         count = (bag[None, :] == torch.arange(bags)[:, None]).sum(1)
-        found = found / count.clamp(min=1).to(rows.dtype)[:, None]
+        results = results / count.clamp(min=1).to(rows.dtype)[:, None]
     nothing = torch.zeros(0, dtype=torch.int64)
-    return found, nothing, nothing, nothing
+    return results, nothing, nothing, nothing
 
 
 def adaptive_mean(x: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
@@ -76,8 +76,8 @@ def adaptive_mean(x: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
 
 def _shares(extent: int, count: int) -> torch.Tensor:
     """Compute the part that each place of an axis has in each mean."""
-    places, means = torch.arange(extent)[:, None], torch.arange(count)
-    inside = (places >= means * extent // count) & (places * count < (means + 1) * extent)
+    positions, means = torch.arange(extent)[:, None], torch.arange(count)
+    inside = (positions >= means * extent // count) & (positions * count < (means + 1) * extent)
     return inside.double() / inside.sum(0)
 
 
@@ -94,16 +94,16 @@ def pair_distances(x: torch.Tensor, y: torch.Tensor, power: float, mode: int | N
 def windows(x: torch.Tensor, dim: int, size: int, step: int) -> torch.Tensor:
     """Take windows of so many places along an axis, each a step behind the one before, on a last axis of their own."""
     count = (x.shape[dim] - size) // step + 1
-    places = torch.arange(count)[:, None] * step + torch.arange(size)[None, :]
-    return x.movedim(dim, -1)[..., places].movedim(-2, dim % x.ndim)
+    indices = torch.arange(count)[:, None] * step + torch.arange(size)[None, :]
+    return x.movedim(dim, -1)[..., indices].movedim(-2, dim % x.ndim)
 
 
 def diagonal(x: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
     """Take the values at equal places of two axes, or `offset` apart, on a last axis of their own."""
     square = x.movedim((dim1, dim2), (-2, -1))
     below, beyond = max(0, -offset), max(0, offset)
-    places = torch.arange(min(square.shape[-2] - below, square.shape[-1] - beyond))
-    return square[..., places + below, places + beyond]
+    indices = torch.arange(min(square.shape[-2] - below, square.shape[-1] - beyond))
+    return square[..., indices + below, indices + beyond]
 
 
 def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
@@ -116,13 +116,13 @@ def one_hot(x: torch.Tensor, num_classes: int = -1) -> torch.Tensor:
 def own_decompositions() -> Mapping[Any, Any]:
     """By operation."""
     a = torch.ops.aten
-    found: dict[Any, Any] = {
+    table: dict[Any, Any] = {
         a._adaptive_avg_pool2d.default: adaptive_mean,
         a._adaptive_avg_pool3d.default: adaptive_mean,
     }
-    found |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
-    found |= {a._cdist_forward.default: pair_distances, a.unfold.default: windows, a.diagonal.default: diagonal}
-    found |= {getattr(a.__rshift__, kind): torch.bitwise_right_shift for kind in ("Scalar", "Tensor")}
-    found |= {getattr(a.__lshift__, kind): torch.bitwise_left_shift for kind in ("Scalar", "Tensor")}
-    found |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}
-    return found
+    table |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
+    table |= {a._cdist_forward.default: pair_distances, a.unfold.default: windows, a.diagonal.default: diagonal}
+    table |= {getattr(a.__rshift__, kind): torch.bitwise_right_shift for kind in ("Scalar", "Tensor")}
+    table |= {getattr(a.__lshift__, kind): torch.bitwise_left_shift for kind in ("Scalar", "Tensor")}
+    table |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}
+    return table

@@ -39,22 +39,26 @@ class DefinitionSource(Source):
 
     @cached_property
     def _definition(self) -> Mapping[str, Any]:
-        found = _object(self.path, self.text)
+        definition = _object(self.path, self.text)
         for name, kind in (("name", str), ("axes", dict), ("inputs", dict), ("outputs", dict), ("reference", str)):
-            if not isinstance(found.get(name), kind):
+            if not isinstance(definition.get(name), kind):
                 raise ImportRefused(f"{self.path} is no definition of FlashInfer-Bench: it has no {name}")
-        axes = found["axes"]
+        axes = definition["axes"]
         for role in ("inputs", "outputs"):
-            for name, spec in found[role].items():
+            for name, spec in definition[role].items():
                 _check_tensor(name, spec, axes)
-        return found
+        return definition
 
     @cached_property
     def _listed(self) -> ListedCases:
         axes, rows = self._definition["axes"], []
         fixed = {n: a.get("value") for n, a in axes.items() if a.get("type") == "const"}
         for entry in self._entries:
-            scalars = {n: given.get("value") for n, given in entry["inputs"].items() if given.get("type") == "scalar"}
+            scalars = {
+                n: workload_input.get("value")
+                for n, workload_input in entry["inputs"].items()
+                if workload_input.get("type") == "scalar"
+            }
             typed = {n: self._scalar(n, v) for n, v in scalars.items()}
             rows.append({**{n: entry["axes"].get(n, fixed.get(n)) for n in axes}, **typed})
         free = [n for n in axes if n not in fixed]
@@ -85,7 +89,7 @@ class DefinitionSource(Source):
 
     @cached_property
     def _entries(self) -> list[Mapping[str, Any]]:
-        found = list[Mapping[str, Any]]()
+        workloads = list[Mapping[str, Any]]()
         for line in filter(str.strip, self.more.splitlines()):
             row = _object("its workloads", line)
             work = row.get("workload")
@@ -93,14 +97,14 @@ class DefinitionSource(Source):
                 continue
             if not isinstance(work.get("axes"), dict) or not isinstance(work.get("inputs"), dict):
                 raise ImportRefused("a workload of it has no axes or inputs")
-            found.append(work)
-        stored = {n for w in found for n, g in w["inputs"].items() if g.get("type") == "safetensors"}
+            workloads.append(work)
+        stored = {n for w in workloads for n, g in w["inputs"].items() if g.get("type") == "safetensors"}
         for name in sorted(stored):
             if self._definition["inputs"].get(name, {}).get("dtype") in WHOLE:
                 raise ImportRefused(
                     f"its workloads store the whole numbers of {name} in files, and a task has to draw new ones"
                 )
-        return found
+        return workloads
 
     def constants(self) -> dict[str, int]:
         """All axes, as the largest workload has them."""
@@ -122,10 +126,12 @@ class DefinitionSource(Source):
 
     def build(self, constants: Mapping[str, Any]) -> Instance:
         """Build the function `run` with these axes."""
-        known, inputs = self._definition, self._definition["inputs"]
-        fixed = {a["value"] for a in known["axes"].values() if a.get("type") == "const"}
+        definition, inputs = self._definition, self._definition["inputs"]
+        fixed = {a["value"] for a in definition["axes"].values() if a.get("type") == "const"}
         space = executed(
-            "reference", known["reference"], _Unasserted(fixed).visit(parsed("its reference", known["reference"]))
+            "reference",
+            definition["reference"],
+            _Unasserted(fixed).visit(parsed("its reference", definition["reference"])),
         )
         run = space.get("run")
         if not callable(run):
@@ -139,38 +145,40 @@ class DefinitionSource(Source):
             )
 
         torch.manual_seed(SEED)
-        shapes = {n: [values[a] for a in s.get("shape") or []] for n, s in known["outputs"].items()}
+        shapes = {n: [values[a] for a in s.get("shape") or []] for n, s in definition["outputs"].items()}
         call = _called(run, shapes)
-        return Instance(call, {}, {}, draw(), tuple(inputs), draw, tuple(known["outputs"]))
+        return Instance(call, {}, {}, draw(), tuple(inputs), draw, tuple(definition["outputs"]))
 
 
 def _called(run: Callable[..., Any], outputs: Mapping[str, list[int]]) -> Callable[..., Any]:
     """Hold the function to the names and shapes of the outputs."""
 
     def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-        made = run(*arguments)
-        made = [made[n] for n in outputs] if isinstance(made, dict) and set(made) == set(outputs) else made
-        count = len(made) if isinstance(made, (list, tuple)) else 1
+        results = run(*arguments)
+        results = (
+            [results[n] for n in outputs] if isinstance(results, dict) and set(results) == set(outputs) else results
+        )
+        count = len(results) if isinstance(results, (list, tuple)) else 1
         if count != len(outputs):
             raise ImportRefused(f"its reference returns {count} values, and the definition has {len(outputs)} outputs")
         for value, (name, shape) in zip(
-            made if isinstance(made, (list, tuple)) else [made], outputs.items(), strict=True
+            results if isinstance(results, (list, tuple)) else [results], outputs.items(), strict=True
         ):
             if isinstance(value, torch.Tensor) and list(value.shape) != shape:
                 raise ValueError(f"{name} has the shape {tuple(value.shape)}, where the definition says {tuple(shape)}")
-        return made
+        return results
 
     return call
 
 
 def _object(path: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ImportRefused(f"{path} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ImportRefused(f"{path} holds no object")
-    return found
+    return document
 
 
 def _check_tensor(name: str, spec: Any, axes: Mapping[str, Any]) -> None:
@@ -189,8 +197,8 @@ def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
     if dtype in WHOLE:
         low, high = (-128, 128) if dtype == "int8" else (-1024, 1024)
         return torch.randint(low, high, shape).to(TYPES[dtype])
-    made = torch.randn(shape)
-    return (made.clamp(-2, 2) if dtype.startswith("float8") else made).to(TYPES[dtype])
+    numbers = torch.randn(shape)
+    return (numbers.clamp(-2, 2) if dtype.startswith("float8") else numbers).to(TYPES[dtype])
 
 
 class _Unasserted(ast.NodeTransformer):

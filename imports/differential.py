@@ -58,38 +58,41 @@ def _compare(
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad(), Double():
-            made = instance.call(updated, arguments)
+            results = instance.call(updated, arguments)
     except FAULTS as error:
         raise ImportUnfitted(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
     finally:
         torch.set_default_dtype(torch.float32)
-    want = [t.numpy() for t in results_of(made)]
+    want = [t.numpy() for t in results_of(results)]
     news = {f"new_w_{n.replace('.', '_')}": t.numpy() for n, t in updated.items()}
-    got = compute(inputs, case)
-    written = {n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)}
-    for at, (spec, _) in enumerate(graph.outputs):
-        right = want[at] if at < len(want) else written.get(spec.initial or spec.name, news.get(spec.name))
+    computed = compute(inputs, case)
+    written_inputs = {
+        n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)
+    }
+    for index, (spec, _) in enumerate(graph.outputs):
+        right = want[index] if index < len(want) else written_inputs.get(spec.initial or spec.name, news.get(spec.name))
         assert right is not None
-        if not agree(got[spec.name], right.reshape(1) if spec.shape == (1,) and right.size == 1 else right):
-            raise ImportDiffers(UNWRITTEN if _shows_unwritten(graph, got[spec.name], right) else WRONG)
+        if not agree(computed[spec.name], right.reshape(1) if spec.shape == (1,) and right.size == 1 else right):
+            raise ImportDiffers(UNWRITTEN if _shows_unwritten(graph, computed[spec.name], right) else WRONG)
 
 
-def _shows_unwritten(graph: Graph, got: Any, right: Any) -> bool:
+def _shows_unwritten(graph: Graph, computed: Any, right: Any) -> bool:
     """Tell whether a value is the one by which the translation marks memory that nothing has written."""
     asks = any(".empty" in node.op or "_empty" in node.op for node in graph.nodes)
-    is_real = asks and np.asarray(got).dtype.kind == "f" and np.shape(got) == np.shape(right)
-    return is_real and bool((np.isnan(got) & ~np.isnan(right)).any())  # PyTorch's own memory may hold a few as well
+    is_real = asks and np.asarray(computed).dtype.kind == "f" and np.shape(computed) == np.shape(right)
+    # PyTorch's own memory may hold a few NaNs as well.
+    return is_real and bool((np.isnan(computed) & ~np.isnan(right)).any())
 
 
 class Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
     """Gives a file double precision for every real type that it asks for: the reference rounds to none between."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = dict(kwargs or {})
-        dtype = given.get("dtype")
+        options = dict(kwargs or {})
+        dtype = options.get("dtype")
         if isinstance(dtype, torch.dtype) and dtype.is_floating_point:
-            given["dtype"] = torch.float64
-        return func(*args, **given)
+            options["dtype"] = torch.float64
+        return func(*args, **options)
 
 
 def agree(mine: Any, right: Any) -> bool:
@@ -123,8 +126,8 @@ def _wide(value: Any, generator: torch.Generator, with_ties: bool) -> Any:
     """Numbers of both signs and some special ones in the place of a real argument."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
-    made = 3 * torch.randn(value.shape, generator=generator, dtype=torch.float64)
-    if with_ties and made.numel():
-        places = torch.randint(made.numel(), (len(SPECIAL),), generator=generator)
-        made.view(-1)[places] = torch.tensor(SPECIAL, dtype=torch.float64)
-    return made
+    numbers = 3 * torch.randn(value.shape, generator=generator, dtype=torch.float64)
+    if with_ties and numbers.numel():
+        positions = torch.randint(numbers.numel(), (len(SPECIAL),), generator=generator)
+        numbers.view(-1)[positions] = torch.tensor(SPECIAL, dtype=torch.float64)
+    return numbers

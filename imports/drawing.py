@@ -20,7 +20,7 @@ from tasks.structure import STRUCTURES, has_structure
 LEAST_VALUES = 8
 
 
-def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str]) -> Graph | None:
+def drawn_graph(instances: Sequence[Instance], fitting: Fitting, names: set[str]) -> Graph | None:
     """Trace the graph that draws the inputs; None where the file's own way cannot be followed."""
     graphs = []
     for instance in instances:
@@ -35,16 +35,16 @@ def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str
         return None
     sizes, constants = Sizes(fitting), [g[2] for g in graphs]
     try:
-        made = tuple(node_of(rows, constants, sizes) for rows in zip(*(g[0] for g in graphs), strict=True))
+        operations = tuple(node_of(rows, constants, sizes) for rows in zip(*(g[0] for g in graphs), strict=True))
     except ImportRefused:
         return None
-    known = {n.name: n for n in made}
+    by_name = {n.name: n for n in operations}
     outputs = []
     for name, end in zip(_tensor_names(instances[0]), ends, strict=True):
-        if name in wanted:
-            value = known[end.name]
+        if name in names:
+            value = by_name[end.name]
             outputs.append((Tensor(name, value.shape, value.dtype), end.name))
-    graph = Graph((), made, tuple(outputs))
+    graph = Graph((), operations, tuple(outputs))
     return Graph((), graph.needed()[0], graph.outputs)
 
 
@@ -81,9 +81,9 @@ def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any], dict[str, to
 
     torch.manual_seed(0)
     with torch.no_grad():
-        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())()
-    held = {n.name: getattr(made, n.target) for n in made.graph.nodes if n.op == "get_attr"}
-    tensors = {n: value for n, value in held.items() if isinstance(value, torch.Tensor)}  # others are generators
-    nodes = [n for n in made.graph.nodes if n.op == "call_function" or n.name in tensors]
-    ends = next(list(n.args[0]) for n in made.graph.nodes if n.op == "output")
+        module = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())()
+    attributes = {n.name: getattr(module, n.target) for n in module.graph.nodes if n.op == "get_attr"}
+    tensors = {n: value for n, value in attributes.items() if isinstance(value, torch.Tensor)}  # others are generators
+    nodes = [n for n in module.graph.nodes if n.op == "call_function" or n.name in tensors]
+    ends = next(list(n.args[0]) for n in module.graph.nodes if n.op == "output")
     return nodes, ends, tensors

@@ -19,21 +19,21 @@ def run_eagerly() -> None:
     A compiler starts processes, which the cage refuses, and neither what it makes nor a recorded step can be traced.
     """
     torch.compile = torch.jit.script = _as_written
-    torch.nn.Module.compile = lambda self, *given, **more: None
+    torch.nn.Module.compile = lambda self, *arguments, **options: None
     torch.autograd.Function.apply = classmethod(_forward)
     torch.nn.functional.one_hot = one_hot  # PyTorch's own looks at the values, which no trace can
 
 
-def _as_written(function: Any = None, *given: Any, **more: Any) -> Any:
+def _as_written(function: Any = None, *arguments: Any, **options: Any) -> Any:
     """Return the function itself; as a decorator with options, one that gives it."""
     return _as_written if function is None else function
 
 
-def _forward(kind: Any, *given: Any, **more: Any) -> Any:
+def _forward(kind: Any, *arguments: Any, **options: Any) -> Any:
     if torch.is_grad_enabled():
-        return _apply.__get__(None, kind)(*given, **more)
+        return _apply.__get__(None, kind)(*arguments, **options)
     if kind.setup_context is not torch.autograd.Function.setup_context:
-        return kind.forward(*given, **more)
+        return kind.forward(*arguments, **options)
     step: Any = FunctionCtx()
-    step.needs_input_grad = (False,) * len(given)
-    return kind.forward(step, *given, **more)
+    step.needs_input_grad = (False,) * len(arguments)
+    return kind.forward(step, *arguments, **options)

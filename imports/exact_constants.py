@@ -22,21 +22,21 @@ def exact(
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad(), Double():
-            made = traced([doubled(v) for v in values])
+            module = traced([doubled(v) for v in values])
     except FAULTS:
         return constants
     finally:
         torch.set_default_dtype(torch.float32)
-    found = [getattr(made, node.target) for node in made.graph.nodes if node.op == "get_attr"]
-    if len(found) != len(constants):
+    wide_constants = [getattr(module, node.target) for node in module.graph.nodes if node.op == "get_attr"]
+    if len(wide_constants) != len(constants):
         return constants
-    pairs = zip(constants.items(), found, strict=True)
+    pairs = zip(constants.items(), wide_constants, strict=True)
     return {name: wide if _is_same(narrow, wide) else narrow for (name, narrow), wide in pairs}
 
 
 def _is_same(narrow: torch.Tensor, wide: torch.Tensor) -> bool:
     if narrow.shape != wide.shape or not (narrow.is_floating_point() and wide.is_floating_point()):
         return False
-    one, two = narrow.double(), wide.double()
-    scale = float(two.nan_to_num(0, 0, 0).abs().max()) if two.numel() else 0.0
-    return bool(torch.allclose(one, two, rtol=0, atol=NEAR * scale, equal_nan=True))
+    narrow_values, wide_values = narrow.double(), wide.double()
+    scale = float(wide_values.nan_to_num(0, 0, 0).abs().max()) if wide_values.numel() else 0.0
+    return bool(torch.allclose(narrow_values, wide_values, rtol=0, atol=NEAR * scale, equal_nan=True))

@@ -21,19 +21,19 @@ def constants_of(tree: ast.Module) -> dict[str, int]:
 
     Where it names none: the extents that `get_inputs` writes down, and the defaults of constructors.
     """
-    found = {name: value for name, value in _constants(tree) if _is_size(name, value)}
-    return found or {name: node.value for name, node in _written(tree)}  # type: ignore[misc]
+    constants = {name: value for name, value in _constants(tree) if _is_size(name, value)}
+    return constants or {name: node.value for name, node in _unnamed(tree)}  # type: ignore[misc]
 
 
 def replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
     """Replace the values of these in the tree."""
-    named = any(_is_size(name, value) for name, value in _constants(tree))
+    has_names = any(_is_size(name, value) for name, value in _constants(tree))
     for statement in tree.body:
         for name, value in _assigned(statement):
             new = _constant(name, _folded(value), constants)
             if new is not None:
                 _put(statement, value, new)
-    for name, node in () if named else list(_written(tree)):
+    for name, node in () if has_names else list(_unnamed(tree)):
         node.value = constants.get(name, node.value)
     return ast.fix_missing_locations(tree)
 
@@ -52,7 +52,7 @@ def _is_size(name: str, value: int) -> bool:
     return value > 0 and not is_axis and not FROZEN.search(name.lower())
 
 
-def _written(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+def _unnamed(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
     """Numbers without a name of their own, each with one: shapes first, then the defaults of parameters and fields."""
     defaults = [
         (name, node)
@@ -64,14 +64,14 @@ def _written(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
     drawn = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == "get_inputs"]
     calls = [n for f in drawn for n in ast.walk(f) if isinstance(n, ast.Call)]
     shapes = [node for call in calls for node in _extents(call)]
-    known = {node.value for node in [*shapes, *(n for _, n in defaults)]}
-    ends = [node for call in calls for node in _ends(call) if node.value in known]  # indices into one of them
-    taken = set[str]()
-    for at, node in enumerate([*shapes, *ends]):
-        yield f"n{at}", node
+    values = {node.value for node in [*shapes, *(n for _, n in defaults)]}
+    ends = [node for call in calls for node in _ends(call) if node.value in values]  # indices into one of them
+    names = set[str]()
+    for index, node in enumerate([*shapes, *ends]):
+        yield f"n{index}", node
     for name, node in defaults:
-        free = name if name not in taken else f"{name}_{len(taken)}"
-        taken.add(free)
+        free = name if name not in names else f"{name}_{len(names)}"
+        names.add(free)
         yield free, node
 
 
@@ -84,8 +84,8 @@ def _extents(call: ast.Call) -> list[ast.Constant]:
     name = ast.unparse(call.func).rpartition(".")[2]
     if name not in SHAPED:
         return []
-    given = [*call.args, *(k.value for k in call.keywords if k.arg in ("size", "shape"))]
-    within = [e for a in given if isinstance(a, (ast.Tuple, ast.List)) for e in a.elts]
+    arguments = [*call.args, *(k.value for k in call.keywords if k.arg in ("size", "shape"))]
+    within = [e for a in arguments if isinstance(a, (ast.Tuple, ast.List)) for e in a.elts]
     return _whole([*(call.args if name in PLAIN else []), *within])
 
 
@@ -115,14 +115,14 @@ def _defaults(statement: ast.ClassDef) -> Iterator[tuple[str, ast.Constant]]:
 
 def _constants(tree: ast.Module) -> list[tuple[str, int]]:
     """Names and values of the whole numbers, alone, in a tuple or in a list, that the top level assigns."""
-    found = []
+    constants = []
     for name, value in (pair for statement in tree.body for pair in _assigned(statement)):
         folded = _folded(value)
         if type(folded) is int:
-            found.append((name, folded))
+            constants.append((name, folded))
         elif isinstance(folded, (tuple, list)) and all(type(v) is int for v in folded):
-            found += [(f"{name}_{i}", v) for i, v in enumerate(folded)]
-    return found
+            constants += [(f"{name}_{i}", v) for i, v in enumerate(folded)]
+    return constants
 
 
 def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:

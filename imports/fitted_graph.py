@@ -44,45 +44,46 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
     rng = np.random.default_rng(0)
     configs = sizing.configs(rng)
 
-    def values(at: int) -> Values:
-        return {n: v * (1 + at * step) if v else at * step for n, v in source.scalars().items()}
+    def values(index: int) -> Values:
+        return {n: v * (1 + index * step) if v else index * step for n, v in source.scalars().items()}
 
-    def built(config: Mapping[str, int], at: int) -> Instance:
+    def built(config: Mapping[str, int], index: int) -> Instance:
         try:
-            return source.build({**original, **sizing.constants(config), **values(at)})
+            return source.build({**original, **sizing.constants(config), **values(index)})
         except FAULTS as error:
             raise ImportUnfitted(f"it does not run for {named(sizing.constants(config))}: {short(error)}") from None
 
     large = traced_at_own_sizes(source, sizing, original)
     for left in reversed(range(FITS)):
-        instances = [built(config, at) for at, config in enumerate(configs)]
-        given = [values(at) for at in range(len(configs))] if step and values(0) else []
-        graph, drawn = _fitted(configs, instances, given, large)
+        instances = [built(config, index) for index, config in enumerate(configs)]
+        scalars = [values(index) for index in range(len(configs))] if step and values(0) else []
+        graph, drawn = _fitted(configs, instances, scalars, large)
         unseen = sizing.unseen(rng)
-        others = [
-            (built(config, at), config, values(at) if given else {}) for at, config in enumerate(unseen, len(configs))
+        unseen_instances = [
+            (built(config, index), config, values(index) if scalars else {})
+            for index, config in enumerate(unseen, len(configs))
         ]
         try:
-            for other in others:
+            for other in unseen_instances:
                 refuse_difference(graph, drawn, *other)
             break
         except ImportDiffers:
             if not left:
                 raise
             configs = [*configs, *unseen]
-    return _without_idle(graph, drawn, others), drawn
+    return _without_idle(graph, drawn, unseen_instances), drawn
 
 
 def _without_idle(
-    graph: Graph, drawn: Graph | None, others: Sequence[tuple[Instance, Mapping[str, int], Values]]
+    graph: Graph, drawn: Graph | None, unseen_instances: Sequence[tuple[Instance, Mapping[str, int], Values]]
 ) -> Graph:
     """Drop weights that change nothing from the graph, where what is left still is what PyTorch computes."""
-    idle = idle_weights(graph, drawn, *others[-1])
+    idle = idle_weights(graph, drawn, *unseen_instances[-1])
     if not idle:
         return graph
     less = without(graph, idle)
     try:
-        for other in others:
+        for other in unseen_instances:
             refuse_difference(less, drawn, *other)
     except ImportDiffers:
         return graph
@@ -102,8 +103,8 @@ def _fitted(
         except FAULTS as error:
             raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
     if any(t.key != traces[0].key for t in traces):
-        said = "its operations change with its sizes, so one graph cannot stand for all"
-        raise _with_sizes(ImportUnrolled(said, [len(t.nodes) for t in traces]), configs)
+        reason = "its operations change with its sizes, so one graph cannot stand for all"
+        raise _with_sizes(ImportUnrolled(reason, [len(t.nodes) for t in traces]), configs)
     graph, fitting = _unified(traces, configs, scalars, large)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     return graph if drawn is None else structured(graph, instances), drawn
@@ -116,9 +117,9 @@ def _unified(
     large: AtOwnSizes | None,
 ) -> tuple[Graph, Fitting]:
     """One graph, fitted to the file's own sizes as well where that can be; and the fitting of the small sizes."""
-    if large is not None and all(each.key == traces[0].key for each in large.traces):
-        given = [*scalars, *[large.scalars] * len(large.traces)] if scalars else ()
-        fitting = Fitting([*configs, *large.configs], given)
+    if large is not None and all(own_trace.key == traces[0].key for own_trace in large.traces):
+        all_scalars = [*scalars, *[large.scalars] * len(large.traces)] if scalars else ()
+        fitting = Fitting([*configs, *large.configs], all_scalars)
         try:
             return traced_graph.unified([*traces, *large.traces], fitting), fitting.of_first(len(configs))
         except (*FAULTS, ImportRefused):  # a constant without values; sizes that only small ones have in common

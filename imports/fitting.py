@@ -37,10 +37,10 @@ class Fitting:
 
     def of_first(self, count: int) -> Fitting:
         """Return the same over the first sets of dims alone, with what was found; what is one number there stays so."""
-        made = Fitting(self._configs[:count], self._scalars[:count])
-        made._known = {key[:count]: text for key, text in self._known.items()}
-        made._extents = {text: values[:count] for text, values in self._extents.items()}
-        return made
+        fitting = Fitting(self._configs[:count], self._scalars[:count])
+        fitting._known = {key[:count]: text for key, text in self._known.items()}
+        fitting._extents = {text: values[:count] for text, values in self._extents.items()}
+        return fitting
 
     def integer(self, values: Sequence[int]) -> str | int | None:
         """Fit an integer: the number itself where it is always the same, else its expression; None if there is none."""
@@ -48,12 +48,12 @@ class Fitting:
             return values[0]
         key = tuple(float(v) for v in values)
         if key not in self._known:
-            found = next(self._candidates(values), None)
-            if found is None:
+            expression = next(self._candidates(values), None)
+            if expression is None:
                 return None
-            self._known[key] = found
-            if any(sign in found for sign in (" + ", " - ", " // ")):
-                self._extents[found] = tuple(values)
+            self._known[key] = expression
+            if any(sign in expression for sign in (" + ", " - ", " // ")):
+                self._extents[expression] = tuple(values)
         return self._known[key]
 
     def real(self, values: Sequence[float]) -> str | float | None:
@@ -61,11 +61,11 @@ class Fitting:
         if len(set(values)) == 1:
             return values[0]
         for name in self._scalars[0] if self._scalars else ():
-            column = [given[name] for given in self._scalars]
+            column = [scalars[name] for scalars in self._scalars]
             for form, ahead in SCALAR_FORMS:
                 if all(_is_close(ahead(c), v) for c, v in zip(column, values, strict=True)):
                     return form.format(name)
-        ways: tuple[tuple[str, Callable[[float], float]], ...] = (
+        transforms: tuple[tuple[str, Callable[[float], float]], ...] = (
             ("float({})", lambda v: v),
             ("1.0 / ({})", lambda v: 1 / v),
             ("({}) ** 0.5", lambda v: v * v),
@@ -74,15 +74,15 @@ class Fitting:
             ("({}) ** -0.25", lambda v: 1 / v**4),
             ("({0}) / (({0}) - 1.0)", lambda v: v / (v - 1)),
         )
-        for form, back in ways:
+        for form, back in transforms:
             try:
-                whole = [round(back(v)) for v in values]
+                integers = [round(back(v)) for v in values]
             except (ZeroDivisionError, OverflowError, ValueError):
                 continue
-            if all(n > 0 and abs(back(v) - n) <= 1e-6 * n for v, n in zip(values, whole, strict=True)):
-                found = self.integer(whole)
-                if found is not None:
-                    return form.format(found)
+            if all(n > 0 and abs(back(v) - n) <= 1e-6 * n for v, n in zip(values, integers, strict=True)):
+                expression = self.integer(integers)
+                if expression is not None:
+                    return form.format(expression)
         return None
 
     def _candidates(self, values: Sequence[int]) -> Iterator[str]:
@@ -118,9 +118,9 @@ class Fitting:
         columns = self._columns(False)
         for name, column in columns.items():
             yield from _line(name, column, values)
-        for one, two in itertools.combinations(columns, 2):
-            both = tuple(a + b for a, b in zip(columns[one], columns[two], strict=True))
-            yield from _line(f"({one} + {two})", both, values)
+        for first, second in itertools.combinations(columns, 2):
+            sums = tuple(a + b for a, b in zip(columns[first], columns[second], strict=True))
+            yield from _line(f"({first} + {second})", sums, values)
 
     def _steps(self, values: Sequence[int]) -> Iterator[str]:
         """Places of a window that moves by whole steps: (dim + shift) // step + 1."""
@@ -135,15 +135,15 @@ class Fitting:
                     yield f"({name} + {step - 1}) // {step}"
 
 
-def _is_close(one: float, two: float) -> bool:
-    return abs(one - two) <= CLOSE * max(abs(one), abs(two))
+def _is_close(first: float, second: float) -> bool:
+    return abs(first - second) <= CLOSE * max(abs(first), abs(second))
 
 
 def _line(name: str, column: Sequence[int], values: Sequence[int]) -> Iterator[str]:
-    at = next((i for i in range(1, len(column)) if column[i] != column[0]), None)
-    if at is None or (values[at] - values[0]) % (column[at] - column[0]):
+    index = next((i for i in range(1, len(column)) if column[i] != column[0]), None)
+    if index is None or (values[index] - values[0]) % (column[index] - column[0]):
         return
-    slope = (values[at] - values[0]) // (column[at] - column[0])
+    slope = (values[index] - values[0]) // (column[index] - column[0])
     shift = values[0] - slope * column[0]
     if slope and all(slope * c + shift == v for c, v in zip(column, values, strict=True)):
         text = name if slope == 1 else f"{slope} * {name}"

@@ -79,6 +79,6 @@ class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Its names."""
         name = module.__name__
-        found = executed(f"{name}.py", self._texts[name], name=name)
-        module.__dict__.update({n: v for n, v in found.items() if not n.startswith("__")})
+        namespace = executed(f"{name}.py", self._texts[name], name=name)
+        module.__dict__.update({n: v for n, v in namespace.items() if not n.startswith("__")})
         sys.modules[name] = module

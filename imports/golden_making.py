@@ -18,7 +18,7 @@ from imports.fitting import Fitting
 from imports.golden_text import readme_text, recorded_text, reference_text, with_golden
 from imports.graph import Graph, Tensor
 from imports.live_function import LiveFunction, observed
-from imports.making import COST, Made, Trials, Wanted
+from imports.making import COST, ImportOutcome, ImportRequest, Trials
 from imports.manifest_text import Shapes, manifest_text
 from imports.numpy_text import LAWS
 from imports.refusal import ImportRefused
@@ -33,17 +33,17 @@ DRAWS = 8
 Dims = Mapping[str, int]
 
 
-def make_golden(wanted: Wanted, folder: Path) -> Made:
+def make_golden(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, golden.npz, README.md and the original; ImportRefused says why not."""
-    source = wanted.source
+    source = request.source
     original = source.constants()
-    sizing, configs = _sizes(wanted, original)
-    seen = [observed(source.build({**original, **constants})) for constants in configs]
-    graph = _graph(configs if sizing is None else sizing.configs(np.random.default_rng(0)), seen)
+    sizing, configs = _sizes(request, original)
+    observations = [observed(source.build({**original, **constants})) for constants in configs]
+    graph = _graph(configs if sizing is None else sizing.configs(np.random.default_rng(0)), observations)
     shapes = _cases(graph, sizing, original)
     live = LiveFunction(source, original, sizing, graph)
-    said = f"golden: the answers of {DRAWS} recorded draws of each case"
-    task, law = _sound(wanted, folder, graph, shapes, live, seen[0].ranges, said)
+    statement = f"golden: the answers of {DRAWS} recorded draws of each case"
+    task, law = _sound(request, folder, graph, shapes, live, observations[0].ranges, statement)
     data = _recorded(task, live)
     if len(data) > MOST_BYTES:
         raise ImportRefused(f"its answers take {len(data) >> 20} MiB, and a task keeps at most {MOST_BYTES >> 20}")
@@ -51,23 +51,23 @@ def make_golden(wanted: Wanted, folder: Path) -> Made:
     manifest = folder / "task.toml"
     text = with_golden(manifest.read_text(encoding="utf-8"), DRAWS, hashlib.sha256(data).hexdigest())
     manifest.write_text(text, encoding="utf-8")
-    (folder / "README.md").write_text(readme_text(wanted.title, DRAWS, [c.name for c in task.tests]), encoding="utf-8")
+    (folder / "README.md").write_text(readme_text(request.title, DRAWS, [c.name for c in task.tests]), encoding="utf-8")
     problems = lint(load_task(folder))
     if problems:
         raise ImportRefused(f"what was recorded of it makes no task: {problems[0]}")
-    others = {} if sizing is None else {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers}
+    other_sizes = {} if sizing is None else {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers}
     weaker = "a kernel could recognise these inputs, and no other ones are judged"
-    return Made((f"{said}; {weaker}", law), False, tuple(source.arguments()), others)
+    return ImportOutcome((f"{statement}; {weaker}", law), False, tuple(source.arguments()), other_sizes)
 
 
-def _sizes(wanted: Wanted, original: Dims) -> tuple[Sizing | None, list[Dims]]:
+def _sizes(request: ImportRequest, original: Dims) -> tuple[Sizing | None, list[Dims]]:
     """Find the sizes that may change, and constants to look at; the file's own where none can."""
     if not original:
         raise ImportRefused(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    tried = Trials(wanted.source, original)
+    tried = Trials(request.source, original)
     try:
         sizing = sized(original, tried)
     except ImportRefused:
@@ -77,20 +77,26 @@ def _sizes(wanted: Wanted, original: Dims) -> tuple[Sizing | None, list[Dims]]:
     return sizing, [sizing.constants(dims) for dims in sizing.configs(np.random.default_rng(0))]
 
 
-def _graph(dims: Sequence[Dims], seen: Sequence[Any]) -> Graph:
+def _graph(dims: Sequence[Dims], observations: Sequence[Any]) -> Graph:
     """Make a graph of inputs and outputs with their shapes over the dims, and no operations."""
     fitting = Fitting(dims)
 
     def shape(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-        found = [fitting.integer([int(t.shape[axis]) for t in tensors]) for axis in range(len(tensors[0].shape))]
-        if None in found:
+        extents = [fitting.integer([int(t.shape[axis]) for t in tensors]) for axis in range(len(tensors[0].shape))]
+        if None in extents:
             raise ImportRefused(f"the shape of {tensors[0].name} follows from its sizes in no simple way")
-        return tuple(found)
+        return tuple(extents)
 
-    if any([t.name for t in one.tensors] != [t.name for t in seen[0].tensors] for one in seen):
+    if any(
+        [t.name for t in observation.tensors] != [t.name for t in observations[0].tensors]
+        for observation in observations
+    ):
         raise ImportRefused("its inputs and results change with its sizes")
-    rows = [replace(row[0], shape=shape(row)) for row in zip(*(one.tensors for one in seen), strict=True)]
-    count = seen[0].inputs
+    rows = [
+        replace(row[0], shape=shape(row))
+        for row in zip(*(observation.tensors for observation in observations), strict=True)
+    ]
+    count = observations[0].inputs
     return Graph(tuple(rows[:count]), (), tuple((t, "") for t in rows[count:]))
 
 
@@ -119,36 +125,36 @@ def _cases(graph: Graph, sizing: Sizing | None, original: Dims) -> Shapes:
 
 
 def _sound(
-    wanted: Wanted,
+    request: ImportRequest,
     folder: Path,
     graph: Graph,
     shapes: Shapes,
     live: LiveFunction,
     ranges: Mapping[str, tuple[float, float]],
-    said: str,
+    statement: str,
 ) -> tuple[Task, str]:
     """Make the task with the first law of inputs in which the linter finds no fault, asked of the function itself."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"original{Path(wanted.origin.source).suffix or '.py'}"
-    (folder / name).write_text(wanted.source.original(), encoding="utf-8")
-    origin, problems = replace(wanted.origin, file=name), tuple[str, ...]()
+    name = f"original{Path(request.origin.source).suffix or '.py'}"
+    (folder / name).write_text(request.source.original(), encoding="utf-8")
+    origin, problems = replace(request.origin, file=name), tuple[str, ...]()
     dims = list(shapes.tests[0])
     cases = [{n: int(v) for n, v in case.items()} for case in (*shapes.tests, *shapes.benchmarks)]
     (folder / FILE).write_bytes(archive((), live.starts(cases)))
     for law in LAWS:
-        text = manifest_text(wanted.name, wanted.title, graph, shapes, origin, [], None)
-        text = recorded_text(text, f"{wanted.title}. {said}.", wanted.source.text)
+        text = manifest_text(request.name, request.title, graph, shapes, origin, [], None)
+        text = recorded_text(text, f"{request.title}. {statement}.", request.source.text)
         (folder / "task.toml").write_text(text, encoding="utf-8")
-        (folder / "reference.py").write_text(reference_text(wanted.title, graph, dims, law, ranges, DRAWS))
+        (folder / "reference.py").write_text(reference_text(request.title, graph, dims, law, ranges, DRAWS))
         try:
             loaded = load_task(folder)
         except TaskError as error:
             raise ImportRefused(str(error).replace(f"{folder.resolve()}/", "")) from None
         task = replace(loaded, reference=live.reference, baseline=live.baseline)
-        found = lint(task)
-        if not found:
+        findings = lint(task)
+        if not findings:
             return task, f"inputs are drawn as {law} ones"
-        problems = problems or found
+        problems = problems or findings
     raise ImportRefused(f"it makes a task that could not tell right kernels from wrong ones: {problems[0]}")
 
 

@@ -64,9 +64,9 @@ def _drawn(tensor: Tensor, ranges: Mapping[str, tuple[float, float]]) -> str:
     return f"{drawn}.astype(np.float64)" if tensor.dtype == "f64" else drawn
 
 
-def recorded_text(manifest: str, said: str, original: str) -> str:
+def recorded_text(manifest: str, statement: str, original: str) -> str:
     """Write the manifest of a task whose description is the original, and whose inputs are whole draws."""
-    description = json.dumps(f"{said} The original:\n\n{original[:MOST_LETTERS]}")
+    description = json.dumps(f"{statement} The original:\n\n{original[:MOST_LETTERS]}")
     text = re.sub(r"^description = .*$", lambda _: f"description = {description}", manifest, count=1, flags=re.M)
     return text.replace("\n\n[[input]]", "\nmix = false\nplant = []\n\n[[input]]", 1)
 

@@ -70,18 +70,18 @@ class Graph:
 
     def values(self) -> dict[str, Tensor]:
         """Everything that has a name, without what made it."""
-        made = {n.name: Tensor(n.name, n.shape, n.dtype) for n in self.nodes}
-        return made | {t.name: t for t in self.inputs}
+        tensors = {n.name: Tensor(n.name, n.shape, n.dtype) for n in self.nodes}
+        return tensors | {t.name: t for t in self.inputs}
 
     def needed(self) -> tuple[tuple[Operation, ...], frozenset[str]]:
         """Find the nodes that an output rests on, in order, and the names of all values that it rests on."""
-        wanted = {name for _, name in self.outputs}
-        kept: list[Operation] = []
+        names = {name for _, name in self.outputs}
+        operations: list[Operation] = []
         for node in reversed(self.nodes):
-            if node.name in wanted:
-                kept.append(node)
-                wanted.update(refs([*node.args, *node.kwargs.values()]))
-        return tuple(reversed(kept)), frozenset(wanted)
+            if node.name in names:
+                operations.append(node)
+                names.update(refs([*node.args, *node.kwargs.values()]))
+        return tuple(reversed(operations)), frozenset(names)
 
 
 def refs(value: Any) -> Iterator[str]:
@@ -89,30 +89,30 @@ def refs(value: Any) -> Iterator[str]:
     if isinstance(value, Ref):
         yield value.name
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from refs(each)
+        for part in value:
+            yield from refs(part)
 
 
 def uses(graph: Graph, scalar: str) -> bool:
     """Tell whether a number of the graph follows from the scalar."""
 
-    def found(value: Any) -> bool:
+    def follows(value: Any) -> bool:
         if isinstance(value, (list, tuple)):
-            return any(found(v) for v in value)
+            return any(follows(v) for v in value)
         return isinstance(value, Number) and value.is_real and scalar in re.findall(r"[A-Za-z_]\w*", value.text)
 
-    return any(found([*n.args, *n.kwargs.values()]) for n in graph.nodes)
+    return any(follows([*n.args, *n.kwargs.values()]) for n in graph.nodes)
 
 
 def users(graph: Graph) -> Mapping[str, int]:
     """Count the places that take each value."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for node in graph.nodes:
         for name in refs([*node.args, *node.kwargs.values()]):
-            found[name] = found.get(name, 0) + 1
+            counts[name] = counts.get(name, 0) + 1
     for _, name in graph.outputs:
-        found[name] = found.get(name, 0) + 1
-    return found
+        counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def text_of(sizes: Sequence[Size]) -> list[str]:

@@ -11,22 +11,22 @@ REALS = ("f64", "f32", "f16", "bf16")
 
 def with_handed(graph: Graph) -> Graph:
     """Give a result in the graph the name and type of an input of its shape that nothing reads or writes."""
-    _, wanted = graph.needed()
-    written = {spec.initial for spec, _ in graph.outputs}
-    idle = [t for t in graph.inputs if t.name not in wanted | written and not t.parameter]
+    _, read_names = graph.needed()
+    updated_names = {spec.initial for spec, _ in graph.outputs}
+    idle = [t for t in graph.inputs if t.name not in read_names | updated_names and not t.parameter]
     nodes, outputs = list(graph.nodes), list(graph.outputs)
     for buffer in idle:
-        at = next((i for i, (spec, _) in enumerate(outputs) if _fits(spec, buffer, graph)), None)
-        if at is None:
+        index = next((i for i, (spec, _) in enumerate(outputs) if _fits(spec, buffer, graph)), None)
+        if index is None:
             continue
-        _, value = outputs[at]
+        _, value = outputs[index]
         if graph.shape_of(value) != buffer.shape:  # a single number, in a buffer of one
             name = f"{buffer.name}_shaped"
             nodes.append(
                 Operation(name, "aten.view.default", (Ref(value), [1]), {}, buffer.shape, graph.dtype_of(value))
             )
             value = name
-        outputs[at] = replace(buffer, law="", structure=""), value
+        outputs[index] = replace(buffer, law="", structure=""), value
         graph = replace(graph, inputs=tuple(t for t in graph.inputs if t.name != buffer.name))
     return replace(graph, nodes=tuple(nodes), outputs=tuple(outputs))
 

@@ -104,7 +104,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
         self.stored = self._stored()
 
     def _stored(self) -> list[str]:
-        count, sizes, found = users(self._graph), dict[str, int](), []
+        count, sizes, stored = users(self._graph), dict[str, int](), []
         compared = {n.args[0].name for n in self._graph.nodes if plain(n.op) in EXTREMES and count[n.args[0].name] > 1}
         for node in self._graph.nodes:
             name = plain(node.op)
@@ -116,26 +116,26 @@ class HipWriter(HipViews, HipScatters, HipReductions):
                 or (node.name in compared and node.dtype)  # or what is taken off it is not the largest, to the last bit
                 or (sizes[node.name] * count.get(node.name, 1) > MOST_INLINE and count.get(node.name, 1) > 1)
             ):
-                found.append(node.name)
-            if found and found[-1] == node.name:
+                stored.append(node.name)
+            if stored and stored[-1] == node.name:
                 sizes[node.name] = 1
-        return found
+        return stored
 
     def body(self, node: Operation) -> str:
         """Statements that return the element at i0, i1, ...; ImportRefused where there are none yet."""
         name = plain(node.op)
-        at = [f"i{k}" for k in range(len(node.shape))]
+        indices = [f"i{k}" for k in range(len(node.shape))]
         special: Callable[[Operation, list[str]], str] | None = getattr(self, f"_{name.strip('_')}", None)
         if special is not None:
-            return special(node, at)
+            return special(node, indices)
         if name in SAME_SHAPE_VIEWS:
-            return self._reshaped(node, at)
+            return self._reshaped(node, indices)
         if name in SAME or name in ("expand", "expand_copy"):
-            return f"return {self.operand(node.args[0], node, at)};"
+            return f"return {self.operand(node.args[0], node, indices)};"
         if name in INFIX:
-            return self._infix(name, node, at)
+            return self._infix(name, node, indices)
         if name in CALLS:
-            values = [self.operand(v, node, at) for v in node.args[:2]]
+            values = [self.operand(v, node, indices) for v in node.args[:2]]
             if node.dtype[0] in "iu" and name == "abs":
                 return f"return {values[0]} < 0 ? -{values[0]} : {values[0]};"
             if node.dtype[0] in "iu" and name in WHOLE:
@@ -143,8 +143,8 @@ class HipWriter(HipViews, HipScatters, HipReductions):
             return f"return {CALLS[name]}({', '.join(values)});"
         raise ImportRefused(f"the operation {node.op} has no naive kernel yet")
 
-    def _infix(self, name: str, node: Operation, at: list[str]) -> str:
-        left, right = (self.operand(v, node, at) for v in node.args[:2])
+    def _infix(self, name: str, node: Operation, indices: list[str]) -> str:
+        left, right = (self.operand(v, node, indices) for v in node.args[:2])
         if rounding := node.kwargs.get("rounding_mode"):
             return self._rounded(str(rounding), node.dtype[0] in "iu", left, right)
         alpha = node.kwargs.get("alpha", 1)
@@ -162,63 +162,63 @@ class HipWriter(HipViews, HipScatters, HipReductions):
         less = " - (a % b != 0 && (a < 0) != (b < 0))" if rounding == "floor" else ""
         return "\n    ".join([*lines, f"return a / b{less};"])
 
-    def _copy(self, node: Operation, at: list[str]) -> str:
-        return f"return {self.operand(node.args[1], node, at)};"
+    def _copy(self, node: Operation, indices: list[str]) -> str:
+        return f"return {self.operand(node.args[1], node, indices)};"
 
-    def _rsub(self, node: Operation, at: list[str]) -> str:
-        return f"return {self.operand(node.args[1], node, at)} - {self.operand(node.args[0], node, at)};"
+    def _rsub(self, node: Operation, indices: list[str]) -> str:
+        return f"return {self.operand(node.args[1], node, indices)} - {self.operand(node.args[0], node, indices)};"
 
-    def _clamp(self, node: Operation, at: list[str]) -> str:
+    def _clamp(self, node: Operation, indices: list[str]) -> str:
         low = node.kwargs.get("min", node.args[1] if len(node.args) > 1 else None)
         high = node.kwargs.get("max", node.args[2] if len(node.args) > 2 else None)
         most, least = ("larger_of", "smaller_of") if node.dtype[0] in "iu" else ("fmaxf", "fminf")
-        made = self.operand(node.args[0], node, at)
-        made = made if low is None else f"{most}({made}, {self.operand(low, node, at)})"
-        return f"return {made if high is None else f'{least}({made}, {self.operand(high, node, at)})'};"
+        clamped = self.operand(node.args[0], node, indices)
+        clamped = clamped if low is None else f"{most}({clamped}, {self.operand(low, node, indices)})"
+        return f"return {clamped if high is None else f'{least}({clamped}, {self.operand(high, node, indices)})'};"
 
     _clamp_min = _clamp
 
-    def _where(self, node: Operation, at: list[str]) -> str:
-        test, yes, no = (self.operand(v, node, at) for v in node.args)
+    def _where(self, node: Operation, indices: list[str]) -> str:
+        test, yes, no = (self.operand(v, node, indices) for v in node.args)
         return f"return {test} ? {yes} : {no};"
 
-    def _scalar_tensor(self, node: Operation, at: list[str]) -> str:
+    def _scalar_tensor(self, node: Operation, indices: list[str]) -> str:
         return f"return {number(node.args[0], node.dtype)};"
 
-    def _constant(self, node: Operation, at: list[str]) -> str:
+    def _constant(self, node: Operation, indices: list[str]) -> str:
         values, flat = [node.args[0]], "0"
-        for index, size in zip(at, node.shape, strict=True):
+        for index, size in zip(indices, node.shape, strict=True):
             values = [v for part in values for v in part]
             flat = index if flat == "0" else f"({flat}) * {size} + {index}"
         listed = ", ".join(number(v, node.dtype) for v in values)
         return f"const {C_TYPES[node.dtype]} values[] = {{{listed}}};\n    return values[{flat}];"
 
-    def _full(self, node: Operation, at: list[str]) -> str:
+    def _full(self, node: Operation, indices: list[str]) -> str:
         return f"return {number(node.args[1], node.dtype)};"
 
     _full_like = _full
 
-    def _zeros(self, node: Operation, at: list[str]) -> str:
+    def _zeros(self, node: Operation, indices: list[str]) -> str:
         return "return 0;"
 
     _zeros_like = _zeros
     _empty = _empty_permuted = _empty_strided = _new_empty = _new_empty_strided = _empty_like = _zeros
 
-    def _ones(self, node: Operation, at: list[str]) -> str:
+    def _ones(self, node: Operation, indices: list[str]) -> str:
         return "return 1;"
 
     _ones_like = _ones
 
-    def _iota(self, node: Operation, at: list[str]) -> str:
+    def _iota(self, node: Operation, indices: list[str]) -> str:
         start, step = (number(node.kwargs.get(n, d), "i64") for n, d in (("start", 0), ("step", 1)))
         return f"return {start} + {step} * i0;"
 
-    def _arange(self, node: Operation, at: list[str]) -> str:
+    def _arange(self, node: Operation, indices: list[str]) -> str:
         args = [number(v, "i64") for v in node.args]
         start, step = (args[0] if len(args) > 1 else "0"), (args[2] if len(args) > 2 else "1")
         return f"return {start} + {step} * i0;"
 
-    def _to_copy(self, node: Operation, at: list[str]) -> str:
-        return f"return ({C_TYPES[node.dtype]}){self.operand(node.args[0], node, at)};"
+    def _to_copy(self, node: Operation, indices: list[str]) -> str:
+        return f"return ({C_TYPES[node.dtype]}){self.operand(node.args[0], node, indices)};"
 
     _convert_element_type = _to_copy

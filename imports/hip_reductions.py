@@ -28,7 +28,7 @@ class HipReductions(HipValues):
     def _reduced(
         self,
         node: Operation,
-        at: list[str],
+        indices: list[str],
         start: str,
         step: str,
         end: str,
@@ -40,10 +40,10 @@ class HipReductions(HipValues):
         x = node.args[0].name
         shape = self._graph.shape_of(x)
         axes, is_shared = reduced_axes(node, len(shape)), node.name in self.shared
-        own, loops, left = [], [], iter(at)
+        operand_indices, loops, left = [], [], iter(indices)
         for axis, size in enumerate(shape):
             if axis in axes:
-                own.append(f"r{axis}")
+                operand_indices.append(f"r{axis}")
                 by_lane = is_shared and axis == len(shape) - 1
                 first, further = (f"threadIdx.x % {WAVE}", f" += {WAVE}") if by_lane else ("0", "")
                 counted = f"r{axis}{further}" if by_lane else f"++r{axis}"
@@ -51,8 +51,8 @@ class HipReductions(HipValues):
                 if keeps(node):
                     next(left)
             else:
-                own.append(next(left))
-        lines = [f"{wide} {name} = {start};", *loops, f"    {step.replace('X', self.value(x, own))}"]
+                operand_indices.append(next(left))
+        lines = [f"{wide} {name} = {start};", *loops, f"    {step.replace('X', self.value(x, operand_indices))}"]
         if is_shared:
             other = f"{'(int)' if wide == 'bool' else ''}{name}"
             lines.append(f"for (int lanes_ = {WAVE // 2}; lanes_; lanes_ /= 2)")
@@ -70,58 +70,60 @@ class HipReductions(HipValues):
         shape = self._graph.shape_of(node.args[0].name)
         return " * ".join(["1LL", *(c_expression(shape[axis]) for axis in reduced_axes(node, len(shape)))])
 
-    def _sum(self, node: Operation, at: list[str]) -> str:
-        return self._reduced(node, at, "0", "sum += X;", "sum", "double" if node.dtype[0] in "fb" else "long long")
+    def _sum(self, node: Operation, indices: list[str]) -> str:
+        return self._reduced(node, indices, "0", "sum += X;", "sum", "double" if node.dtype[0] in "fb" else "long long")
 
-    def _mean(self, node: Operation, at: list[str]) -> str:
-        return self._reduced(node, at, "0", "sum += X;", f"sum / (double)({self._count(node)})")
+    def _mean(self, node: Operation, indices: list[str]) -> str:
+        return self._reduced(node, indices, "0", "sum += X;", f"sum / (double)({self._count(node)})")
 
-    def _prod(self, node: Operation, at: list[str]) -> str:
-        return self._reduced(node, at, "1", "sum *= X;", "sum")
+    def _prod(self, node: Operation, indices: list[str]) -> str:
+        return self._reduced(node, indices, "1", "sum *= X;", "sum")
 
-    def _any(self, node: Operation, at: list[str]) -> str:
-        return self._reduced(node, at, "false", "sum = sum || X;", "sum", "bool")
+    def _any(self, node: Operation, indices: list[str]) -> str:
+        return self._reduced(node, indices, "false", "sum = sum || X;", "sum", "bool")
 
-    def _all(self, node: Operation, at: list[str]) -> str:
-        return self._reduced(node, at, "true", "sum = sum && X;", "sum", "bool")
+    def _all(self, node: Operation, indices: list[str]) -> str:
+        return self._reduced(node, indices, "true", "sum = sum && X;", "sum", "bool")
 
-    def _amax(self, node: Operation, at: list[str]) -> str:
+    def _amax(self, node: Operation, indices: list[str]) -> str:
         if node.dtype[0] in "iu":
-            return self._reduced(node, at, "-__LONG_LONG_MAX__ - 1", "sum = larger_of(sum, X);", "sum", "long long")
-        return self._reduced(node, at, "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum", "float")
+            return self._reduced(
+                node, indices, "-__LONG_LONG_MAX__ - 1", "sum = larger_of(sum, X);", "sum", "long long"
+            )
+        return self._reduced(node, indices, "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum", "float")
 
-    def _amin(self, node: Operation, at: list[str]) -> str:
+    def _amin(self, node: Operation, indices: list[str]) -> str:
         if node.dtype[0] in "iu":
-            return self._reduced(node, at, "__LONG_LONG_MAX__", "sum = smaller_of(sum, X);", "sum", "long long")
-        return self._reduced(node, at, "__builtin_huge_valf()", "sum = fminf(sum, X);", "sum", "float")
+            return self._reduced(node, indices, "__LONG_LONG_MAX__", "sum = smaller_of(sum, X);", "sum", "long long")
+        return self._reduced(node, indices, "__builtin_huge_valf()", "sum = fminf(sum, X);", "sum", "float")
 
     _max, _min = _amax, _amin  # of all elements
 
-    def _bincount(self, node: Operation, at: list[str]) -> str:
-        whole = Operation(node.name, "", node.args[:1], {}, (), node.dtype)
-        return self._reduced(whole, [], "0", f"sum += X == {at[0]};", "sum", "long long")
+    def _bincount(self, node: Operation, indices: list[str]) -> str:
+        over_all = Operation(node.name, "", node.args[:1], {}, (), node.dtype)
+        return self._reduced(over_all, [], "0", f"sum += X == {indices[0]};", "sum", "long long")
 
-    def _linalg_vector_norm(self, node: Operation, at: list[str]) -> str:
+    def _linalg_vector_norm(self, node: Operation, indices: list[str]) -> str:
         power = node.args[1] if len(node.args) > 1 else 2
         step = "{ const double x = X; sum += x * x; }" if power == 2 else "sum += fabs((double)X);"
         end = "sqrt(sum)" if power == 2 else "sum"
-        return self._reduced(_normed(node), at, "0", step, end, join="sum += X;")
+        return self._reduced(_normed(node), indices, "0", step, end, join="sum += X;")
 
-    def _var(self, node: Operation, at: list[str]) -> str:
-        mean = self._reduced(node, at, "0", "total += X;", "", name="total")
+    def _var(self, node: Operation, indices: list[str]) -> str:
+        mean = self._reduced(node, indices, "0", "total += X;", "", name="total")
         count = f"(double)({self._count(node)})"
         step = f"{{ const double x = X - total / {count}; sum += x * x; }}"
         end = f"sum / ({count} - {number(correction_of(node), 'i64')})"
-        rest = self._reduced(node, at, "0", step, end, join="sum += X;")
-        return f"{mean}\n    {rest}"
+        squares = self._reduced(node, indices, "0", step, end, join="sum += X;")
+        return f"{mean}\n    {squares}"
 
-    def _argmax(self, node: Operation, at: list[str]) -> str:
-        return self._arg(node, at, ">")
+    def _argmax(self, node: Operation, indices: list[str]) -> str:
+        return self._arg(node, indices, ">")
 
-    def _argmin(self, node: Operation, at: list[str]) -> str:
-        return self._arg(node, at, "<")
+    def _argmin(self, node: Operation, indices: list[str]) -> str:
+        return self._arg(node, indices, "<")
 
-    def _arg(self, node: Operation, at: list[str], relation: str, x: str = "") -> str:
+    def _arg(self, node: Operation, indices: list[str], relation: str, x: str = "") -> str:
         x = node.args[0].name
         shape = self._graph.shape_of(x)
         axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim")
@@ -129,53 +131,55 @@ class HipReductions(HipValues):
             raise ImportRefused("the place of the largest of all elements has no naive kernel yet")
         axis %= len(shape)
         keep, kind = len(node.shape) == len(shape), C_TYPES[self._graph.dtype_of(x)]
-        rest = [i for k, i in enumerate(at) if not (keep and k == axis)]
-        own = [*rest[:axis], "r", *rest[axis:]]
-        first = [*rest[:axis], "0", *rest[axis:]]
+        outer_indices = [i for k, i in enumerate(indices) if not (keep and k == axis)]
+        element_indices = [*outer_indices[:axis], "r", *outer_indices[axis:]]
+        first_indices = [*outer_indices[:axis], "0", *outer_indices[axis:]]
         return "\n    ".join(
             [
-                f"{kind} best = {self.value(x, first)};",
+                f"{kind} best = {self.value(x, first_indices)};",
                 "long long place = 0;",
                 f"for (long long r = 1; r < {c_expression(shape[axis])}; ++r) {{",
-                f"    const {kind} x = {self.value(x, own)};",
+                f"    const {kind} x = {self.value(x, element_indices)};",
                 f"    if (x {relation} best) {{ best = x; place = r; }}",
                 "}",
                 "return place;",
             ]
         )
 
-    def _getitem(self, node: Operation, at: list[str]) -> str:
+    def _getitem(self, node: Operation, indices: list[str]) -> str:
         source = self._nodes[node.args[0].name]
         name = plain(source.op)
         if name.startswith("max_pool") and node.args[1] == 0:
-            return self._pool(source, at, len(node.shape), "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum")
+            return self._pool(source, indices, len(node.shape), "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum")
         if name in ("max", "min"):
             keep = bool(source.args[2]) if len(source.args) > 2 else False
-            own = Operation(
+            reduction = Operation(
                 node.name, f"aten.a{name}.default", (source.args[0], [source.args[1]], keep), {}, node.shape, node.dtype
             )
             if node.args[1] == 0:
-                return self._amax(own, at) if name == "max" else self._amin(own, at)
+                return self._amax(reduction, indices) if name == "max" else self._amin(reduction, indices)
             return self._arg(
-                Operation(node.name, "", source.args, {}, node.shape, node.dtype), at, ">" if name == "max" else "<"
+                Operation(node.name, "", source.args, {}, node.shape, node.dtype),
+                indices,
+                ">" if name == "max" else "<",
             )
         if name in ("sort", "topk"):
-            return self._ordered(source, at, len(node.shape), is_place=node.args[1] == 1)
+            return self._ordered(source, indices, len(node.shape), is_place=node.args[1] == 1)
         raise ImportRefused(f"a part of {source.op} has no naive kernel yet")
 
-    def _ordered(self, source: Operation, at: list[str], rank: int, is_place: bool) -> str:
+    def _ordered(self, source: Operation, indices: list[str], rank: int, is_place: bool) -> str:
         """Write the element that as many others come before as its place says; of equal ones the first is before."""
         x, axis, descending, _ = order_arguments(source)
         axis %= rank
-        one, other = ([*at[:axis], name, *at[axis + 1 :]] for name in ("r", "k"))
+        element_indices, rival_indices = ([*indices[:axis], name, *indices[axis + 1 :]] for name in ("r", "k"))
         size, kind = c_expression(self._graph.shape_of(x.name)[axis]), C_TYPES[self._graph.dtype_of(x.name)]
         return "\n    ".join(
             [
                 f"for (long long r = 0; r < {size}; ++r) {{",
-                f"    const {kind} x = {self.value(x.name, one)};",
+                f"    const {kind} x = {self.value(x.name, element_indices)};",
                 "    long long before = 0;",
                 f"    for (long long k = 0; k < {size}; ++k) {{",
-                f"        const {kind} y = {self.value(x.name, other)};",
+                f"        const {kind} y = {self.value(x.name, rival_indices)};",
                 f"        before += y {'>' if descending else '<'} x || (y == x && k < r);",
                 "    }",
                 f"    if (before == i{axis}) return {'r' if is_place else 'x'};",
@@ -184,19 +188,19 @@ class HipReductions(HipValues):
             ]
         )
 
-    def _avg_pool2d(self, node: Operation, at: list[str]) -> str:
+    def _avg_pool2d(self, node: Operation, indices: list[str]) -> str:
         _, with_padding, divisor = pool_options(node)
         kernel = pool_arguments(node)[1]
         count = str(divisor) if divisor else " * ".join(map(str, kernel)) if with_padding else "count"
-        return self._pool(node, at, len(node.shape), "0", "{ sum += X; ++count; }", f"sum / ({count})")
+        return self._pool(node, indices, len(node.shape), "0", "{ sum += X; ++count; }", f"sum / ({count})")
 
     _avg_pool3d = _avg_pool1d = _avg_pool2d
 
-    def _pool(self, node: Operation, at: list[str], rank: int, start: str, step: str, end: str) -> str:
+    def _pool(self, node: Operation, indices: list[str], rank: int, start: str, step: str, end: str) -> str:
         x, kernel, stride, pad, dilation = pool_arguments(node)
-        shape, own, lines, tests = (
+        shape, operand_indices, lines, tests = (
             self._graph.shape_of(x.name),
-            list(at),
+            list(indices),
             [f"double sum = {start};", "long long count = 0;"],
             [],
         )
@@ -205,36 +209,39 @@ class HipReductions(HipValues):
             lines.append(f"for (int r{k} = 0; r{k} < {kernel[k]}; ++r{k}) {{")
             lines.append(f"    const long long p{k} = i{axis} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
             tests.append(f"p{k} >= 0 && p{k} < {c_expression(shape[axis])}")
-            own[axis] = f"p{k}"
-        lines.append(f"    if ({' && '.join(tests)}) {step.replace('X', self.value(x.name, own))}")
+            operand_indices[axis] = f"p{k}"
+        lines.append(f"    if ({' && '.join(tests)}) {step.replace('X', self.value(x.name, operand_indices))}")
         return "\n    ".join([*lines, "}" * len(kernel), f"return {end};"])
 
     def scan_rows(self, node: Operation, buffer: str) -> tuple[int, list[str]]:
         """Write one row of a running sum or product: its axis and its statements, each element once."""
-        at = [f"i{k}" for k in range(len(node.shape))]
-        if not at:
+        indices = [f"i{k}" for k in range(len(node.shape))]
+        if not indices:
             raise ImportRefused("a running sum of a single number has no naive kernel")
-        axis = node.args[1] % len(at)
+        axis = node.args[1] % len(indices)
         start, step = SCANS[plain(node.op)]
-        at[axis] = "r"
+        indices[axis] = "r"
         return axis, [
             f"{'double' if node.dtype[0] in 'fb' else 'long long'} sum = {start};",
             f"for (long long r = 0; r < {c_expression(node.shape[axis])}; ++r) {{",
-            f"    sum {step} {self.value(node.args[0].name, at)};",
-            f"    {buffer}[{place_in(node.shape, at)}] = sum;",
+            f"    sum {step} {self.value(node.args[0].name, indices)};",
+            f"    {buffer}[{place_in(node.shape, indices)}] = sum;",
             "}",
         ]
 
-    def _mm(self, node: Operation, at: list[str]) -> str:
+    def _mm(self, node: Operation, indices: list[str]) -> str:
         left, right = node.args[0].name, node.args[1].name
         inner = c_expression(self._graph.shape_of(left)[-1])
-        one, two = self.value(left, [*at[:-1], "r"]), self.value(right, [*at[:-2], "r", at[-1]])
-        loop = f"for (long long r = 0; r < {inner}; ++r) sum += (double){one} * {two};"
+        left_element, right_element = (
+            self.value(left, [*indices[:-1], "r"]),
+            self.value(right, [*indices[:-2], "r", indices[-1]]),
+        )
+        loop = f"for (long long r = 0; r < {inner}; ++r) sum += (double){left_element} * {right_element};"
         return f"double sum = 0;\n    {loop}\n    return sum;"
 
     _bmm = _mm
 
-    def _convolution(self, node: Operation, at: list[str]) -> str:
+    def _convolution(self, node: Operation, indices: list[str]) -> str:
         x, w, b, stride, pad, dilation, is_transposed, _, groups = node.args
         if any(isinstance(v, Number) for v in (*stride, *pad, *dilation)):
             raise ImportRefused("a convolution whose steps follow from the sizes has no naive kernel yet")
@@ -260,9 +267,10 @@ class HipReductions(HipValues):
                 lines.append(f"    const long long p{k} = i{k + 2} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
                 lines.append(f"    if (p{k} < 0 || p{k} >= {c_expression(sizes[k + 2])}) continue;")
         channel = f"i1 / {each_out} * {each_in} + c"
-        places, taps = [f"p{k}" for k in range(rank)], [f"r{k}" for k in range(rank)]
-        own = [channel, f"i1 % {each_out}", *taps] if is_transposed else ["i1", "c", *taps]
-        lines.append(f"    sum += (double){self.value(x.name, ['i0', channel, *places])} * {self.value(w.name, own)};")
+        positions, taps = [f"p{k}" for k in range(rank)], [f"r{k}" for k in range(rank)]
+        weight_indices = [channel, f"i1 % {each_out}", *taps] if is_transposed else ["i1", "c", *taps]
+        element, weight = self.value(x.name, ["i0", channel, *positions]), self.value(w.name, weight_indices)
+        lines.append(f"    sum += (double){element} * {weight};")
         return "\n    ".join([*lines, "}" * rank, "return sum;"])
 
 

@@ -13,56 +13,60 @@ from imports.refusal import ImportRefused
 class HipScatters(HipValues):
     """Bodies of functions that find the value of an element among those that are written to many."""
 
-    def _index_put(self, node: Operation, at: list[str]) -> str:
+    def _index_put(self, node: Operation, indices: list[str]) -> str:
         """Write the last of the values that are written here, or the element with their sum."""
-        x, places, values, adds = (*node.args, False)[:4]
-        taken = [k for k, place in enumerate(places) if place is not None]
+        x, positions, values, adds = (*node.args, False)[:4]
+        axes = [k for k, position in enumerate(positions) if position is not None]
         if masked_places(self._graph, node):
-            mask = self.value(places[0].name, at[: len(self._graph.shape_of(places[0].name))])
-            only = self.operand(values, Operation("", "", (), {}, (1,) * len(at), node.dtype), ["0"] * len(at))
-            return f"return {mask} ? {only} : {self.value(x.name, at)};"
-        if taken != list(range(taken[0], taken[-1] + 1)):
+            mask = self.value(positions[0].name, indices[: len(self._graph.shape_of(positions[0].name))])
+            only = self.operand(
+                values, Operation("", "", (), {}, (1,) * len(indices), node.dtype), ["0"] * len(indices)
+            )
+            return f"return {mask} ? {only} : {self.value(x.name, indices)};"
+        if axes != list(range(axes[0], axes[-1] + 1)):
             raise ImportRefused("a write to axes that are apart has no naive kernel yet")
-        first, last = taken[0], taken[-1] + 1
-        middle = self._broadcast([self._graph.shape_of(places[k].name) for k in taken])
+        first, last = axes[0], axes[-1] + 1
+        middle = self._broadcast([self._graph.shape_of(positions[k].name) for k in axes])
         loops = [f"r{k}" for k in range(len(middle))]
         index = Operation("", "", (), {}, middle, "")
         lines = []
-        for k in taken:
-            lines.append(f"long long p{k} = {self.operand(places[k], index, loops)};")
+        for k in axes:
+            lines.append(f"long long p{k} = {self.operand(positions[k], index, loops)};")
             lines.append(f"if (p{k} < 0) p{k} += {c_expression(self._graph.shape_of(x.name)[k])};")
-        whole = Operation("", "", (), {}, (*node.shape[:first], *middle, *node.shape[last:]), node.dtype)
-        value = self.operand(values, whole, [*at[:first], *loops, *at[last:]])
-        is_here = " && ".join(f"p{k} == {at[k]}" for k in taken)
-        return self._found(node, at, list(zip(loops, middle, strict=True)), lines, is_here, value, bool(adds))
+        written_node = Operation("", "", (), {}, (*node.shape[:first], *middle, *node.shape[last:]), node.dtype)
+        value = self.operand(values, written_node, [*indices[:first], *loops, *indices[last:]])
+        is_here = " && ".join(f"p{k} == {indices[k]}" for k in axes)
+        return self._written_element(
+            node, indices, list(zip(loops, middle, strict=True)), lines, is_here, value, bool(adds)
+        )
 
-    def _scatter(self, node: Operation, at: list[str]) -> str:
-        return self._along(node, at, False)
+    def _scatter(self, node: Operation, indices: list[str]) -> str:
+        return self._along(node, indices, False)
 
-    def _scatter_add(self, node: Operation, at: list[str]) -> str:
-        return self._along(node, at, True)
+    def _scatter_add(self, node: Operation, indices: list[str]) -> str:
+        return self._along(node, indices, True)
 
-    def _along(self, node: Operation, at: list[str], adds: bool) -> str:
+    def _along(self, node: Operation, indices: list[str], adds: bool) -> str:
         """Values that an index spreads along one axis."""
         if node.kwargs.get("reduce"):
             raise ImportRefused("a scatter with reduce has no naive kernel yet")
-        axis, index, source = node.args[1] % len(at), node.args[2], node.args[3]
+        axis, index, source = node.args[1] % len(indices), node.args[2], node.args[3]
         shape = self._graph.shape_of(index.name)
-        own = [*at[:axis], "r0", *at[axis + 1 :]]
+        source_indices = [*indices[:axis], "r0", *indices[axis + 1 :]]
         inside = [
             f"{i} < {c_expression(s)}"
-            for k, (i, s, whole) in enumerate(zip(at, shape, node.shape, strict=True))
-            if k != axis and s != whole
+            for k, (i, s, full_extent) in enumerate(zip(indices, shape, node.shape, strict=True))
+            if k != axis and s != full_extent
         ]
         is_spread = isinstance(source, Ref) and bool(self._graph.shape_of(source.name))
-        value = self.value(source.name, own) if is_spread else self.operand(source, node, at)
-        is_here = " && ".join([*inside, f"{self.value(index.name, own)} == {at[axis]}"])
-        return self._found(node, at, [("r0", shape[axis])], [], is_here, value, adds)
+        value = self.value(source.name, source_indices) if is_spread else self.operand(source, node, indices)
+        is_here = " && ".join([*inside, f"{self.value(index.name, source_indices)} == {indices[axis]}"])
+        return self._written_element(node, indices, [("r0", shape[axis])], [], is_here, value, adds)
 
-    def _found(
+    def _written_element(
         self,
         node: Operation,
-        at: list[str],
+        indices: list[str],
         loops: list[tuple[str, Size]],
         lines: list[str],
         is_here: str,
@@ -73,29 +77,30 @@ class HipScatters(HipValues):
         heads = [f"for (long long {name} = 0; {name} < {c_expression(size)}; ++{name})" for name, size in loops]
         inner = [*lines, f"if ({is_here}) found {'+=' if adds else '='} {value};"]
         return "\n    ".join(
-            [f"{wide} found = {self.value(node.args[0].name, at)};", *heads, "{", *inner, "}", "return found;"]
+            [f"{wide} found = {self.value(node.args[0].name, indices)};", *heads, "{", *inner, "}", "return found;"]
         )
 
-    def _slice_scatter(self, node: Operation, at: list[str]) -> str:
-        x, source, *rest = node.args
-        given = dict(zip(("dim", "start", "end", "step"), rest, strict=False)) | dict(node.kwargs)
-        axis = (given.get("dim") or 0) % len(at)
+    def _slice_scatter(self, node: Operation, indices: list[str]) -> str:
+        x, source, *bounds = node.args
+        options = dict(zip(("dim", "start", "end", "step"), bounds, strict=False)) | dict(node.kwargs)
+        axis = (options.get("dim") or 0) % len(indices)
         size = self._graph.shape_of(source.name)[axis]
-        first, step = self._first(given.get("start") or 0, node.shape[axis]), number(given.get("step") or 1, "i64")
-        own = [*at[:axis], "n", *at[axis + 1 :]]
+        first, step = self._first(options.get("start") or 0, node.shape[axis]), number(options.get("step") or 1, "i64")
+        source_indices = [*indices[:axis], "n", *indices[axis + 1 :]]
         return "\n    ".join(
             [
-                f"const long long d = {at[axis]} - {first}, n = d / {step};",
+                f"const long long d = {indices[axis]} - {first}, n = d / {step};",
                 f"return d >= 0 && d % {step} == 0 && n < {c_expression(size)} ? "
-                f"{self.value(source.name, own)} : {self.value(x.name, at)};",
+                f"{self.value(source.name, source_indices)} : {self.value(x.name, indices)};",
             ]
         )
 
-    def _select_scatter(self, node: Operation, at: list[str]) -> str:
+    def _select_scatter(self, node: Operation, indices: list[str]) -> str:
         x, source, axis, index = node.args[:4]
-        axis %= len(at)
-        value = self.value(source.name, [*at[:axis], *at[axis + 1 :]])
-        return f"return {at[axis]} == {self._first(index, node.shape[axis])} ? {value} : {self.value(x.name, at)};"
+        axis %= len(indices)
+        value = self.value(source.name, [*indices[:axis], *indices[axis + 1 :]])
+        is_here = f"{indices[axis]} == {self._first(index, node.shape[axis])}"
+        return f"return {is_here} ? {value} : {self.value(x.name, indices)};"
 
     @staticmethod
     def _first(start: Any, size: Size) -> str:

@@ -58,10 +58,10 @@ def waves_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -
 def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequence[str]) -> str:
     outputs = {value: spec for spec, value in graph.outputs}
     begun = {spec.initial: spec.name for spec, _ in graph.outputs if spec.initial}
-    kept = [t for t in graph.inputs if t.name in begun]  # values that an output begins with, copied before it changes
-    spaces = [(t.name, t.dtype, t.shape) for t in kept]
+    initials = [t for t in graph.inputs if t.name in begun]  # that an output begins with, copied before it changes
+    spaces = [(t.name, t.dtype, t.shape) for t in initials]
     spaces += [(n.name, n.dtype, n.shape) for n in graph.nodes if n.name in writer.stored and n.name not in outputs]
-    launched = _launched(graph, writer)
+    kernels = _launched(graph, writer)
     buffers = [(t.name, STORAGE[t.dtype], "const ") for t in graph.inputs if t.name not in begun]
     buffers += [(spec.name, STORAGE[spec.dtype], "") for spec, _ in graph.outputs]
     buffers += [(f"w{name}_", STORAGE[dtype], "") for name, dtype, _ in spaces]
@@ -69,13 +69,13 @@ def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequenc
     head = ["/*+++"]
     head += ["[workspace]"] if spaces else []
     head += [f"w{name}_ = {_toml([dtype, *(shape or (1,))])}" for name, dtype, shape in spaces]
-    copies = ", ".join(f'w{t.name}_ = "{begun[t.name]}"' for t in kept)
-    head += ["[[launch]]", f"copy = {{{copies}}}"] if kept else []
-    for one in launched:
+    copies = ", ".join(f'w{t.name}_ = "{begun[t.name]}"' for t in initials)
+    head += ["[[launch]]", f"copy = {{{copies}}}"] if initials else []
+    for kernel in kernels:
         head += [
             "[[launch]]",
-            f'kernel = "compute_{one.name}"',
-            f'grid = ["ceil_div({_product([*one.over.values()])}, {THREADS // one.lanes})"]',
+            f'kernel = "compute_{kernel.name}"',
+            f'grid = ["ceil_div({_product([*kernel.over.values()])}, {THREADS // kernel.lanes})"]',
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
@@ -93,16 +93,16 @@ def _text(graph: Graph, writer: HipWriter, dims: Sequence[str], scalars: Sequenc
         + [f"long long {d}" for d in dims]
         + [f"float {name}" for name in scalars]
     )
-    given = ", ".join([*names, *dims, *scalars])
-    for one in launched:
-        lines += _kernel(one, parameters, given)
+    arguments = ", ".join([*names, *dims, *scalars])
+    for kernel in kernels:
+        lines += _kernel(kernel, parameters, arguments)
     return "\n".join(lines) + "\n"
 
 
 def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
     """List the kernels in their order: what others read first."""
     outputs = {value: spec for spec, value in graph.outputs}
-    made = list[_NaiveKernel]()
+    kernels = list[_NaiveKernel]()
     for node in graph.nodes:
         if node.name in writer.stored:
             name = outputs[node.name].name if node.name in outputs else node.name
@@ -110,22 +110,22 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
             if plain(node.op) in SCANS:
                 axis, rows = writer.scan_rows(node, buffer)
                 over = {k: size for k, size in enumerate(node.shape) if k != axis}
-                made.append(_NaiveKernel(name, over, rows))
+                kernels.append(_NaiveKernel(name, over, rows))
             else:
                 lanes = WAVE if node.name in writer.shared else 1
-                made.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype, lanes))
+                kernels.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype, lanes))
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
             call = f"{'at' if value in inputs else 'f'}_{value}"
-            made.append(_element(spec.name, spec.name, spec.shape, call, spec.dtype))
-    return made
+            kernels.append(_element(spec.name, spec.name, spec.shape, call, spec.dtype))
+    return kernels
 
 
 def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str, lanes: int = 1) -> _NaiveKernel:
     """One value a thread, or a wave, of which every lane gets it and the first stores it."""
-    places = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
-    value = f"{call}({places})"
+    arguments = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
+    value = f"{call}({arguments})"
     value = f"{CONVERTED[dtype]}({value})" if dtype in CONVERTED else value  # a conversion that has to be asked for
     rows = [f"{buffer}[at_] = {value};"]
     if lanes > 1:
@@ -166,19 +166,19 @@ def _places(shape: Sequence[Size]) -> str:
     return ", ".join(["const Arguments& q_", *(f"long long i{k}" for k in range(len(shape)))])
 
 
-def _kernel(one: _NaiveKernel, parameters: str, given: str) -> list[str]:
-    total = " * ".join(["1LL", *(c_expression(s) for s in one.over.values())])
+def _kernel(kernel: _NaiveKernel, parameters: str, arguments: str) -> list[str]:
+    total = " * ".join(["1LL", *(c_expression(s) for s in kernel.over.values())])
     lines = [
-        f'extern "C" __global__ void compute_{one.name}({parameters}) {{',
-        f"    const Arguments q_ = {{{given}}};",
-        f"    const long long at_ = {_place(one.lanes)};",
+        f'extern "C" __global__ void compute_{kernel.name}({parameters}) {{',
+        f"    const Arguments q_ = {{{arguments}}};",
+        f"    const long long at_ = {_place(kernel.lanes)};",
         f"    if (at_ >= {total}) return;",
     ]
     lines.append("    long long n_ = at_;")
-    for axis, size in [*one.over.items()][:0:-1]:
+    for axis, size in [*kernel.over.items()][:0:-1]:
         lines.append(f"    const long long i{axis} = n_ % {c_expression(size)}; n_ /= {c_expression(size)};")
-    lines += [f"    const long long i{axis} = n_;" for axis in [*one.over][:1]]
-    return [*lines, *(f"    {line}" for line in one.rows), "}", ""]
+    lines += [f"    const long long i{axis} = n_;" for axis in [*kernel.over][:1]]
+    return [*lines, *(f"    {line}" for line in kernel.rows), "}", ""]
 
 
 def _place(lanes: int) -> str:

@@ -34,10 +34,10 @@ def c_expression(size: Size) -> str:
     return f"({text})" if not re.fullmatch(r"[\w.]+", text) else text
 
 
-def place_in(shape: Sequence[Size], at: Sequence[str]) -> str:
+def place_in(shape: Sequence[Size], indices: Sequence[str]) -> str:
     """Write the place of an element in a dense buffer."""
-    flat = at[0] if at else "0"
-    for size, index in zip(shape[1:], at[1:], strict=True):
+    flat = indices[0] if indices else "0"
+    for size, index in zip(shape[1:], indices[1:], strict=True):
         flat = f"({flat}) * {c_expression(size)} + {index}"
     return flat
 
@@ -92,17 +92,17 @@ class HipValues:
         self._nodes = {n.name: n for n in graph.nodes}
         self._inputs = {t.name for t in graph.inputs}
 
-    def value(self, name: str, at: Sequence[str]) -> str:
+    def value(self, name: str, indices: Sequence[str]) -> str:
         """Write the element of a value at these indices."""
-        return f"{'at' if name in self._inputs else 'f'}_{name}({', '.join(['q_', *at])})"
+        return f"{'at' if name in self._inputs else 'f'}_{name}({', '.join(['q_', *indices])})"
 
-    def operand(self, value: Any, node: Operation, at: Sequence[str]) -> str:
+    def operand(self, value: Any, node: Operation, indices: Sequence[str]) -> str:
         """Write an operand of an element-wise operation at the indices of its result."""
         if not isinstance(value, Ref):
             return number(value, node.dtype)
         shape = self._graph.shape_of(value.name)
-        own = list(at)[len(at) - len(shape) :] if shape else []
+        operand_indices = list(indices)[len(indices) - len(shape) :] if shape else []
         out = node.shape[len(node.shape) - len(shape) :] if shape else ()
         return self.value(
-            value.name, ["0" if s == 1 and o != 1 else i for s, o, i in zip(shape, out, own, strict=True)]
+            value.name, ["0" if s == 1 and o != 1 else i for s, o, i in zip(shape, out, operand_indices, strict=True)]
         )

@@ -25,23 +25,23 @@ def idle_weights(
     text = reference_text(graph, drawn, list(config), "plain", "check", list(scalars))
     compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
     state = {f"w_{n.replace('.', '_')}": moved(t).numpy() for n, t in instance.state.items()}
-    given: dict[str, Array] = {}
+    arguments: dict[str, Array] = {}
     for name, value in zip(instance.names, instance.arguments, strict=True):
         if hasattr(value, "numpy"):
-            given[name] = doubled(value).numpy()
-    case, found = Case("", dict(config), 0, scalars=scalars), []
-    right = compute({**state, **given}, case)
+            arguments[name] = doubled(value).numpy()
+    case, idle = Case("", dict(config), 0, scalars=scalars), []
+    right = compute({**state, **arguments}, case)
     for name in [t.name for t in graph.inputs if t.parameter and t.dtype in FLOATS]:
-        other = compute({**state, **given, name: np.flip(state[name]) * 1.5 + 0.25}, case)
+        other = compute({**state, **arguments, name: np.flip(state[name]) * 1.5 + 0.25}, case)
         if all(agree(other[output], right[output]) for output in right):
-            found.append(name)
-    return found
+            idle.append(name)
+    return idle
 
 
 def without(graph: Graph, idle: Collection[str]) -> Graph:
     """Put zeros into the graph for these weights."""
-    gone = [t for t in graph.inputs if t.name in idle]
-    zeros = [Operation(t.name, "aten.zeros.default", (list(t.shape),), {}, t.shape, t.dtype) for t in gone]
-    notes = [f"{t.name} changes nothing and is left out" for t in gone]
+    dropped = [t for t in graph.inputs if t.name in idle]
+    zeros = [Operation(t.name, "aten.zeros.default", (list(t.shape),), {}, t.shape, t.dtype) for t in dropped]
+    notes = [f"{t.name} changes nothing and is left out" for t in dropped]
     inputs = tuple(t for t in graph.inputs if t.name not in idle)
     return replace(graph, inputs=inputs, nodes=(*zeros, *graph.nodes), notes=(*graph.notes, *notes))

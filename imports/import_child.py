@@ -8,24 +8,27 @@ import sys
 import warnings
 from pathlib import Path
 
+from records.toml_process import read_toml_here
+
 MOST_SENTENCE = 400
 
 
 def main() -> None:
     """All requests, one after the other."""
     warnings.filterwarnings("ignore")
-    for number, asked in enumerate(json.loads(Path("request.json").read_text(encoding="utf-8"))):
-        said = json.dumps(_answer(asked, Path(f"task-{number}")))
-        Path(f"result-{number}.json").write_text(said, encoding="utf-8")
+    read_toml_here()
+    for number, request in enumerate(json.loads(Path("request.json").read_text(encoding="utf-8"))):
+        answer = json.dumps(_answer(request, Path(f"task-{number}")))
+        Path(f"result-{number}.json").write_text(answer, encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)  # nothing that the file left running may speak after this
 
 
-def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
+def _answer(request: dict[str, object], folder: Path) -> dict[str, object]:
     try:
         from imports.eager import run_eagerly
         from imports.golden_making import make_golden
-        from imports.making import Wanted, make
+        from imports.making import ImportRequest, make
         from imports.recurrent import step_by_step
         from imports.refusal import FAULTS, ImportRefused
         from imports.source_kinds import SOURCES
@@ -33,30 +36,30 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     except (ImportError, OSError) as error:
         return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
     run_eagerly()
-    given = dict(asked)
-    is_golden = given.pop("golden", False)
+    fields = dict(request)
+    is_golden = fields.pop("golden", False)
     if not is_golden:
         step_by_step()
-    source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
+    source, origin, gate = fields.pop("source"), fields.pop("origin"), fields.pop("gate")
     kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
-    specs = {n: (each[0], tuple(each[1]), each[2]) for n, each in source.pop("specs").items()}  # type: ignore[attr-defined]
-    wanted = Wanted(
+    specs = {n: (spec[0], tuple(spec[1]), spec[2]) for n, spec in source.pop("specs").items()}  # type: ignore[attr-defined]
+    import_request = ImportRequest(
         source=kind(**source, specs=specs),  # type: ignore[arg-type]
         origin=Origin(**origin),  # type: ignore[arg-type]
         gate=tuple(gate) if gate else None,  # type: ignore[arg-type]
-        **given,  # type: ignore[arg-type]
+        **fields,  # type: ignore[arg-type]
     )
     try:
-        made = make_golden(wanted, folder) if is_golden else make(wanted, folder)
+        outcome = make_golden(import_request, folder) if is_golden else make(import_request, folder)
     except ImportRefused as error:
         return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
     except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:
         return {"refused": f"it does not run: {' '.join(f'{type(error).__name__}: {error}'.split())}"[:MOST_SENTENCE]}
     return {
-        "notes": list(made.notes),
-        "has_seed": made.has_seed,
-        "arguments": list(made.arguments),
-        "others": dict(made.others),
+        "notes": list(outcome.notes),
+        "has_seed": outcome.has_seed,
+        "arguments": list(outcome.arguments),
+        "others": dict(outcome.other_sizes),
     }
 
 

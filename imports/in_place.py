@@ -15,17 +15,17 @@ def updates(graph: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
 
     What is written in place is read from the value written.
     """
-    places = {node: place for place, node in enumerate(graph.nodes)}
-    holders, found = [n for n in graph.nodes if n.op == "placeholder"], {}
+    order = {node: index for index, node in enumerate(graph.nodes)}
+    holders, updated = [n for n in graph.nodes if n.op == "placeholder"], {}
     for node in [n for n in graph.nodes if n.op == "call_function" and _writes(n)]:
         target, value = node.args[0], _value_written(graph, node)
         target.replace_all_uses_with(
-            value, delete_user_cb=lambda user, at=places[node], own=value: user is not own and places.get(user, -1) > at
+            value, delete_user_cb=lambda n, start=order[node], new=value: n is not new and order.get(n, -1) > start
         )
         if target in holders:
-            found[names[holders.index(target)]] = value
+            updated[names[holders.index(target)]] = value
         graph.erase_node(node)
-    return list(found.items())
+    return list(updated.items())
 
 
 def _writes(node: Any) -> bool:
@@ -44,7 +44,7 @@ def _value_written(graph: Any, node: Any) -> Any:
     if pure is None:
         raise ImportRefused(f"the operation {node.target} has no translation to NumPy yet; {RECORDS}")
     with graph.inserting_before(node):
-        made = graph.call_function(pure, node.args, dict(node.kwargs))
-    made.meta = dict(node.meta)
-    node.replace_all_uses_with(made)
-    return made
+        functional = graph.call_function(pure, node.args, dict(node.kwargs))
+    functional.meta = dict(node.meta)
+    node.replace_all_uses_with(functional)
+    return functional

@@ -57,7 +57,7 @@ class KernelSource(Source):
         for name, step in self.multiples.items():
             if constants[name] % step:
                 raise ValueError(f"{name} must be a multiple of {step}")
-        function = self._wanted(self._executed({}))
+        function = self._target(self._executed({}))
         sizes = {n: int(constants[n]) for n in self.sizes}
         shapes = {n: [evaluate(text, sizes) for text in shape] for n, (_, shape, _) in self.specs.items()}
 
@@ -71,9 +71,9 @@ class KernelSource(Source):
             )
 
         def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> dict[str, torch.Tensor]:
-            given = dict(zip(self.specs, arguments, strict=True))
-            made = function(*(self._argument(kind, value, given, sizes) for kind, value in self.parameters))
-            return self._results(made, given, sizes)
+            inputs = dict(zip(self.specs, arguments, strict=True))
+            result = function(*(self._argument(kind, value, inputs, sizes) for kind, value in self.parameters))
+            return self._results(result, inputs, sizes)
 
         for most in MOSTS:  # of whole numbers: small ones where they are places in other inputs
             try:
@@ -91,20 +91,20 @@ class KernelSource(Source):
         return [evaluate(count, sizes) for _, _, count, _ in self.results if count]
 
     @staticmethod
-    def _argument(kind: str, value: Any, given: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
+    def _argument(kind: str, value: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
         if kind == "input":
-            return given[value]
+            return inputs[value]
         return evaluate(value, sizes) if kind == "size" else value
 
-    def _results(self, made: Any, given: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+    def _results(self, result: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
         titles = [name.removeprefix("new_") if updated else name for name, _, _, updated in self.results]
-        if isinstance(made, dict):
-            made = [made[t] for t in titles] if set(made) == set(titles) else list(made.values())
-        values = list(made) if isinstance(made, (tuple, list)) else [made]
+        if isinstance(result, dict):
+            result = [result[t] for t in titles] if set(result) == set(titles) else list(result.values())
+        values = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(values) != len(self.results):
             names = ", ".join(name for name, _, _, _ in self.results)
             raise ImportRefused(f"its reference returns {len(values)} values; the file's outputs are {names}")
-        found = {}
+        tensors = {}
         for value, (name, kind, count, updated) in zip(values, self.results, strict=True):
             tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
             if count and tensor.numel() != evaluate(count, sizes):
@@ -113,13 +113,13 @@ class KernelSource(Source):
                     "give the shapes of inputs with --input where they are other ones"
                 )
             tensor = tensor.reshape(1) if tensor.ndim == 0 else tensor
-            is_double = tensor.dtype == torch.float64 and any(t.dtype == torch.float64 for t in given.values())
+            is_double = tensor.dtype == torch.float64 and any(t.dtype == torch.float64 for t in inputs.values())
             tensor = tensor if is_double and kind.startswith(("f", "b")) and kind != "bool" else tensor.to(TYPES[kind])
             if updated:
-                given[updated].copy_(tensor.reshape(given[updated].shape))
-                tensor = given[updated]
-            found[name] = tensor
-        return found
+                inputs[updated].copy_(tensor.reshape(inputs[updated].shape))
+                tensor = inputs[updated]
+            tensors[name] = tensor
+        return tensors
 
 
 def _drawn(dtype: str, shape: list[int], most: int, limit: int) -> torch.Tensor:

@@ -12,12 +12,12 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[int, str] = {}
+        self._laws: dict[int, str] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         name = str(func).split(".")[1]
-        target = args[0] if name.endswith("_") and args and isinstance(args[0], torch.Tensor) else made
+        target = args[0] if name.endswith("_") and args and isinstance(args[0], torch.Tensor) else result
         if isinstance(target, torch.Tensor):
             numbers = ", ".join(f"{a:.6g}" for a in args[1:] if isinstance(a, (int, float)))
             plain = name.rstrip("_")
@@ -35,9 +35,9 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
                 "arange",
                 "tril",
             ):
-                self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
-        return made
+                self._laws[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
+        return result
 
     def law(self, tensor: torch.Tensor) -> str:
         """Describe the law of a tensor, in words."""
-        return self._said.get(tensor.untyped_storage().data_ptr(), "")
+        return self._laws.get(tensor.untyped_storage().data_ptr(), "")

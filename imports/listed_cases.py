@@ -52,14 +52,14 @@ def is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def listed(cases: Sequence[Mapping[str, Any]], where: str, tests: Sequence[Mapping[str, Any]] = ()) -> ListedCases:
+def listed(cases: Sequence[Mapping[str, Any]], source: str, tests: Sequence[Mapping[str, Any]] = ()) -> ListedCases:
     """Those that have the other values of the largest; ImportRefused where there is none or their names differ."""
     if not cases:
-        raise ImportRefused(f"{where} lists no case")
+        raise ImportRefused(f"{source} lists no case")
     ordered = sorted(cases, key=lambda case: -_product(case))
     first = ordered[0]
     if any(set(case) != set(first) for case in (*ordered, *tests)):
-        raise ImportRefused(f"the cases of {where} do not have the same names")
+        raise ImportRefused(f"the cases of {source} do not have the same names")
     fixed = {n: v for n, v in first.items() if not is_size(v) and not isinstance(v, float)}
 
     def agrees(case: Mapping[str, Any]) -> bool:
@@ -69,20 +69,20 @@ def listed(cases: Sequence[Mapping[str, Any]], where: str, tests: Sequence[Mappi
     same, small = ([case for case in rows if agrees(case)] for rows in (ordered, tests))
     notes, count = [], len(ordered) + len(tests)
     if len(same) + len(small) < count:
-        said = ", ".join(f"{n} = {json.dumps(v, default=str)}" for n, v in fixed.items())
+        fixed_text = ", ".join(f"{n} = {json.dumps(v, default=str)}" for n, v in fixed.items())
         left = count - len(same) - len(small)
-        notes.append(f"{left} of {count} cases are left out, since a task has one value of {said}")
-    found = list({json.dumps(case, sort_keys=True, default=str): case for case in same}.values())
-    if len(found) > MOST_CASES:
-        step = (len(found) - 1) / (MOST_CASES - 1)
-        found = [found[round(i * step)] for i in range(MOST_CASES)]
-        notes.append(f"{len(found)} of {len(same)} cases were taken, from the largest to the smallest")
-    return ListedCases(tuple(found), tuple(notes), tuple(small))
+        notes.append(f"{left} of {count} cases are left out, since a task has one value of {fixed_text}")
+    distinct = list({json.dumps(case, sort_keys=True, default=str): case for case in same}.values())
+    if len(distinct) > MOST_CASES:
+        step = (len(distinct) - 1) / (MOST_CASES - 1)
+        distinct = [distinct[round(i * step)] for i in range(MOST_CASES)]
+        notes.append(f"{len(distinct)} of {len(same)} cases were taken, from the largest to the smallest")
+    return ListedCases(tuple(distinct), tuple(notes), tuple(small))
 
 
 def _product(case: Mapping[str, Any]) -> int:
     return math.prod(v for v in case.values() if is_size(v))
 
 
-def _alike(one: object, two: object) -> bool:
-    return type(one) is type(two) and one == two
+def _alike(left: object, right: object) -> bool:
+    return type(left) is type(right) and left == right

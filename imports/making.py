@@ -36,7 +36,7 @@ MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ImportRequest:
     """A request: the source, and what the folder is to say of it."""
 
     name: str
@@ -47,18 +47,18 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Made:
+class ImportOutcome:
     """The outcome of an import; `notes` are sentences about the task."""
 
     notes: tuple[str, ...]
     has_seed: bool
     arguments: tuple[str, ...] = ()  # of a call, where their order matters to an export
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
-def make(wanted: Wanted, folder: Path) -> Made:
+def make(request: ImportRequest, folder: Path) -> ImportOutcome:
     """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
-    source = wanted.source
+    source = request.source
     original = source.constants()
     tried = Trials(source, original)
     try:
@@ -71,21 +71,21 @@ def make(wanted: Wanted, folder: Path) -> Made:
     _refuse_clashes(graph, dims)
     shapes, left = _shapes(graph, sizing, source, scalars)
     _refuse_heavy(graph, shapes)
-    notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
+    notes = [*graph.notes, *_size_notes(sizing, original), *source.notes(), *left]
     seeds, why = _seeds(graph, dims, list(scalars))
     notes += [why] if why else []
-    law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
+    law, gate, problems = _lawful(request, graph, drawn, dims, shapes, notes, folder)
     if problems:
         raise ImportRefused(problems[0] + (f" (and {len(problems) - 1} more)" if problems[1:] else ""))
     for name, text in seeds.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Made(
+    return ImportOutcome(
         (
             *notes,
             SAID[law] if drawn is not None or law != "plain" else "inputs are drawn from a normal distribution",
             *(
                 ()
-                if gate or not (wanted.gate or source.gate())
+                if gate or not (request.gate or source.gate())
                 else ("the original's tolerance does not fit its results and is left out",)
             ),
         ),
@@ -100,26 +100,26 @@ def _followed(
 ) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
     """Trace the graph under sizes that it fits: any, or the listed cases' steps, or those with what all cases share."""
     listed = source.cases()
-    ways: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
+    attempts: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
     if listed:
         shared = [n for n in original if len({case[n] for case in listed}) == 1 and original[n] <= MOST_FIXED]
-        ways.append((common([*listed, *source.tests()], original), [], 1))
-        for held in [*([n] for n in sorted(shared, key=lambda n: original[n])[:MOST_HELD]), shared]:
-            alike = [case for case in source.tests() if all(case[n] == original[n] for n in held)]
-            ways.append((common([*listed, *alike], original), held, 1))
+        attempts.append((common([*listed, *source.tests()], original), [], 1))
+        for held_sizes in [*([n] for n in sorted(shared, key=lambda n: original[n])[:MOST_HELD]), shared]:
+            alike = [case for case in source.tests() if all(case[n] == original[n] for n in held_sizes)]
+            attempts.append((common([*listed, *alike], original), held_sizes, 1))
     first: ImportUnfitted | None = None
-    for steps, held, least in ways:
-        if not held and steps is not None and max(steps.values()) == 1:
+    for steps, held_sizes, least in attempts:
+        if not held_sizes and steps is not None and max(steps.values()) == 1:
             continue
         try:
-            sizing = sized(original, tried, steps, held, least=least)
+            sizing = sized(original, tried, steps, held_sizes, least=least)
             _refuse_names(list(sizing.base))
             graph, drawn, scalars = graphs_of(source, sizing, original)
             refuse_other_shapes(graph, source, sizing, original)
         except ImportUnfitted as error:
             first = first or error
-            if not held and least == 1 and (steps or not listed):
-                ways += _other_ways(error, steps, original)
+            if not held_sizes and least == 1 and (steps or not listed):
+                attempts += _other_ways(error, steps, original)
         except ImportRefused:
             if first is None:
                 raise
@@ -135,11 +135,11 @@ def _other_ways(
     is_unrolled = isinstance(error, ImportUnrolled)
     if steps is None:
         most = MOST_UNROLLED if is_unrolled else MOST_FIXED
-        kept = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
+        candidates = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
         bounds = sorted((n for n in original if original[n] <= MOST_BOUND), key=lambda n: original[n])
-        return [(None, [n], 1) for n in dict.fromkeys([*kept, *bounds[-1:]])]
+        return [(None, [n], 1) for n in dict.fromkeys([*candidates, *bounds[-1:]])]
     doubled = [{**steps, n: 2 * steps[n]} for n in steps if original[n] % (2 * steps[n]) == 0]
-    return [(each, [], 2) for each in (steps, *doubled)] if is_unrolled else []
+    return [(choice, [], 2) for choice in (steps, *doubled)] if is_unrolled else []
 
 
 def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:
@@ -164,7 +164,7 @@ class Trials:
     def __call__(self, constants: Mapping[str, int]) -> bool:
         """Tell whether it runs; ImportRefused where it never can."""
         try:
-            _called(self.source.build({**self.original, **self.source.scalars(), **constants}))
+            _repeatable(self.source.build({**self.original, **self.source.scalars(), **constants}))
         except FAULTS as error:
             self.error = short(error)
             if isinstance(error, OSError):
@@ -174,18 +174,18 @@ class Trials:
         return True
 
 
-def _called(instance: Instance) -> list[torch.Tensor]:
+def _repeatable(instance: Instance) -> list[torch.Tensor]:
     """Compute the outputs twice, the same; ImportRefused where they are not."""
     with torch.no_grad():
         state = {n: t.clone() for n, t in instance.state.items()}
-        one, two = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
-    shapes = [[tuple(t.shape) for t in tensors] for tensors in (one, two)]
+        first, second = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
+    shapes = [[tuple(t.shape) for t in tensors] for tensors in (first, second)]
     if shapes[0] != shapes[1]:
-        said = ", then ".join(", ".join(map(str, each)) or "nothing" for each in shapes)
+        shape_text = ", then ".join(", ".join(map(str, tensor_shapes)) or "nothing" for tensor_shapes in shapes)
         raise ImportRefused(
-            f"it returns other shapes on a second call ({said}), so its result does not follow from its inputs"
+            f"it returns other shapes on a second call ({shape_text}), so its result does not follow from its inputs"
         )
-    return one
+    return first
 
 
 def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -218,10 +218,10 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
             return COST + 1
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
-    original, asked = source.constants(), source.cases()
-    fitting = [case for case in asked or [original] if not asked or sizing.admits(case)]
-    own = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
-    benchmarks = list({tuple(case.items()): case for case in own}.values())
+    original, listed_cases = source.constants(), source.cases()
+    fitting = [case for case in listed_cases or [original] if not listed_cases or sizing.admits(case)]
+    reduced = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
+    benchmarks = list({tuple(case.items()): case for case in reduced}.values())
     small = [
         {n: v for n, v in case.items() if n in sizing.base or n in scalars}
         for case in source.tests()
@@ -229,26 +229,26 @@ def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, 
     ]
     chosen: list[Mapping[str, float]] = [*listed_dims(sizing, cost, COST), *small]
     tests = list({tuple(c.items()): c for c in chosen}.values())
-    left = [f"{len(asked) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
+    left = [f"{len(listed_cases) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
     steps = {n: s for n, s in sizing.steps.items() if s > 1}
-    return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(asked) else []
+    return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(listed_cases) else []
 
 
-def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
+def _size_notes(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
     notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
 
 def _seeds(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[dict[str, str], str]:
     try:
-        made = ((NAIVE, seed_text(graph, dims, scalars)), (WAVES, waves_text(graph, dims, scalars)))
-        return {name: text for name, text in made if text}, ""
+        texts = ((NAIVE, seed_text(graph, dims, scalars)), (WAVES, waves_text(graph, dims, scalars)))
+        return {name: text for name, text in texts if text}, ""
     except ImportRefused as error:
         return {}, f"no seed was generated: {error}"
 
 
 def _lawful(
-    wanted: Wanted,
+    request: ImportRequest,
     graph: Graph,
     drawn: Graph | None,
     dims: Sequence[str],
@@ -258,16 +258,16 @@ def _lawful(
 ) -> tuple[str, tuple[float, float] | None, tuple[str, ...]]:
     """Write the folder with the first law of inputs and the tolerance that the linter finds no fault with."""
     folder.mkdir(parents=True, exist_ok=True)
-    theirs = wanted.gate or wanted.source.gate()
-    name = f"original{Path(wanted.origin.source).suffix or '.py'}"
-    (folder / name).write_text(wanted.source.original(), encoding="utf-8")
-    origin = replace(wanted.origin, file=name)
+    theirs = request.gate or request.source.gate()
+    name = f"original{Path(request.origin.source).suffix or '.py'}"
+    (folder / name).write_text(request.source.original(), encoding="utf-8")
+    origin = replace(request.origin, file=name)
     least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
     for law in LAWS:
-        text = reference_text(graph, drawn, dims, law, wanted.title, list(shapes.scalars))
+        text = reference_text(graph, drawn, dims, law, request.title, list(shapes.scalars))
         (folder / "reference.py").write_text(text, encoding="utf-8")
         for gate in [theirs, None] if theirs else [None]:
-            text = manifest_text(wanted.name, wanted.title, graph, shapes, origin, [*notes, SAID[law]], gate)
+            text = manifest_text(request.name, request.title, graph, shapes, origin, [*notes, SAID[law]], gate)
             (folder / "task.toml").write_text(text, encoding="utf-8")
             problems = _problems(folder)
             if not problems:
@@ -294,7 +294,7 @@ def _widen(folder: Path) -> None:
 
 def _problems(folder: Path) -> tuple[str, ...]:
     try:
-        found = lint(load_task(folder))
+        faults = lint(load_task(folder))
     except TaskError as error:
         return (f"it makes no task: {str(error).replace(f'{folder.resolve()}/', '')}",)
-    return tuple(f"it makes a task that could not tell right kernels from wrong ones: {said}" for said in found)
+    return tuple(f"it makes a task that could not tell right kernels from wrong ones: {fault}" for fault in faults)

@@ -39,11 +39,11 @@ def manifest_text(
 ) -> str:
     """Write the whole file; `gate` is the relative and absolute tolerance of the original."""
     declared = [f"{t.name} is always {t.structure.replace('_', ' ')}" for t in graph.inputs if t.structure]
-    said = "; ".join([_steps(graph), *declared, *notes])
+    description = "; ".join([_steps(graph), *declared, *notes])
     lines = [
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title)}",
-        f"description = {json.dumps(f'{title}. {said}. reference.py states it in NumPy, line by line.')}",
+        f"description = {json.dumps(f'{title}. {description}. reference.py states it in NumPy, line by line.')}",
         f"targets = {json.dumps(targets_of(graph))}",
     ]
     for tensor in graph.inputs:
@@ -81,10 +81,10 @@ def manifest_text(
 def targets_of(graph: Graph) -> list[str]:
     """List the GPUs that have all types of its tensors."""
     types = {t.dtype for t in (*graph.inputs, *(spec for spec, _ in graph.outputs))}
-    found = [name for name, others in OTHER_TYPES.items() if not types & set(others)]
-    if not found:
+    targets = [name for name, absent_types in OTHER_TYPES.items() if not types & set(absent_types)]
+    if not targets:
         raise ImportRefused(f"no GPU that is known here has all of its types: {', '.join(sorted(types))}")
-    return found
+    return targets
 
 
 def _steps(graph: Graph) -> str:
@@ -98,8 +98,8 @@ def _steps(graph: Graph) -> str:
             and name not in ("view", "clone", "getitem", "unsqueeze", "squeeze")
         ):
             names.append(name)
-    shown = names if len(names) <= 24 else [*names[:24], "..."]
-    return f"The operations in their order: {', '.join(shown) or 'none'}"
+    listed_names = names if len(names) <= 24 else [*names[:24], "..."]
+    return f"The operations in their order: {', '.join(listed_names) or 'none'}"
 
 
 def flops(graph: Graph) -> str:
@@ -146,11 +146,11 @@ def _widest(graph: Graph, node: Operation) -> Sequence[Size]:
 def _times(many: int, shape: Sequence[Size]) -> str:
     """So many for each element of a shape: its constant sizes are one factor."""
     count = many * prod(s for s in shape if isinstance(s, int))
-    sizes = [_one(s) for s in shape if not isinstance(s, int)]
+    sizes = [_size_text(s) for s in shape if not isinstance(s, int)]
     return " * ".join([*([str(count)] if count != 1 or not sizes else []), *sizes])
 
 
-def _one(size: Size) -> str:
+def _size_text(size: Size) -> str:
     return str(size) if isinstance(size, int) or size.isidentifier() else f"({size})"
 
 

@@ -36,10 +36,10 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is not None
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, taken_names: Collection[str]) -> str:
     """Return the name, or the first with a number behind it that nothing has."""
-    found, number = name, 0
-    while is_reserved(found) or found in taken:
+    candidate, number = name, 0
+    while is_reserved(candidate) or candidate in taken_names:
         number += 1
-        found = f"{name}_{number}"
-    return found
+        candidate = f"{name}_{number}"
+    return candidate

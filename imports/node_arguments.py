@@ -80,8 +80,8 @@ def pooled_shape(graph: Graph, node: Operation) -> Any:
 
 def pool_options(node: Operation) -> tuple[Any, Any, Any]:
     """Of a mean under windows: round sizes up, count the padding, divide by another number."""
-    given = dict(enumerate(node.args[4:7]))
-    return given.get(0, False), given.get(1, True), given.get(2)
+    options = dict(enumerate(node.args[4:7]))
+    return options.get(0, False), options.get(1, True), options.get(2)
 
 
 def order_arguments(node: Operation) -> tuple[Any, int, bool, Any]:
@@ -89,15 +89,15 @@ def order_arguments(node: Operation) -> tuple[Any, int, bool, Any]:
     if plain(node.op) == "topk":
         x, count, axis, largest = (*node.args, *(-1, True)[len(node.args) - 2 :])[:4]
         return x, axis, bool(largest), count
-    given = node.args[2 if node.op.endswith("stable") else 1 :]
-    axis, descending = (*given, *(-1, False)[len(given) :])[:2]
+    arguments = node.args[2 if node.op.endswith("stable") else 1 :]
+    axis, descending = (*arguments, *(-1, False)[len(arguments) :])[:2]
     return node.args[0], node.kwargs.get("dim", axis), bool(node.kwargs.get("descending", descending)), None
 
 
 def masked_places(graph: Graph, node: Operation) -> bool:
     """Tell whether a mask alone says which elements are written, all of them with one value."""
-    places = node.args[1]
-    is_mask = len(places) == 1 and isinstance(places[0], Ref) and graph.dtype_of(places[0].name) == "bool"
+    positions = node.args[1]
+    is_mask = len(positions) == 1 and isinstance(positions[0], Ref) and graph.dtype_of(positions[0].name) == "bool"
     if not is_mask or plain(node.op) != "index_put" or any(node.args[3:4]):
         return False
     return not isinstance(node.args[2], Ref) or all(size == 1 for size in graph.shape_of(node.args[2].name))

@@ -96,13 +96,13 @@ class NumpyWriter(NumpyViews):
     def _infix(self, name: str, node: Operation, a: list[str]) -> str:
         alpha = node.kwargs.get("alpha", 1)
         if rounding := node.kwargs.get("rounding_mode"):
-            made = f"np.{rounding}({a[0]} / {a[1]})"
-            return f"{made}.astype({kind(node.dtype)})" if node.dtype[0] in "iu" else made
+            expression = f"np.{rounding}({a[0]} / {a[1]})"
+            return f"{expression}.astype({kind(node.dtype)})" if node.dtype[0] in "iu" else expression
         a[0] = f"({a[0]})" if a[0].startswith("-") else a[0]  # or it would bind less than a power
         right = a[1] if alpha == 1 else f"{self.text(alpha)} * {a[1]}"
         is_whole = all(isinstance(v, Ref) and self._graph.dtype_of(v.name)[0] in "iub" for v in node.args[:2])
-        made = f"{a[0]} {INFIX[name]} {right}"
-        return f"({a[0]}).astype(kind) / {right}" if name == "div" and is_whole else made
+        expression = f"{a[0]} {INFIX[name]} {right}"
+        return f"({a[0]}).astype(kind) / {right}" if name == "div" and is_whole else expression
 
     def _copy(self, node: Operation) -> str:
         return f"np.broadcast_to({self.text(node.args[1])}, {self.shape(node)}).astype({kind(node.dtype)})"
@@ -129,9 +129,9 @@ class NumpyWriter(NumpyViews):
     def _clamp(self, node: Operation) -> str:
         low = node.kwargs.get("min", node.args[1] if len(node.args) > 1 else None)
         high = node.kwargs.get("max", node.args[2] if len(node.args) > 2 else None)
-        made = self.text(node.args[0])
-        made = made if low is None else f"np.maximum({made}, {self.text(low)})"
-        return made if high is None else f"np.minimum({made}, {self.text(high)})"
+        clamped = self.text(node.args[0])
+        clamped = clamped if low is None else f"np.maximum({clamped}, {self.text(low)})"
+        return clamped if high is None else f"np.minimum({clamped}, {self.text(high)})"
 
     _clip = _clamp
 
@@ -148,10 +148,10 @@ class NumpyWriter(NumpyViews):
         return f"np.asarray({node.args[0]!r}, {kind(node.dtype)})"
 
     def _bincount(self, node: Operation) -> str:
-        given = {"weights": None, "minlength": 0} | dict(zip(("x", "weights", "minlength"), node.args, strict=False))
-        given |= node.kwargs
-        least = given["minlength"].text if isinstance(given["minlength"], Number) else given["minlength"]
-        if node.shape != (least,) or given["weights"] is not None:
+        options = {"weights": None, "minlength": 0} | dict(zip(("x", "weights", "minlength"), node.args, strict=False))
+        options |= node.kwargs
+        least = options["minlength"].text if isinstance(options["minlength"], Number) else options["minlength"]
+        if node.shape != (least,) or options["weights"] is not None:
             raise ImportRefused(f"{node.op} has a translation to NumPy for all counts of minlength alone; {RECORDS}")
         return f"np.bincount({self.text(node.args[0])}.reshape(-1), minlength={least})"
 

@@ -85,8 +85,8 @@ class NumpyReductions:
         if power not in (1, 2):
             raise ImportRefused(f"a norm of the order {power} has no translation to NumPy yet; {RECORDS}")
         inner = f"np.abs({x})" if power == 1 else f"{x} * {x}"
-        made = f"np.sum({inner}, axis={tuple(axes)}, keepdims={keep})"
-        return made if power == 1 else f"np.sqrt({made})"
+        total = f"np.sum({inner}, axis={tuple(axes)}, keepdims={keep})"
+        return total if power == 1 else f"np.sqrt({total})"
 
     def _argmax(self, node: Operation) -> str:
         return self._arg("argmax", node)
@@ -151,8 +151,8 @@ class NumpyReductions:
         x, w, b, stride, pad, dilation, is_transposed, _, groups = node.args
         name = "spread" if is_transposed else "convolve"
         self._helper(name)
-        rest = ", ".join(self.text(v) for v in (stride, pad, dilation, groups))
-        return f"{name}({self.text(x)}, {self.text(w)}, {self.text(b)}, {rest}, {self.shape(node)})"
+        steps = ", ".join(self.text(v) for v in (stride, pad, dilation, groups))
+        return f"{name}({self.text(x)}, {self.text(w)}, {self.text(b)}, {steps}, {self.shape(node)})"
 
     def _max_pool2d_with_indices(self, node: Operation) -> str:
         x, kernel, stride, pad, dilation = pool_arguments(node)

@@ -74,14 +74,14 @@ def reference_text(
         "\n".join([*(["import math", ""] if "error_function" in writer.helpers | more else []), "import numpy as np"]),
         LAWS[law].strip("\n"),
         *helpers,
-        "\n".join(["def make_inputs(case, rng):", *_those(unpacked, inputs), inputs]),
-        "\n".join(["def compute(inputs, case, kind):", *_those(unpacked, body), body]),
+        "\n".join(["def make_inputs(case, rng):", *_used_lines(unpacked, inputs), inputs]),
+        "\n".join(["def compute(inputs, case, kind):", *_used_lines(unpacked, body), body]),
         _ends(graph),
     ]
     return "\n\n\n".join(parts) + "\n"
 
 
-def _those(unpacked: Sequence[str], text: str) -> list[str]:
+def _used_lines(unpacked: Sequence[str], text: str) -> list[str]:
     return [line for line in unpacked if re.search(rf"\b{line.split()[0]}\b", text)]
 
 
@@ -92,8 +92,8 @@ def _body(graph: Graph, writer: NumpyWriter) -> str:
         lines.append(f'    {tensor.name} = inputs["{tensor.name}"]{cast}')
     for node in graph.nodes:
         lines.append(f"    {node.name} = {writer.expression(node)}")
-    found = ", ".join(f'"{spec.name}": np.asarray({value})' for spec, value in graph.outputs)
-    return "\n".join([*lines, f"    return {{{found}}}"])
+    outputs = ", ".join(f'"{spec.name}": np.asarray({value})' for spec, value in graph.outputs)
+    return "\n".join([*lines, f"    return {{{outputs}}}"])
 
 
 def _ends(graph: Graph) -> str:
@@ -126,24 +126,24 @@ def _stored(dtype: str) -> str:
 
 def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
     """Statements that return the inputs, and the helpers that they need."""
-    lines, helpers, found = list[str](), set[str](), list[str]()
+    lines, helpers, entries = list[str](), set[str](), list[str]()
     values: dict[str, str] = {}
     if drawn is not None:
         writer = _DrawWriter(drawn)
-        lines += [f"    {_own(node.name)} = {writer.expression(node)}" for node in drawn.nodes]
+        lines += [f"    {_drawn_name(node.name)} = {writer.expression(node)}" for node in drawn.nodes]
         helpers = writer.helpers
-        values = {spec.name: _own(value) for spec, value in drawn.outputs}
+        values = {spec.name: _drawn_name(value) for spec, value in drawn.outputs}
     for tensor in graph.inputs:
         text = values.get(tensor.name) or _law(tensor)
         cast = WHOLE.get(tensor.dtype, "np.float32")
         shaped = f"np.asarray({text}, {cast}).reshape({tuple_of(tensor.shape)})"
         shaped = f"np.ascontiguousarray({shaped})" if tensor.shape else shaped  # it would give a single number an axis
-        found.append(f'        "{tensor.name}": {shaped},')
+        entries.append(f'        "{tensor.name}": {shaped},')
     first = ["    kind = np.float32"] if any("kind" in line for line in lines) else []
-    return "\n".join([*first, *lines, "    return {", *found, "    }"]), helpers
+    return "\n".join([*first, *lines, "    return {", *entries, "    }"]), helpers
 
 
-def _own(name: str) -> str:
+def _drawn_name(name: str) -> str:
     return f"{name}_drawn"
 
 
@@ -204,18 +204,20 @@ class _DrawWriter(NumpyWriter):
 
 
 def _renamed(graph: Graph) -> Graph:
-    nodes = tuple(_renamed_node(n, own=True) for n in graph.nodes)
-    return Graph(graph.inputs, nodes, tuple((spec, _own(value)) for spec, value in graph.outputs))
+    nodes = tuple(_renamed_node(n, with_own_name=True) for n in graph.nodes)
+    return Graph(graph.inputs, nodes, tuple((spec, _drawn_name(value)) for spec, value in graph.outputs))
 
 
-def _renamed_node(node: Operation, own: bool = False) -> Operation:
+def _renamed_node(node: Operation, with_own_name: bool = False) -> Operation:
 
     def change(value: object) -> object:
         if isinstance(value, Ref):
-            return Ref(_own(value.name))
+            return Ref(_drawn_name(value.name))
         if isinstance(value, (list, tuple)):
             return [change(v) for v in value]
         return value
 
     args, kwargs = tuple(change(v) for v in node.args), {k: change(v) for k, v in node.kwargs.items()}
-    return Operation(_own(node.name) if own else node.name, node.op, args, kwargs, node.shape, node.dtype)
+    return Operation(
+        _drawn_name(node.name) if with_own_name else node.name, node.op, args, kwargs, node.shape, node.dtype
+    )

@@ -18,10 +18,10 @@ class NumpyViews(NumpyReductions):
 
     def _broadcast_in_dim(self, node: Operation) -> str:
         source = self._graph.shape_of(node.args[0].name)
-        places = ["1"] * len(node.shape)
+        extents = ["1"] * len(node.shape)
         for axis, to in enumerate(node.args[2]):
-            places[to] = str(source[axis])
-        return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(places)}), {self.shape(node)})"
+            extents[to] = str(source[axis])
+        return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(extents)}), {self.shape(node)})"
 
     def _as_strided(self, node: Operation) -> str:
         x, _, strides, start = (*node.args, None)[:4]
@@ -52,9 +52,9 @@ class NumpyViews(NumpyReductions):
         if isinstance(end, int) and end > 1 << 60:
             end = None
         parts = [self.text(v) if v is not None else "" for v in (start, end)]
-        at = f"{parts[0]}:{parts[1]}" + (f":{self.text(step)}" if step not in (None, 1) else "")
+        cut = f"{parts[0]}:{parts[1]}" + (f":{self.text(step)}" if step not in (None, 1) else "")
         axis = (axis or 0) % len(node.shape)
-        return f"{self.text(x)}[{', '.join([':'] * axis + [at])}]"
+        return f"{self.text(x)}[{', '.join([':'] * axis + [cut])}]"
 
     _slice_copy = _slice
 
@@ -96,15 +96,15 @@ class NumpyViews(NumpyReductions):
 
     def _index(self, node: Operation) -> str:
         refuse_counted(self._graph, node)
-        places = [":" if i is None else self.text(i) for i in node.args[1]]
-        return f"{self.text(node.args[0])}[{', '.join(places)}]"
+        indices = [":" if i is None else self.text(i) for i in node.args[1]]
+        return f"{self.text(node.args[0])}[{', '.join(indices)}]"
 
     def _index_put(self, node: Operation) -> str:
-        x, places, values, adds = (*node.args, False)[:4]
+        x, positions, values, adds = (*node.args, False)[:4]
         refuse_counted(self._graph, node)
-        at = ", ".join("slice(None)" if i is None else self.text(i) for i in places)
+        index = ", ".join("slice(None)" if i is None else self.text(i) for i in positions)
         self._helper("put_at")
-        return f"put_at({self.text(x)}, ({at},), {self.text(values)}, {bool(adds)})"
+        return f"put_at({self.text(x)}, ({index},), {self.text(values)}, {bool(adds)})"
 
     def _scatter(self, node: Operation) -> str:
         x, axis, index, source = node.args[:4]
@@ -115,18 +115,18 @@ class NumpyViews(NumpyReductions):
 
     def _slice_scatter(self, node: Operation) -> str:
         x, source, axis, start, end, step = (*node.args, *(None,) * 6)[:6]
-        given = [node.kwargs.get(n, v) for n, v in (("dim", axis), ("start", start), ("end", end), ("step", step))]
+        bounds = [node.kwargs.get(n, v) for n, v in (("dim", axis), ("start", start), ("end", end), ("step", step))]
         self._helper("put_at")
-        first, last = (None if isinstance(v, int) and v > 1 << 60 else v for v in given[1:3])
-        cut = f"slice({self.text(first)}, {self.text(last)}, {self.text(given[3] or 1)})"
-        at = ", ".join([*["slice(None)"] * ((given[0] or 0) % len(node.shape)), cut])
-        return f"put_at({self.text(x)}, ({at},), {self.text(source)}, False)"
+        first, last = (None if isinstance(v, int) and v > 1 << 60 else v for v in bounds[1:3])
+        cut = f"slice({self.text(first)}, {self.text(last)}, {self.text(bounds[3] or 1)})"
+        index = ", ".join([*["slice(None)"] * ((bounds[0] or 0) % len(node.shape)), cut])
+        return f"put_at({self.text(x)}, ({index},), {self.text(source)}, False)"
 
     def _select_scatter(self, node: Operation) -> str:
         x, source, axis, index = node.args[:4]
         self._helper("put_at")
-        at = ", ".join([*["slice(None)"] * (axis % len(node.shape)), self.text(index)])
-        return f"put_at({self.text(x)}, ({at},), {self.text(source)}, False)"
+        index_text = ", ".join([*["slice(None)"] * (axis % len(node.shape)), self.text(index)])
+        return f"put_at({self.text(x)}, ({index_text},), {self.text(source)}, False)"
 
     def _scatter_add(self, node: Operation) -> str:
         x, axis, index, source = node.args[:4]

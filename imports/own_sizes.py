@@ -31,12 +31,12 @@ def refuse_other_shapes(graph: Graph, source: Source, sizing: Sizing, original: 
         dims = {name: int(case[name]) for name in sizing.base}
         try:
             with FakeTensorMode(), torch.no_grad():
-                found = _shapes({**original, **source.scalars(), **case}, source)
+                shapes = _shapes({**original, **source.scalars(), **case}, source)
         except (*FAULTS, ImportRefused):
             return
         expected = [*graph.inputs, *(spec for spec, _ in graph.outputs)]
         for tensor in expected:
-            _compare(tensor, found.get(tensor.name), dims)
+            _compare(tensor, shapes.get(tensor.name), dims)
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,19 @@ def traced_at_own_sizes(source: Source, sizing: Sizing, original: Mapping[str, i
     if not sizing.admits(original):
         return None
     scalars, names = source.scalars(), list(sizing.base)
-    own = {n: original[n] for n in names}
-    known = {*names, *scalars}
+    own_dims = {n: original[n] for n in names}
+    reserved = {*names, *scalars}
 
     def traced(config: Mapping[str, int]) -> Trace:
-        return trace(source.build({**original, **scalars, **sizing.constants(config)}), known)
+        return trace(source.build({**original, **scalars, **sizing.constants(config)}), reserved)
 
     try:
         with FakeTensorMode(), torch.no_grad():
-            first = traced(own)
+            first = traced(own_dims)
             near = range(1, 1 + (NEAR if len(first.nodes) <= MOST_NODES else FEW))
             # Sizes grow by different steps, or two that are alike in the file would stay alike.
-            configs = [{n: own[n] + k * (2 * i + 1) * sizing.steps[n] for i, n in enumerate(names)} for k in near]
-            return AtOwnSizes([first, *map(traced, configs)], [own, *configs], scalars)
+            configs = [{n: own_dims[n] + k * (2 * i + 1) * sizing.steps[n] for i, n in enumerate(names)} for k in near]
+            return AtOwnSizes([first, *map(traced, configs)], [own_dims, *configs], scalars)
     except (*FAULTS, ImportRefused):
         return None
 
@@ -79,16 +79,16 @@ def _shapes(values: Mapping[str, float], source: Source) -> Mapping[str, Sequenc
     shapes = {f"w_{n.replace('.', '_')}": tuple(t.shape) for n, t in instance.state.items()}
     pairs = zip(instance.names, instance.arguments, strict=True)
     shapes |= {n: tuple(a.shape) for n, a in pairs if isinstance(a, torch.Tensor)}
-    made = instance.call(dict(instance.state), instance.arguments)
-    ends = results_of(made)
+    result = instance.call(dict(instance.state), instance.arguments)
+    ends = results_of(result)
     titles = instance.outputs or (("y",) if len(ends) == 1 else tuple(f"y{i}" for i in range(len(ends))))
     return {n: tuple(t.shape) for n, t in zip(titles, ends, strict=True)} | shapes
 
 
-def _compare(tensor: Tensor, seen: Sequence[int] | None, dims: Mapping[str, int]) -> None:
+def _compare(tensor: Tensor, shape: Sequence[int] | None, dims: Mapping[str, int]) -> None:
     fitted = tuple(value_of(size, dims) for size in tensor.shape)
-    if seen is not None and tuple(seen) != fitted:
+    if shape is not None and tuple(shape) != fitted:
         sizes = ", ".join(f"{n} = {v}" for n, v in dims.items())
         raise ImportUnfitted(
-            f"for {sizes} its {tensor.name} has the shape {tuple(seen)}, where small sizes lead to {fitted}"
+            f"for {sizes} its {tensor.name} has the shape {tuple(shape)}, where small sizes lead to {fitted}"
         )

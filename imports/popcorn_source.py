@@ -41,8 +41,8 @@ class PopcornSource(Source):
 
     @cached_property
     def _listed(self) -> ListedCases:
-        known = inspect.signature(self._space["generate_input"]).parameters
-        if "rank" in known or "world_size" in known:
+        parameters = inspect.signature(self._space["generate_input"]).parameters
+        if "rank" in parameters or "world_size" in parameters:
             raise ImportRefused("it is for several GPUs at once, and a task has one")
         rows = [{n: v for n, v in case.items() if n != "seed"} for case in self._all]
         count = len(self.listing["benchmarks"]) or len(rows)
@@ -70,8 +70,10 @@ class PopcornSource(Source):
 
     def notes(self) -> Sequence[str]:
         """Sentences about what was left out."""
-        own = any(isinstance(n, ast.FunctionDef) and n.name == "check_implementation" for n in self._tree_body)
-        more = ["its own check_implementation is not carried over: a kernel is judged by its error"] if own else []
+        has_check = any(isinstance(n, ast.FunctionDef) and n.name == "check_implementation" for n in self._tree_body)
+        more = (
+            ["its own check_implementation is not carried over: a kernel is judged by its error"] if has_check else []
+        )
         return [*self._listed.notes, *more]
 
     @property
@@ -90,12 +92,12 @@ class PopcornSource(Source):
         """Return the tolerances that the reference gives its matcher."""
         for node in ast.walk(parsed(self.path, self.text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == MATCHER:
-                given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
-                given |= {
+                options = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
+                options |= {
                     n: a.value for n, a in zip(DEFAULTS, node.args[1:], strict=False) if isinstance(a, ast.Constant)
                 }
-                found = {n: given.get(n, value) for n, value in DEFAULTS.items()}
-                rtol, atol = found["rtol"], found["atol"]
+                values = {n: options.get(n, value) for n, value in DEFAULTS.items()}
+                rtol, atol = values["rtol"], values["atol"]
                 if isinstance(rtol, (int, float)) and isinstance(atol, (int, float)):
                     return float(rtol), float(atol)
         return None
@@ -113,9 +115,9 @@ class PopcornSource(Source):
         arguments = tuple(_leaves(data))
         names = self._names(data, len(arguments))
 
-        def call(state: Mapping[str, Any], given: tuple[Any, ...]) -> Any:
-            made = space["ref_kernel"](_filled(data, iter(given)))
-            return list(_leaves(made)) if isinstance(made, (tuple, list, dict)) else made
+        def call(state: Mapping[str, Any], parts: tuple[Any, ...]) -> Any:
+            result = space["ref_kernel"](_filled(data, iter(parts)))
+            return list(_leaves(result)) if isinstance(result, (tuple, list, dict)) else result
 
         return Instance(call, {}, {}, arguments, names, lambda: tuple(_leaves(draw())), hands_out=True)
 
@@ -123,13 +125,13 @@ class PopcornSource(Source):
         """Find the names that ref_kernel takes the parts of its data apart by."""
         for node in ast.walk(parsed(self.path, self.text)):
             if isinstance(node, ast.FunctionDef) and node.name == "ref_kernel" and node.args.args:
-                taken = node.args.args[0].arg
-                for each in ast.walk(node):
-                    if not (isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple)):
+                data_name = node.args.args[0].arg
+                for statement in ast.walk(node):
+                    if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)):
                         continue
-                    names = [n.id for n in each.targets[0].elts if isinstance(n, ast.Name)]
+                    names = [n.id for n in statement.targets[0].elts if isinstance(n, ast.Name)]
                     is_whole = len(set(names)) == count and "_" not in names
-                    if isinstance(each.value, ast.Name) and each.value.id == taken and is_whole:
+                    if isinstance(statement.value, ast.Name) and statement.value.id == data_name and is_whole:
                         return tuple(names)
         return ("x",) if isinstance(data, torch.Tensor) else tuple(f"x{i}" for i in range(count))
 
@@ -150,8 +152,8 @@ def _filled(data: Any, parts: Iterator[Any]) -> Any:
     if isinstance(data, dict):
         return {n: _filled(v, parts) for n, v in data.items()}
     if isinstance(data, tuple):
-        made = [_filled(v, parts) for v in data]
-        return type(data)(*made) if hasattr(data, "_fields") else tuple(made)
+        filled = [_filled(v, parts) for v in data]
+        return type(data)(*filled) if hasattr(data, "_fields") else tuple(filled)
     if isinstance(data, list):
         return [_filled(v, parts) for v in data]
     return next(parts)

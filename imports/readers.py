@@ -43,7 +43,7 @@ class Gathered:
     text: str
     kind: str = "file"  # a class of source
     more: Mapping[str, Any] = field(default_factory=dict)  # its further fields
-    kept: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
+    copies: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
     is_named: bool = False  # the file's name says what it computes
 
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
@@ -86,17 +86,17 @@ def text_of(path: Path) -> str:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None
 
 
-def _file(place: ImportPlace) -> Gathered:
-    return Gathered(place.path, place.head)
+def _file(location: ImportPlace) -> Gathered:
+    return Gathered(location.path, location.head)
 
 
-def _problem(place: ImportPlace) -> Gathered:
-    return replace(_file(place), is_named=True)
+def _problem(location: ImportPlace) -> Gathered:
+    return replace(_file(location), is_named=True)
 
 
-def _is_kernelbench(place: ImportPlace) -> bool:
-    text = place.head
-    return not place.function and all(
+def _is_kernelbench(location: ImportPlace) -> bool:
+    text = location.head
+    return not location.function and all(
         part in text for part in ("class Model(", "def get_inputs(", "def get_init_inputs(")
     )
 
@@ -105,43 +105,43 @@ def _robust_folder(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def _is_robust(place: ImportPlace) -> bool:
-    folder = ImportPlace(_robust_folder(place.path))
-    is_named = place.path.is_dir() or place.path.name == "func_forward.py"
+def _is_robust(location: ImportPlace) -> bool:
+    folder = ImportPlace(_robust_folder(location.path))
+    is_named = location.path.is_dir() or location.path.name == "func_forward.py"
     return is_named and folder.has("func_forward.py") and folder.has("config_forward.json")
 
 
-def _robust(place: ImportPlace) -> Gathered:
-    folder = _robust_folder(place.path)
+def _robust(location: ImportPlace) -> Gathered:
+    folder = _robust_folder(location.path)
     path, config = folder / "func_forward.py", text_of(folder / "config_forward.json")
-    kept = {"original_config.json": config.encode()}
-    return Gathered(path, text_of(path), "config", {"more": config}, kept)
+    copies = {"original_config.json": config.encode()}
+    return Gathered(path, text_of(path), "config", {"more": config}, copies)
 
 
-def _is_board(place: ImportPlace) -> bool:
-    return place.has("task.yml") or place.path.name == "task.yml"
+def _is_board(location: ImportPlace) -> bool:
+    return location.has("task.yml") or location.path.name == "task.yml"
 
 
-def _board(place: ImportPlace) -> Gathered:
-    folder = place.path if place.path.is_dir() else place.path.parent
+def _board(location: ImportPlace) -> Gathered:
+    folder = location.path if location.path.is_dir() else location.path.parent
     listing, modules = board_files(folder, text_of)
     text = text_of(folder / "reference.py")
     return Gathered(folder / "reference.py", text, "popcorn", {"modules": modules, "listing": listing})
 
 
-def _is_definition(place: ImportPlace) -> bool:
-    return place.path.suffix == ".json" or (place.path / "definitions").is_dir()
+def _is_definition(location: ImportPlace) -> bool:
+    return location.path.suffix == ".json" or (location.path / "definitions").is_dir()
 
 
-def _definition(place: ImportPlace) -> Gathered:
-    path = definition_of(place.path, place.function)
+def _definition(location: ImportPlace) -> Gathered:
+    path = definition_of(location.path, location.function)
     text = text_of(path)
-    lines, kept = workloads_of(path, text)
-    return Gathered(path, text, "definition", {"more": lines}, kept, is_named=True)
+    lines, copies = workloads_of(path, text)
+    return Gathered(path, text, "definition", {"more": lines}, copies, is_named=True)
 
 
-def _is_numpy(place: ImportPlace) -> bool:
-    return "torch" not in place.head and re.search(r"\bnumpy\b", place.head) is not None
+def _is_numpy(location: ImportPlace) -> bool:
+    return "torch" not in location.head and re.search(r"\bnumpy\b", location.head) is not None
 
 
 FORMS = (
@@ -150,20 +150,20 @@ FORMS = (
     ImportForm("flashinfer", _is_definition, _definition, gate=(1e-2, 1e-2)),
     ImportForm("kernelbench", _is_kernelbench, _problem, gate=(1e-4, 1e-4)),
     ImportForm("numpy", _is_numpy, _file),
-    ImportForm("pytorch", lambda place: True, _file),
+    ImportForm("pytorch", lambda location: True, _file),
 )
 
 
-def form_of(place: ImportPlace) -> ImportForm:
+def form_of(location: ImportPlace) -> ImportForm:
     """Find a place's form; UsageError for a folder that is none of them, and for a kernel, which states no task."""
-    if place.path.suffix in KERNELS:
+    if location.path.suffix in KERNELS:
         raise UsageError(
-            f"{place.path} is a kernel, and a task needs a statement of what it computes: import a PyTorch or NumPy "
-            f"function of the same, put a launch plan in front of {place.path.name}, and check it against that task"
+            f"{location.path} is a kernel, and a task needs a statement of what it computes: import a PyTorch or NumPy "
+            f"function of the same, put a launch plan in front of {location.path.name}, and check it against that task"
         )
-    if place.path.is_dir() and not any(form.knows(place) for form in FORMS[:3]):
+    if location.path.is_dir() and not any(form.knows(location) for form in FORMS[:3]):
         raise UsageError(
-            f"{place.path} is a folder of no form that is known: give a file, or a folder with func_forward.py and "
+            f"{location.path} is a folder of no form that is known: give a file, or a folder with func_forward.py and "
             "config_forward.json (robust-kbench), with task.yml (GPU MODE), or with definitions/ (FlashInfer-Bench)"
         )
-    return next(form for form in FORMS if form.knows(place))
+    return next(form for form in FORMS if form.knows(location))

@@ -18,39 +18,39 @@ LAYERS = {"lstm": "lstm_steps", "gru": "gru_steps", "rnn_tanh": "tanh_steps", "r
 Step = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, ...]]
 
 
-def _lstm(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-    i, f, g, o = (given + h @ w.t() + b).chunk(4, -1)
+def _lstm(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+    i, f, g, o = (gates + h @ w.t() + b).chunk(4, -1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
 
 
-def _gru(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-    (r, z, n), (rh, zh, nh) = given.chunk(3, -1), (h @ w.t() + b).chunk(3, -1)
+def _gru(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+    (r, z, n), (rh, zh, nh) = gates.chunk(3, -1), (h @ w.t() + b).chunk(3, -1)
     new = (n + (r + rh).sigmoid() * nh).tanh()
     return new + (z + zh).sigmoid() * (h - new), c
 
 
-def _tanh(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-    return (given + h @ w.t() + b).tanh(), c
+def _tanh(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+    return (gates + h @ w.t() + b).tanh(), c
 
 
-def _relu(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-    return (given + h @ w.t() + b).relu(), c
+def _relu(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+    return (gates + h @ w.t() + b).relu(), c
 
 
 def _define(name: str, step: Step) -> None:
     """Define an operation over `[time, batch, gates]` that returns all h, the last h and the last c."""
     LIBRARY.define(f"{name}(Tensor given, Tensor h, Tensor c, Tensor w, Tensor b) -> (Tensor, Tensor, Tensor)")
 
-    def compute(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-        found = []
-        for row in given:
+    def compute(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+        states = []
+        for row in gates:
             h, c = step(row, h, c, w, b)
-            found.append(h)
-        return torch.stack(found), h.clone(), c.clone()
+            states.append(h)
+        return torch.stack(states), h.clone(), c.clone()
 
-    def shaped(given: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
-        return h.new_empty((given.shape[0], *h.shape)), torch.empty_like(h), torch.empty_like(c)
+    def shaped(gates: torch.Tensor, h: torch.Tensor, c: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+        return h.new_empty((gates.shape[0], *h.shape)), torch.empty_like(h), torch.empty_like(c)
 
     LIBRARY.impl(name, compute, "CPU")
     LIBRARY.impl(name, shaped, "Meta")
@@ -84,23 +84,23 @@ def _layers(
     if dropout and train:
         raise ImportRefused("it uses dropout in training mode (between recurrent layers), so its result varies")
     h, c = start if name == "lstm" else (start, start)
-    ways, each = (2 if both_ways else 1), len(weights) // (layers * (2 if both_ways else 1))
-    if each not in (2, 4):
+    directions, weight_count = (2 if both_ways else 1), len(weights) // (layers * (2 if both_ways else 1))
+    if weight_count not in (2, 4):
         raise ImportRefused("its LSTM projects its state (proj_size), which has no translation to NumPy yet")
     x = x.transpose(0, 1) if batch_first else x
     ends = []
     for layer in range(layers):
-        found = []
-        for way in range(ways):
-            at = layer * ways + way
-            own = weights[at * each : (at + 1) * each]
-            given = (x.flip(0) if way else x) @ own[0].t() + (own[2] if has_biases else 0)
-            bias = own[3] if has_biases else torch.zeros_like(own[1][:, 0])
+        outputs = []
+        for direction in range(directions):
+            index = layer * directions + direction
+            layer_weights = weights[index * weight_count : (index + 1) * weight_count]
+            gates = (x.flip(0) if direction else x) @ layer_weights[0].t() + (layer_weights[2] if has_biases else 0)
+            bias = layer_weights[3] if has_biases else torch.zeros_like(layer_weights[1][:, 0])
             operation = getattr(torch.ops.imports, LAYERS[name])
-            made, last_h, last_c = operation(given, h[at], c[at], own[1], bias)
-            found.append(made.flip(0) if way else made)
+            sequence, last_h, last_c = operation(gates, h[index], c[index], layer_weights[1], bias)
+            outputs.append(sequence.flip(0) if direction else sequence)
             ends.append((last_h, last_c))
-        x = torch.cat(found, -1) if both_ways else found[0]
+        x = torch.cat(outputs, -1) if both_ways else outputs[0]
     x = x.transpose(0, 1) if batch_first else x
-    states = [torch.stack(list(each)) for each in zip(*ends, strict=True)]
+    states = [torch.stack(list(layer_ends)) for layer_ends in zip(*ends, strict=True)]
     return (x, *(states if name == "lstm" else states[:1]))

@@ -16,8 +16,8 @@ class ImportUnfitted(ImportRefused):
     those that alone decide them, where that is known.
     """
 
-    def __init__(self, said: str, values: Sequence[float] = ()) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, values: Sequence[float] = ()) -> None:
+        super().__init__(message)
         self.values, self.sizes = tuple(values), tuple[str, ...]()
 
 

@@ -10,17 +10,17 @@ import torch
 from imports.refusal import ImportRefused
 
 
-def results_of(made: Any) -> list[torch.Tensor]:
+def results_of(result: Any) -> list[torch.Tensor]:
     """List the tensors of a tuple, a list or a mapping, of others within it too; nothing for None.
 
     ImportRefused for any other value.
     """
-    if made is None:
+    if result is None:
         return []
-    if isinstance(made, torch.Tensor):
-        return [made]
-    if isinstance(made, Mapping):
-        return [tensor for value in made.values() for tensor in results_of(value)]
-    if isinstance(made, (tuple, list)):
-        return [tensor for value in made for tensor in results_of(value)]
-    raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, Mapping):
+        return [tensor for value in result.values() for tensor in results_of(value)]
+    if isinstance(result, (tuple, list)):
+        return [tensor for value in result for tensor in results_of(value)]
+    raise ImportRefused(f"it returns {type(result).__name__}, where tensors are expected")

@@ -43,24 +43,24 @@ class Sizing:
     def admits(self, case: Mapping[str, float]) -> bool:
         """Tell whether a case has the values that stay, and steps and followers as they must be."""
         dims = {n: int(case[n]) for n in self.base}
-        own = self.constants(dims)
-        return all(v % self.steps[n] == 0 for n, v in dims.items()) and all(case[n] == own[n] for n in own)
+        constants = self.constants(dims)
+        return all(v % self.steps[n] == 0 for n, v in dims.items()) and all(case[n] == constants[n] for n in constants)
 
     def configs(self, rng: np.random.Generator) -> list[Dims]:
         """Choose the smallest dims and others near them, no two the same."""
-        found = [dict(self.base)]
-        while len(found) < CONFIGS:
+        configs = [dict(self.base)]
+        while len(configs) < CONFIGS:
             drawn = {n: v + self.steps[n] * int(rng.integers(0, 8)) for n, v in self.base.items()}
-            if drawn not in found or len(found) > 3 * CONFIGS:
-                found.append(drawn)
-        return found
+            if drawn not in configs or len(configs) > 3 * CONFIGS:
+                configs.append(drawn)
+        return configs
 
     def unseen(self, rng: np.random.Generator) -> list[Dims]:
         """List the smallest dims with one of them larger than before, in its turn; one step of each; last any dims."""
         base, steps = self.base, self.steps
-        found = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
-        found += [dict(steps)] if self.begins_later else []
-        return [*found, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
+        choices = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
+        choices += [dict(steps)] if self.begins_later else []
+        return [*choices, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
 
 
 def common(cases: Sequence[Mapping[str, float]], names: Iterable[str]) -> Dims:
@@ -72,7 +72,7 @@ def sized(
     original: Mapping[str, int],
     runs: Runs,
     steps: Mapping[str, int] | None = None,
-    held: Collection[str] = (),
+    held_sizes: Collection[str] = (),
     frees: bool = True,
     least: int = 1,
 ) -> Sizing:
@@ -85,8 +85,8 @@ def sized(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    if len(held) == 1 and steps is None:
-        return _with_pinned(next(iter(held)), original, runs, steps)
+    if len(held_sizes) == 1 and steps is None:
+        return _with_pinned(next(iter(held_sizes)), original, runs, steps)
     base: Dims | None = None
     for tried in _smaller(original):
         if runs(tried):
@@ -96,37 +96,37 @@ def sized(
                 break
     if base is None:
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
-    if held:
-        return _with_held(original, runs, steps or {}, held)
-    found = Sizing(_shrunk(base, runs) if not steps else base, {}, begins_later=least > 1)
+    if held_sizes:
+        return _with_held(original, runs, steps or {}, held_sizes)
+    sizing = Sizing(_shrunk(base, runs) if not steps else base, {}, begins_later=least > 1)
     for name in list(base):
-        if name in found.base and name not in found.steps:
-            _settle(name, original, found, runs, (steps[name],) if steps else STEPS, least)
-            if frees and name in found.fixed and not _still_runs(found, runs):
+        if name in sizing.base and name not in sizing.steps:
+            _settle(name, original, sizing, runs, (steps[name],) if steps else STEPS, least)
+            if frees and name in sizing.fixed and not _still_runs(sizing, runs):
                 return _with_one_kept(name, original, runs, steps)
-    if not found.base:
+    if not sizing.base:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
-    return found
+    return sizing
 
 
-def _still_runs(found: Sizing, runs: Runs) -> bool:
+def _still_runs(sizing: Sizing, runs: Runs) -> bool:
     """Tell whether what was found for other sizes holds beside one that has to stay."""
-    larger = ({**found.base, n: found.base[n] + step} for n, step in found.steps.items() if n in found.base)
-    return all(runs(found.constants(dims)) for dims in (found.base, *larger))
+    larger = ({**sizing.base, n: sizing.base[n] + step} for n, step in sizing.steps.items() if n in sizing.base)
+    return all(runs(sizing.constants(dims)) for dims in (sizing.base, *larger))
 
 
 def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None) -> Sizing:
     """Find the sizes beside that one or a smaller one, which keeps its value: the way in which most can change."""
     small = sorted((n for n in original if n != name and original[n] <= original[name]), key=lambda n: original[n])
-    ways: list[Sizing] = []
-    for kept in [name, *small[:MOST_KEPT]]:
+    sizings: list[Sizing] = []
+    for kept_name in [name, *small[:MOST_KEPT]]:
         try:
-            ways.append(_with_pinned(kept, original, runs, steps, frees=False))
+            sizings.append(_with_pinned(kept_name, original, runs, steps, frees=False))
         except ImportRefused:
             continue
-    if not ways:
+    if not sizings:
         raise ImportRefused(f"its constant {name} = {original[name]} cannot be changed, and nothing else beside it")
-    return max(ways, key=lambda way: len(way.base))
+    return max(sizings, key=lambda sizing: len(sizing.base))
 
 
 def _with_pinned(
@@ -136,19 +136,21 @@ def _with_pinned(
     others = {n: v for n, v in original.items() if n != name}
     if not others:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
-    found = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, frees=frees)
-    found.fixed[name] = original[name]
-    return found
+    sizing = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, frees=frees)
+    sizing.fixed[name] = original[name]
+    return sizing
 
 
-def _with_held(original: Mapping[str, int], runs: Runs, steps: Mapping[str, int], held: Collection[str]) -> Sizing:
+def _with_held(
+    original: Mapping[str, int], runs: Runs, steps: Mapping[str, int], held_sizes: Collection[str]
+) -> Sizing:
     """Hold some sizes and change the others by their steps, from one on; ImportRefused where that does not run."""
-    free = [n for n in original if n not in held]
-    found = Sizing({n: steps[n] for n in free}, {n: steps[n] for n in free}, {n: original[n] for n in held})
-    tried = [found.base, *({**found.base, n: k * steps[n]} for n in free for k in (2, 3))]
-    if not free or not all(runs(found.constants(dims)) for dims in tried):
+    free = [n for n in original if n not in held_sizes]
+    sizing = Sizing({n: steps[n] for n in free}, {n: steps[n] for n in free}, {n: original[n] for n in held_sizes})
+    tried = [sizing.base, *({**sizing.base, n: k * steps[n]} for n in free for k in (2, 3))]
+    if not free or not all(runs(sizing.constants(dims)) for dims in tried):
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
-    return found
+    return sizing
 
 
 def _smaller(original: Mapping[str, int]) -> list[Dims]:
@@ -156,8 +158,8 @@ def _smaller(original: Mapping[str, int]) -> list[Dims]:
     largest = max(original.values())
     cut = [{n: min(v, t) for n, v in original.items()} for t in TARGETS]
     divided = [{n: max(min(v, 2), v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest]
-    made = {math.prod(dims.values()): dims for dims in [*cut, *divided]}
-    return [made[size] for size in sorted(made) if size <= MOST_TRIED]
+    by_product = {math.prod(dims.values()): dims for dims in [*cut, *divided]}
+    return [by_product[size] for size in sorted(by_product) if size <= MOST_TRIED]
 
 
 def _shrunk(dims: Dims, runs: Runs) -> Dims:
@@ -177,28 +179,28 @@ def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
 
 
 def _settle(
-    name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS, least: int = 1
+    name: str, original: Mapping[str, int], sizing: Sizing, runs: Runs, steps: Sequence[int] = STEPS, least: int = 1
 ) -> None:
     """Settle the step of one dim, or the dim that it follows, or its value where it cannot change."""
-    base = found.base
+    base = sizing.base
     for step in steps:
         value = max(least * step, -(-base[name] // step) * step)
         if step > 1 and (original[name] % step or step > original[name]):
             continue
         tried = [{**base, name: value}, {**base, name: value + step}, {**base, name: value + 3 * step}]
-        if all(runs(found.constants(t)) for t in tried):
-            base[name], found.steps[name] = _roomy(original[name], value, step) if steps is STEPS else (value, step)
+        if all(runs(sizing.constants(t)) for t in tried):
+            base[name], sizing.steps[name] = _roomy(original[name], value, step) if steps is STEPS else (value, step)
             return
     for other in sorted(set(base) - {name}, key=lambda n: original[n] != original[name]):
         ratio = Fraction(original[name], original[other])
-        if _follows(name, other, ratio, found, runs):
+        if _follows(name, other, ratio, sizing, runs):
             return
     if original[name] > MOST_FIXED:
         raise ImportRefused(
             f"its constant {name} = {original[name]} cannot be changed alone, and is too large for a test"
         )
     del base[name]
-    found.fixed[name] = original[name]
+    sizing.fixed[name] = original[name]
 
 
 def _roomy(original: int, value: int, step: int) -> tuple[int, int]:
@@ -207,24 +209,24 @@ def _roomy(original: int, value: int, step: int) -> tuple[int, int]:
     return (value, step) if step < MANY_GROUPS or original % wide else (-(-value // wide) * wide, wide)
 
 
-def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) -> bool:
+def _follows(name: str, other: str, ratio: Fraction, sizing: Sizing, runs: Runs) -> bool:
     """Tell whether a constant is a multiple of a dim, or a part of one, and needs to be no more."""
     if ratio.numerator != 1 and ratio.denominator != 1:
         return False
-    step = math.lcm(found.steps.get(other, 1), ratio.denominator)
-    least = -(-found.base[other] // step) * step
-    tried = [{**found.base, other: v, name: int(v * ratio)} for v in (least, least + step, least + 3 * step)]
-    if not all(runs(found.constants(t)) for t in tried):
+    step = math.lcm(sizing.steps.get(other, 1), ratio.denominator)
+    least = -(-sizing.base[other] // step) * step
+    tried = [{**sizing.base, other: v, name: int(v * ratio)} for v in (least, least + step, least + 3 * step)]
+    if not all(runs(sizing.constants(t)) for t in tried):
         return False
-    found.followers[name] = other if ratio == 1 else f"{ratio} * {other}" if ratio > 1 else f"{other} // {1 / ratio}"
-    found.steps[other], found.base[other] = step, least
-    del found.base[name]
+    sizing.followers[name] = other if ratio == 1 else f"{ratio} * {other}" if ratio > 1 else f"{other} // {1 / ratio}"
+    sizing.steps[other], sizing.base[other] = step, least
+    del sizing.base[name]
     return True
 
 
-def listed_dims(found: Sizing, cost: Callable[[Mapping[str, int]], float], limit: float) -> list[Dims]:
+def listed_dims(sizing: Sizing, cost: Callable[[Mapping[str, int]], float], limit: float) -> list[Dims]:
     """List the smallest dims, uneven ones, and ones as large as the limit of their cost allows."""
-    steps, base = found.steps, found.base
+    steps, base = sizing.steps, sizing.base
     uneven = {n: v + steps[n] * (1 + 2 * (i % 2)) for i, (n, v) in enumerate(base.items())}
     large = dict(base)
     for _ in range(64):

@@ -93,8 +93,8 @@ class Source:
     def build(self, constants: Mapping[str, Any]) -> Instance:
         """Execute the file with these constants; ImportRefused where it is no such file."""
         torch.manual_seed(SEED)
-        with Laws() as seen:
-            space = {**self._executed({} if self.specs else constants), LAWS: seen}
+        with Laws() as recorded_laws:
+            space = {**self._executed({} if self.specs else constants), LAWS: recorded_laws}
         if self.specs:
             return self._plain(space, constants)
         if callable(space.get("get_inputs")) and "Model" in space and not self.function:
@@ -114,29 +114,31 @@ class Source:
     def is_numpy(self) -> bool:
         """True for a file that imports NumPy and not PyTorch."""
         nodes = [*ast.walk(self._tree())]
-        found = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
-        found |= {(n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
-        return "numpy" in found and "torch" not in found
+        packages = {a.name.split(".")[0] for n in nodes if isinstance(n, ast.Import) for a in n.names}
+        packages |= {(n.module or "").split(".")[0] for n in nodes if isinstance(n, ast.ImportFrom)}
+        return "numpy" in packages and "torch" not in packages
 
     def _tree(self) -> ast.Module:
         return parsed("it", self.text)
 
-    def _wanted(self, space: Mapping[str, Any]) -> Any:
-        own = _own(space)
+    def _target(self, space: Mapping[str, Any]) -> Any:
+        own_names = _entry_names(space)
         if self.function:
             if self.function not in space:
-                raise ImportRefused(f"{self.path} has no {self.function}; it has {', '.join(own) or 'no functions'}")
+                raise ImportRefused(
+                    f"{self.path} has no {self.function}; it has {', '.join(own_names) or 'no functions'}"
+                )
             return space[self.function]
-        ends = own if len(own) == 1 else entries(self._tree(), own)
+        ends = own_names if len(own_names) == 1 else entries(self._tree(), own_names)
         if len(ends) != 1:
             raise ImportRefused(
-                f"{self.path} has {', '.join(own) or 'no function or module'}: name one with FILE:FUNCTION"
+                f"{self.path} has {', '.join(own_names) or 'no function or module'}: name one with FILE:FUNCTION"
             )
         return space[ends[0]]
 
     def _missing(self, space: Mapping[str, Any]) -> str:
-        wanted = self._wanted(space)
-        function = getattr(wanted, "forward", wanted)
+        target = self._target(space)
+        function = getattr(target, "forward", target)
         names = [n for n in inspect.signature(function).parameters if n != "self"]
         example = " ".join(f"--input {n}=f32[rows,cols]" for n in names)
         return (
@@ -145,8 +147,8 @@ class Source:
         )
 
     def _with_inputs(self, space: Mapping[str, Any]) -> Instance:
-        wanted = self._wanted({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
-        return instance_of(wanted, space, lambda: tuple(space["get_inputs"]()))
+        target = self._target({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
+        return instance_of(target, space, lambda: tuple(space["get_inputs"]()))
 
     def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
         def draw() -> tuple[Any, ...]:
@@ -155,7 +157,7 @@ class Source:
                 for dtype, shape, limit in self.specs.values()
             )
 
-        return instance_of(self._wanted(space), space, draw, tuple(self.specs))
+        return instance_of(self._target(space), space, draw, tuple(self.specs))
 
 
 def length_of(name: str, sizes: Mapping[str, int]) -> int:
@@ -181,42 +183,42 @@ def _drawn(dtype: str, shape: list[int], limit: int) -> torch.Tensor:
 
 
 def instance_of(
-    wanted: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
+    target: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
 ) -> Instance:
     """One of a module's class or of a function, with the arguments that `draw` gives."""
     laws: dict[str, str] = {}
     state: dict[str, torch.Tensor] = {}
     torch.manual_seed(SEED)
-    if inspect.isclass(wanted):
-        given = space["get_init_inputs"]() if callable(space.get("get_init_inputs")) else []
+    if inspect.isclass(target):
+        init_inputs = space["get_init_inputs"]() if callable(space.get("get_init_inputs")) else []
         torch.manual_seed(SEED)
-        with Laws() as seen:
-            made: Any = wanted(*given) if isinstance(given, (list, tuple)) else wanted(**given)
-        function, call, (state, laws) = made.forward, _of_module(made), _state(made, seen)
-    elif isinstance(wanted, torch.nn.Module):
-        function, call, (state, laws) = wanted.forward, _of_module(wanted), _state(wanted, space[LAWS])
+        with Laws() as recorded_laws:
+            module: Any = target(*init_inputs) if isinstance(init_inputs, (list, tuple)) else target(**init_inputs)
+        function, call, (state, laws) = module.forward, _of_module(module), _state(module, recorded_laws)
+    elif isinstance(target, torch.nn.Module):
+        function, call, (state, laws) = target.forward, _of_module(target), _state(target, space[LAWS])
     else:
-        function = wanted
+        function = target
 
         def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
-            return wanted(*arguments)
+            return target(*arguments)
 
     torch.manual_seed(SEED)
     arguments = draw()
     if not names:
-        found = [n for n in inspect.signature(function).parameters if n != "self"]
-        names = tuple(found[: len(arguments)]) if len(found) >= len(arguments) else ()
+        parameters = [n for n in inspect.signature(function).parameters if n != "self"]
+        names = tuple(parameters[: len(arguments)]) if len(parameters) >= len(arguments) else ()
         names = names or tuple(f"x{i}" for i in range(len(arguments)))
     plain = [n if is_plain(n) else f"x{i}" for i, n in enumerate(names)]
     return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in plain), draw)
 
 
-def _state(module: torch.nn.Module, seen: Laws) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+def _state(module: torch.nn.Module, laws: Laws) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """Weights and buffers by name, and the laws that they were drawn by."""
     state = {n: t.detach() for n, t in (*module.named_parameters(), *module.named_buffers())}
     if sum(t.numel() * t.element_size() for t in state.values()) > MOST_WEIGHT_BYTES:
         raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
-    return state, {n: seen.law(t) for n, t in state.items()}
+    return state, {n: laws.law(t) for n, t in state.items()}
 
 
 def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
@@ -226,7 +228,7 @@ def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[An
     return call
 
 
-def _own(space: Mapping[str, Any]) -> list[str]:
+def _entry_names(space: Mapping[str, Any]) -> list[str]:
     """Names of the functions and modules' classes of the file; of modules that it made where it has none of these."""
     names = [n for n in space if not n.startswith("_")]
     stated = [n for n in names if getattr(space[n], "__module__", "") == "imported" and _is_stated(space[n])]

@@ -26,7 +26,9 @@ def ratio_of(task: Task) -> float:
             assert task.in_order is not None
             added = task.in_order(inputs, case)
             for spec in task.outputs:
-                own = replace(task.tolerance_of(spec), rtol=None)
-                found = compare(added[spec.name], reference[spec.name], baseline[spec.name], own, explain=False)
-                most = max(most, found.error)
+                tolerance = replace(task.tolerance_of(spec), rtol=None)
+                comparison = compare(
+                    added[spec.name], reference[spec.name], baseline[spec.name], tolerance, explain=False
+                )
+                most = max(most, comparison.error)
     return min(WIDE, 2.0 ** math.ceil(math.log2(most * 1.25))) if most > NARROW else NARROW

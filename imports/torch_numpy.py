@@ -40,20 +40,20 @@ class NumpyGenerator:
     ) -> Any:
         """Whole numbers."""
         low, high = (0, low) if high is None else (low, high)
-        made = torch._numpy.random.randint(low, high + endpoint, size)
-        return made if dtype is None else made.astype(dtype)
+        numbers = torch._numpy.random.randint(low, high + endpoint, size)
+        return numbers if dtype is None else numbers.astype(dtype)
 
     def permutation(self, count: int) -> Any:
         """Draw the whole numbers below the given one, in any order."""
         return torch._numpy.asarray(torch.randperm(count))
 
 
-def _add_at(into: Any, places: Any, values: Any) -> None:
+def _add_at(into: Any, indices: Any, values: Any) -> None:
     """`np.add.at`: of several values for one place the sum."""
-    taken = places if isinstance(places, tuple) else (places,)
-    index = [getattr(p, "tensor", p) for p in taken]
-    given = torch._numpy.asarray(values).tensor.to(into.tensor.dtype)
-    into.tensor.index_put_(index, given, accumulate=True)
+    axes = indices if isinstance(indices, tuple) else (indices,)
+    index = [getattr(p, "tensor", p) for p in axes]
+    addends = torch._numpy.asarray(values).tensor.to(into.tensor.dtype)
+    into.tensor.index_put_(index, addends, accumulate=True)
 
 
 def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
@@ -70,14 +70,14 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: fl
 
 def _beyond(extent: int, before: int, after: int, mode: str) -> torch.Tensor:
     """Return the places of an axis that its padded one holds."""
-    places = torch.arange(-before, extent + after)
+    positions = torch.arange(-before, extent + after)
     if mode == "edge":
-        return places.clamp(0, extent - 1)
+        return positions.clamp(0, extent - 1)
     if mode == "wrap":
-        return places % extent
+        return positions % extent
     if mode == "reflect":
         turn = max(1, 2 * (extent - 1))
-        return (extent - 1) - ((places % turn) - (extent - 1)).abs()
+        return (extent - 1) - ((positions % turn) - (extent - 1)).abs()
     raise ImportRefused(f"np.pad by {mode!r} has no translation yet; {RECORDS}")
 
 
@@ -103,17 +103,17 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     tnp.random.default_rng, tnp.random.Generator, tnp.add.at = NumpyGenerator, NumpyGenerator, _add_at
     tnp.pad = _pad
 
-    def given(value: Any) -> Any:
+    def to_array(value: Any) -> Any:
         return tnp.asarray(value) if isinstance(value, torch.Tensor) else value
 
-    def taken(value: Any) -> Any:
+    def to_tensor(value: Any) -> Any:
         if isinstance(value, (tuple, list)):
-            return [taken(v) for v in value]
+            return [to_tensor(v) for v in value]
         return value.tensor if isinstance(value, tnp.ndarray) else value
 
-    def called(*arguments: Any) -> Any:
-        return taken(function(*(given(a) for a in arguments)))
+    def on_arrays(*arguments: Any) -> Any:
+        return to_tensor(function(*(to_array(a) for a in arguments)))
 
-    called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    called.__module__ = function.__module__
-    return called
+    on_arrays.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    on_arrays.__module__ = function.__module__
+    return on_arrays

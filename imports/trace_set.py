@@ -16,12 +16,12 @@ def definition_of(path: Path, name: str) -> Path:
     """Find the definition's file: itself, or the one of that name in a folder of them."""
     if path.is_file():
         return path
-    found = sorted(p for p in (path / "definitions").rglob("*.json") if not name or p.stem == name)
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(p.stem for p in sorted((path / "definitions").rglob("*.json"))[:20])
+    matches = sorted(p for p in (path / "definitions").rglob("*.json") if not name or p.stem == name)
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(p.stem for p in sorted((path / "definitions").rglob("*.json"))[:20])
     raise UsageError(
-        f"{path} has {len(found)} such definitions: name one with {path}:NAME ({known or 'there are none'})"
+        f"{path} has {len(matches)} such definitions: name one with {path}:NAME ({names or 'there are none'})"
     )
 
 
@@ -50,22 +50,26 @@ def workloads_of(path: Path, text: str) -> tuple[str, dict[str, bytes]]:
 
 def _stored(root: Path, lines: str) -> dict[str, bytes]:
     """Read the tensors that the workloads name, as long as they are small."""
-    found: dict[str, bytes] = {}
+    tensors: dict[str, bytes] = {}
     for line in filter(str.strip, lines.splitlines()):
         try:
-            given = json.loads(line)["workload"]["inputs"].values()
+            inputs = json.loads(line)["workload"]["inputs"].values()
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
-        for each in given:
-            name = _stored_name(each)
+        for tensor_input in inputs:
+            name = _stored_name(tensor_input)
             path = root / name
-            if not name or name in found or not path.is_file() or not path.resolve().is_relative_to(root):
+            if not name or name in tensors or not path.is_file() or not path.resolve().is_relative_to(root):
                 continue
-            if sum(map(len, found.values())) + path.stat().st_size <= MOST_STORED_BYTES:
-                found[name] = path.read_bytes()
-    return found
+            if sum(map(len, tensors.values())) + path.stat().st_size <= MOST_STORED_BYTES:
+                tensors[name] = path.read_bytes()
+    return tensors
 
 
-def _stored_name(given: Any) -> str:
-    is_stored = isinstance(given, dict) and given.get("type") == "safetensors" and isinstance(given.get("path"), str)
-    return given["path"].removeprefix("./") if is_stored else ""
+def _stored_name(tensor_input: Any) -> str:
+    is_stored = (
+        isinstance(tensor_input, dict)
+        and tensor_input.get("type") == "safetensors"
+        and isinstance(tensor_input.get("path"), str)
+    )
+    return tensor_input["path"].removeprefix("./") if is_stored else ""

@@ -116,42 +116,42 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
         return results_of(instance.call(state, tuple(arguments)))
 
     def traced(values: Sequence[Any]) -> Any:
-        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
-        made.graph.eliminate_dead_code()
-        return made
+        module = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+        module.graph.eliminate_dead_code()
+        return module
 
     values = [*instance.state.values(), *(instance.arguments[i] for i in tensors)]
     with torch.no_grad():
         try:
-            made = traced(values)
+            module = traced(values)
         except RuntimeError as error:
             if READ_VALUE in str(error):
                 raise ImportRefused(f"its operations depend on the values of its inputs; {RECORDS}") from None
             raise
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
-    written = updates(made.graph, names)
+    updated = updates(module.graph, names)
     nodes, constants = [], {}
-    holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
-    for node in made.graph.nodes:
+    holders = dict(zip([n for n in module.graph.nodes if n.op == "placeholder"], names, strict=True))
+    for node in module.graph.nodes:
         node.name = holders[node] if node in holders else free_name(node.name, {*names, *dims})
     ends: list[Any] = []
-    for node in made.graph.nodes:
+    for node in module.graph.nodes:
         if node.op == "output":
             ends = list(node.args[0])
         elif node.op == "get_attr":
-            constants[node.name] = getattr(made, node.target)
+            constants[node.name] = getattr(module, node.target)
             nodes.append(node)
         elif node.op == "call_function":
             _refuse_random(node)
             nodes.append(node)
-    return Trace(nodes, names, ends, written, instance, exact(constants, values, traced))
+    return Trace(nodes, names, ends, updated, instance, exact(constants, values, traced))
 
 
 def _refuse_random(node: Any) -> None:
     name = str(node.target).split(".")[1] if "." in str(node.target) else ""
     if name in RANDOM:
-        what = "uses dropout in training mode" if name in ("bernoulli", "native_dropout") else "draws random numbers"
-        raise ImportRefused(f"it {what} ({node.target}), so its result does not follow from its inputs")
+        act = "uses dropout in training mode" if name in ("bernoulli", "native_dropout") else "draws random numbers"
+        raise ImportRefused(f"it {act} ({node.target}), so its result does not follow from its inputs")
 
 
 def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
@@ -169,23 +169,23 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
     for rows in zip(*(t.nodes for t in traces), strict=True):
         nodes.append(node_of(rows, [t.constants for t in traces], sizes))
     without_ends = Graph(tuple(inputs), tuple(nodes), ())
-    known = without_ends.values()
+    values = without_ends.values()
     outputs = []
     titles = ["y"] if len(first.ends) == 1 else [f"y{i}" for i in range(len(first.ends))]
     weights = {f"w_{n.replace('.', '_')}" for n in first.instance.state}
-    given = {end.name: name for name, end in first.updates if name not in weights}  # values written into arguments
+    arguments = {end.name: name for name, end in first.updates if name not in weights}  # that values are written into
     for title, end in zip(first.instance.outputs or titles, first.ends, strict=True):
-        value, name = known[end.name], given.pop(end.name, "")
+        value, name = values[end.name], arguments.pop(end.name, "")
         spec = Tensor(f"new_{name}" if name else _free(title, first.names), value.shape, value.dtype, initial=name)
         outputs.append((spec, end.name))
-    for end_name, name in given.items():
-        value = known[end_name]
+    for end_name, name in arguments.items():
+        value = values[end_name]
         outputs.append((Tensor(f"new_{name}", value.shape, value.dtype, initial=name), end_name))
     notes = [LAST_STAYS] if any(_overwrites(without_ends, node) for node in nodes) else []
     for name, end in first.updates:
         if name not in weights:
             continue
-        value = known[end.name]
+        value = values[end.name]
         if value.dtype not in FLOATS:
             notes.append(f"{name} is counted up by the host and is no output")
             continue
@@ -218,14 +218,14 @@ def _tensors(instance: Instance) -> list[torch.Tensor]:
 
 def _used(graph: Graph) -> Graph:
     """Without nodes and weights that no output needs."""
-    kept, wanted = graph.needed()
-    filled = {spec.initial for spec, _ in graph.outputs if spec.initial} - wanted  # written, never read
-    unused = [t.name for t in graph.inputs if t.name not in wanted | filled and not t.parameter]
+    nodes, needed = graph.needed()
+    filled = {spec.initial for spec, _ in graph.outputs if spec.initial} - needed  # written, never read
+    unused = [t.name for t in graph.inputs if t.name not in needed | filled and not t.parameter]
     if unused:
         raise ImportRefused(f"its result does not depend on its input {unused[0]}")
-    inputs = tuple(t for t in graph.inputs if t.name in wanted)
+    inputs = tuple(t for t in graph.inputs if t.name in needed)
     outputs = [(replace(s, name=s.initial, initial="") if s.initial in filled else s, n) for s, n in graph.outputs]
-    return Graph(inputs, kept, tuple(outputs), graph.notes)
+    return Graph(inputs, nodes, tuple(outputs), graph.notes)
 
 
 @dataclass(frozen=True)
@@ -236,16 +236,16 @@ class Sizes:
 
     def shape(self, shapes: Sequence[Sequence[int]]) -> tuple[Any, ...]:
         """Return the extents of a value."""
-        return tuple(self.whole([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
+        return tuple(self.integer([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
 
-    def whole(self, values: Sequence[int]) -> Any:
+    def integer(self, values: Sequence[int]) -> Any:
         """Write a whole number over the dims; ImportRefused where it follows from them in no simple way."""
-        found = self.fitting.integer([int(v) for v in values])
-        if found is None:
+        size = self.fitting.integer([int(v) for v in values])
+        if size is None:
             raise ImportUnfitted(
                 f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}", values
             )
-        return found
+        return size
 
 
 def node_of(rows: Sequence[Any], constants: Sequence[Mapping[str, torch.Tensor]], sizes: Sizes) -> Operation:
@@ -253,7 +253,7 @@ def node_of(rows: Sequence[Any], constants: Sequence[Mapping[str, torch.Tensor]]
     first = rows[0]
     values = [r.meta["val"] if "val" in r.meta else r.meta.get("tensor_meta") for r in rows]
     if first.op == "get_attr":
-        tensors = [held[r.name] for held, r in zip(constants, rows, strict=True)]
+        tensors = [tensors_by_name[r.name] for tensors_by_name, r in zip(constants, rows, strict=True)]
         if tensors[0].numel() > MOST_CONSTANT or any(not torch.equal(tensors[0], t) for t in tensors):
             raise ImportRefused("it holds a tensor of constants that is no parameter or buffer of it")
         values = tensors
@@ -286,8 +286,8 @@ def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
     if isinstance(first, bool) or first is None or isinstance(first, str):
         return first
     if isinstance(first, int):
-        found = sizes.whole(values)
-        return Number(found) if isinstance(found, str) else found
+        size = sizes.integer(values)
+        return Number(size) if isinstance(size, str) else size
     if isinstance(first, float):
         real = sizes.fitting.real(values)
         if real is None:

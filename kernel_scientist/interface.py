@@ -88,10 +88,10 @@ def run(
     `seed`, `budget_usd` and the other limits of `RunLimits`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says
     more of each.
     """
-    given = _given(options)
+    chosen = _checked_options(options)
     checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
-    with tracing_here(given["settings"]), _opened(task, given) as session:
-        return _driven(session, progress, given.get("ask"))
+    with tracing_here(chosen["settings"]), _opened(task, chosen) as session:
+        return _driven(session, progress, chosen.get("ask"))
 
 
 def resume(
@@ -107,8 +107,8 @@ def resume(
 
     Limits that are not given stay as they were; nothing is paid for twice.
     """
-    given = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, **limits}
-    checked_fields({**given, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
+    arguments = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, **limits}
+    checked_fields({**arguments, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
     chosen = settings or load_settings()
     with tracing_here(chosen), resume_session(chosen, run_id, generations, limits) as session:
         return _driven(session, progress, ask)
@@ -148,75 +148,82 @@ def check(
     settings: Settings | None = None,
 ) -> Evaluation:
     """Compile, verify and time one kernel, given as text; a bad one is an `Evaluation` whose verdict has findings."""
-    given = {"target": target, "on": on, "seed": seed, "tunables": tunables, "shapes": shapes, "whole": whole}
-    asked = checked_fields({**given, "source": source, "task": task, "settings": settings}, _OF_A_CHECK, "a check")
-    where = str(asked["task"]), asked.get("target", "mi300x"), asked.get("on", "lab")
-    chosen, named = asked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
-    return judge(chosen, source, *where, seed=asked.get("seed", 0), tunables=tunables, shapes=named, whole=whole)
+    arguments = {"target": target, "on": on, "seed": seed, "tunables": tunables, "shapes": shapes, "whole": whole}
+    checked = checked_fields(
+        {**arguments, "source": source, "task": task, "settings": settings}, _OF_A_CHECK, "a check"
+    )
+    setting = str(checked["task"]), checked.get("target", "mi300x"), checked.get("on", "lab")
+    chosen, shape_names = checked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
+    return judge(
+        chosen, source, *setting, seed=checked.get("seed", 0), tunables=tunables, shapes=shape_names, whole=whole
+    )
 
 
 @contextlib.contextmanager
 def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Context]:
     """Open the collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
-    given = _given(options)
-    with tracing_here(given["settings"]) as traces, _opened(task, given) as session:
+    chosen = _checked_options(options)
+    with tracing_here(chosen["settings"]) as traces, _opened(task, chosen) as session:
         if traces is not None:
             traces.view.attach(session.context.ledger, session.context.artefacts)
         yield session.context
 
 
-def _given(options: RunOptions) -> dict[str, Any]:
+def _checked_options(options: RunOptions) -> dict[str, Any]:
     """Check the options that were given, and the settings; UsageError for one that there is not, or of another type."""
-    given = checked_fields(options, _KINDS, "the options of a run")
-    return given if "settings" in given else {**given, "settings": load_settings()}
+    chosen = checked_fields(options, _KINDS, "the options of a run")
+    return chosen if "settings" in chosen else {**chosen, "settings": load_settings()}
 
 
-def _opened(task: str | Path, given: Mapping[str, Any]) -> Session:
-    asked = RunRequest(
+def _opened(task: str | Path, options: Mapping[str, Any]) -> Session:
+    request = RunRequest(
         task=str(task),
-        target=given.get("target", "mi300x"),
-        on=given.get("on", "auto"),
-        author=given.get("author"),
-        seed=given.get("seed", 0),
-        budget_usd=given.get("budget_usd"),
-        limits={**given.get("limits", {}), **{n: given[n] for n in ("generations", "picks", "tunings") if n in given}},
-        shapes=_listed(given.get("shapes", ()), "shapes", str),
-        starts=tuple(map(Path, _listed(given.get("starts", ()), "starts", str | Path))),
-        approves="ask" in given,
-        most={name: given[name] for name in NAMES if name in given and name != "budget_usd"},
+        target=options.get("target", "mi300x"),
+        on=options.get("on", "auto"),
+        author=options.get("author"),
+        seed=options.get("seed", 0),
+        budget_usd=options.get("budget_usd"),
+        limits={
+            **options.get("limits", {}),
+            **{n: options[n] for n in ("generations", "picks", "tunings") if n in options},
+        },
+        shapes=_listed(options.get("shapes", ()), "shapes", str),
+        starts=tuple(map(Path, _listed(options.get("starts", ()), "starts", str | Path))),
+        approves="ask" in options,
+        most={name: options[name] for name in NAMES if name in options and name != "budget_usd"},
     )
-    return open_session(given["settings"], asked)
+    return open_session(options["settings"], request)
 
 
-def _listed(named: Any, field: str, kind: Any) -> tuple[Any, ...]:
+def _listed(value: Any, field: str, kind: Any) -> tuple[Any, ...]:
     """One text or path is a list of one; UsageError where one of several is neither."""
-    found = (named,) if isinstance(named, str | Path) else tuple(named or ())
-    for each in found:
-        if not isinstance(each, kind):
-            raise UsageError(f"the field {field} holds texts or paths, not one of type {type(each).__name__}")
-    return found
+    members = (value,) if isinstance(value, str | Path) else tuple(value or ())
+    for member in members:
+        if not isinstance(member, kind):
+            raise UsageError(f"the field {field} holds texts or paths, not one of type {type(member).__name__}")
+    return members
 
 
 def _driven(
     session: Session, progress: Callable[[RunEvent], None], ask: Callable[[Question], Any] | None
 ) -> SearchResult:
-    made = session.drive(lambda told: progress(event_of(told)), ask or (lambda _: None))
+    result = session.drive(lambda payload: progress(event_of(payload)), ask or (lambda _: None))
     run = session.run
     source = ""
-    if made.best is not None:
-        attempt = session.context.ledger.attempt(run.id, made.best.id)
+    if result.best is not None:
+        attempt = session.context.ledger.attempt(run.id, result.best.id)
         source = session.context.artefacts.text(attempt.source) if attempt is not None else ""
     return SearchResult(
         run_id=run.id,
         status=run.status,
         stop_reason=run.stop_reason,
-        best=made.best,
+        best=result.best,
         source=source,
         report=session.folder / "report.html",
-        generations=made.generations,
-        attempts=made.attempts,
-        accepted=made.accepted,
-        llm_calls=made.llm_calls,
-        usd=made.usd,
-        seconds=made.seconds,
+        generations=result.generations,
+        attempts=result.attempts,
+        accepted=result.accepted,
+        llm_calls=result.llm_calls,
+        usd=result.usd,
+        seconds=result.seconds,
     )

@@ -38,31 +38,31 @@ def claim() -> None:
     if any(isinstance(finder, OwnPackages) for finder in sys.meta_path):
         return
     for name in NAMES:
-        place = _place(getattr(sys.modules.get(name), "__spec__", None))
-        if place is not None:
+        folder = _other_folder(getattr(sys.modules.get(name), "__spec__", None))
+        if folder is not None:
             raise ImportError(
-                f"kernel_scientist has a package {name!r} of its own, and another one, of {place}"
-                f"{_known(name)}, is imported already: use kernel_scientist in a process without it"
+                f"kernel_scientist has a package {name!r} of its own, and another one, of {folder}"
+                f"{_hint(name)}, is imported already: use kernel_scientist in a process without it"
             )
-    hidden = [(name, place) for name in NAMES if (place := _place(PathFinder.find_spec(name))) is not None]
+    hidden = [(name, folder) for name in NAMES if (folder := _other_folder(PathFinder.find_spec(name))) is not None]
     sys.meta_path.insert(0, OwnPackages())
-    for name, place in hidden:
+    for name, folder in hidden:
         warnings.warn(
-            f"{name!r} is kernel_scientist's own package in this process, so that the one of {place}{_known(name)} "
+            f"{name!r} is kernel_scientist's own package in this process, so that the one of {folder}{_hint(name)} "
             "cannot be imported beside it",
             stacklevel=3,
         )
 
 
-def _place(spec: ModuleSpec | None) -> Path | None:
+def _other_folder(spec: ModuleSpec | None) -> Path | None:
     """Find the folder of a package that is not ours; None for ours and for one that is not there."""
     if spec is None:
         return None
-    places = [Path(place).resolve().parent for place in spec.submodule_search_locations or ()]
-    if not places and spec.origin not in (None, "built-in", "frozen"):
-        places = [Path(str(spec.origin)).resolve().parent]
-    return next((place for place in places if place != ROOT), None)
+    folders = [Path(folder).resolve().parent for folder in spec.submodule_search_locations or ()]
+    if not folders and spec.origin not in (None, "built-in", "frozen"):
+        folders = [Path(str(spec.origin)).resolve().parent]
+    return next((folder for folder in folders if folder != ROOT), None)
 
 
-def _known(name: str) -> str:
+def _hint(name: str) -> str:
     return " (OpenAI's Agents SDK has that name)" if name == "agents" else ""

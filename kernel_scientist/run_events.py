@@ -129,12 +129,12 @@ _KINDS: Mapping[str, type] = {
 }
 
 
-def event_of(told: Mapping[str, Any]) -> RunEvent:
+def event_of(payload: Mapping[str, Any]) -> RunEvent:
     """Make the typed event of one that the graph told."""
-    kind = _KINDS.get(str(told["event"]))
+    kind = _KINDS.get(str(payload["event"]))
     if kind is None:
-        rest = {name: value for name, value in told.items() if name not in ("event", "usd")}
-        return OtherEvent(kind=str(told["event"]), fields=rest, usd=float(told.get("usd", 0.0)))
-    known = {f.name for f in fields(kind)}
-    made: RunEvent = kind(**{name: value for name, value in told.items() if name in known})
-    return made
+        other_fields = {name: value for name, value in payload.items() if name not in ("event", "usd")}
+        return OtherEvent(kind=str(payload["event"]), fields=other_fields, usd=float(payload.get("usd", 0.0)))
+    field_names = {f.name for f in fields(kind)}
+    event: RunEvent = kind(**{name: value for name, value in payload.items() if name in field_names})
+    return event

@@ -24,12 +24,12 @@ class Chunk:
 def cut(title: str, body: str, tags: Sequence[str] = ()) -> list[Chunk]:
     """Cut a document into its passages, in their order."""
     chunks: list[Chunk] = []
-    seen = Counter[tuple[str, str]]()
+    occurrences = Counter[tuple[str, str]]()
     for section, text in passages(body):
-        seen[section, text] += 1
-        key = f"{title}\0{section}\0{text}\0{seen[section, text]}"
+        occurrences[section, text] += 1
+        key = f"{title}\0{section}\0{text}\0{occurrences[section, text]}"
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         is_origin = section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in text
-        told = (title, title, " ".join(tags), section, section, text)  # headings twice: they say what it is about
-        chunks.append(Chunk(digest[:32], section, text, [] if is_origin else tokens("\n".join(told))))
+        parts = (title, title, " ".join(tags), section, section, text)  # headings twice: they say what it is about
+        chunks.append(Chunk(digest[:32], section, text, [] if is_origin else tokens("\n".join(parts))))
     return chunks

@@ -73,7 +73,7 @@ class DenseIndex:
 
     def fill(self, report: Callable[[int], None] | None = None) -> int:
         """Embed the passages that lack a vector, each batch committed, and place them; the number embedded."""
-        done = last = 0
+        count = last = 0
         while rows := self._lacking(last):
             last, texts = rows[-1][0], {identity: text for _, identity, text in rows}
             vectors = checked(self._embedder, list(texts.values()))
@@ -81,12 +81,12 @@ class DenseIndex:
                 self._require_dimension(db, vectors.shape[1])
                 packed = [(self._embedder.id, i, v.tobytes()) for i, v in zip(texts, vectors, strict=True)]
                 db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", packed)
-            done += len(texts)
+            count += len(texts)
             if report:
-                report(done)
+                report(count)
         self._rests_until = 0.0
         self.place()
-        return done
+        return count
 
     def _lacking(self, last: int) -> list[tuple[int, str, str]]:
         with self._tables.reading() as db:
@@ -106,14 +106,14 @@ class DenseIndex:
             try:
                 self._write(db)
             except _faults() as error:
-                said = (str(error).splitlines() or [type(error).__name__])[0]
-                why = f"the vectors in {self.folder} cannot be used ({said}); run `knowledge rebuild`"
+                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                why = f"the vectors in {self.folder} cannot be used ({reason}); run `knowledge rebuild`"
                 raise KnowledgeError(why) from error
             self._mark.write_text(epoch)
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: Mask, k: int) -> list[Ranked]:
         """Find allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
-        vector = self._asked(query)
+        vector = self._embed_query(query)
         if not (self._require_dimension(db, len(vector)) and vector.any()):  # one of zeros is near to nothing
             return []
         share = max(allowed.sum() / len(allowed), 1 / _OVERFETCH)
@@ -138,7 +138,7 @@ class DenseIndex:
             return self._mark.read_text(errors="replace")
         return ""
 
-    def _asked(self, query: str) -> NDArray[np.float32]:
+    def _embed_query(self, query: str) -> NDArray[np.float32]:
         """Get the query's vector; a search does not wait again for an embedder that has just failed."""
         if time.monotonic() < self._rests_until:
             raise EmbedderError(f"the embedder {self._embedder.id} failed a moment ago")
@@ -169,23 +169,23 @@ class DenseIndex:
                         self._opened = self._placed()
                         self._client = _client(self.folder)
                         self._collection = self._client.get_collection("passages", embedding_function=None)
-                found = self._collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
+                answer = self._collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
             except _faults():
                 self.close()
                 return []
-        return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], found["distances"][0], strict=True)]
+        return [(int(name), 1.0 - float(d)) for name, d in zip(answer["ids"][0], answer["distances"][0], strict=True)]
 
     def _write(self, db: sqlite3.Connection) -> None:
         import numpy as np
 
-        wanted = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self._embedder.id,))}
+        expected = {number for (number,) in db.execute(f"SELECT c.number {POINTING}", (self._embedder.id,))}
         with closing(_client(self.folder)) as client:
             space = {"hnsw": {"space": "cosine"}}
             collection = client.get_or_create_collection("passages", embedding_function=None, configuration=space)
-            held = {int(name) for name in collection.get(include=[])["ids"]}
-            for part in _parts(held - wanted):
+            present = {int(name) for name in collection.get(include=[])["ids"]}
+            for part in _parts(present - expected):
                 collection.delete(ids=[str(number) for number in part])
-            for part in _parts(wanted - held):
+            for part in _parts(expected - present):
                 chosen = f"SELECT c.number, v.vector {POINTING} AND c.number IN (SELECT value FROM json_each(?))"
                 names, vectors = zip(*db.execute(chosen, (self._embedder.id, json.dumps(part))), strict=True)
                 rows = np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(names), -1)
@@ -193,8 +193,8 @@ class DenseIndex:
 
 
 def _parts(numbers: set[int]) -> list[list[int]]:
-    found = sorted(numbers)
-    return [found[start : start + _PLACES] for start in range(0, len(found), _PLACES)]
+    ordered = sorted(numbers)
+    return [ordered[start : start + _PLACES] for start in range(0, len(ordered), _PLACES)]
 
 
 def _client(path: Path) -> Any:

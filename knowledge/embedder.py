@@ -62,8 +62,8 @@ class EndpointEmbedder:
             answer = self._client.embeddings.create(model=self.model, input=list(texts), timeout=most_s)
             rows = sorted(answer.data, key=lambda row: row.index or 0)  # a server that works in parallel may mix them
             vectors = np.array([row.embedding for row in rows], dtype=np.float32)
-            told = getattr(answer.usage, "prompt_tokens", 0)
-            tokens = told if isinstance(told, int) and told > 0 else most_tokens(texts)
+            prompt_tokens = getattr(answer.usage, "prompt_tokens", 0)
+            tokens = prompt_tokens if isinstance(prompt_tokens, int) and prompt_tokens > 0 else most_tokens(texts)
             self.tokens += tokens
             return vectors, tokens
         except (OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError) as error:
@@ -82,8 +82,8 @@ class FolderEmbedder:
 
     def __init__(self, folder: Path) -> None:
         """EmbedderError where a file is missing; the model is loaded when it is first asked."""
-        places = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
-        self._model = next((path for path in places if path.is_file()), places[0])
+        candidates = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
+        self._model = next((path for path in candidates if path.is_file()), candidates[0])
         self._words = folder / "tokenizer.json"
         if not folder.is_dir():
             raise EmbedderError(f"there is no folder {folder}, which is to hold an embedding model; check the path")
@@ -96,11 +96,11 @@ class FolderEmbedder:
         """Compute the mean of each text's token vectors, or the model's own vector where it gives one for each text."""
         import numpy as np
 
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # what pads the shorter ones costs
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # what pads the shorter ones costs
         parts = [order[start : start + PART] for start in range(0, len(order), PART)]
-        found = [self._vectors([texts[place] for place in part]) for part in parts]
-        made: NDArray[np.float32] = np.concatenate(found)[np.argsort(order)]
-        return made
+        batches = [self._vectors([texts[index] for index in part]) for part in parts]
+        vectors: NDArray[np.float32] = np.concatenate(batches)[np.argsort(order)]
+        return vectors
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
@@ -111,23 +111,26 @@ class FolderEmbedder:
             "attention_mask": [row.attention_mask for row in encoded],
             "token_type_ids": [row.type_ids for row in encoded],
         }
-        feed = {asked.name: np.array(columns[asked.name], np.int64) for asked in self._session.get_inputs()}
-        found = np.asarray(self._session.run(None, feed)[0], np.float32)
-        if found.ndim != 3:
-            return found
+        feed = {
+            model_input.name: np.array(columns[model_input.name], np.int64)
+            for model_input in self._session.get_inputs()
+        }
+        output = np.asarray(self._session.run(None, feed)[0], np.float32)
+        if output.ndim != 3:
+            return output
         mask = np.array(columns["attention_mask"], np.float32)[:, :, None]
-        mean: NDArray[np.float32] = (found * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1.0)
+        mean: NDArray[np.float32] = (output * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1.0)
         return mean
 
     @computed_once
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        made = Tokenizer.from_file(str(self._words))
-        if made.truncation is None:
-            made.enable_truncation(MOST_TOKENS)
-        made.enable_padding()
-        return made
+        tokenizer = Tokenizer.from_file(str(self._words))
+        if tokenizer.truncation is None:
+            tokenizer.enable_truncation(MOST_TOKENS)
+        tokenizer.enable_padding()
+        return tokenizer
 
     @computed_once
     def _session(self) -> Any:
@@ -140,19 +143,19 @@ class FolderEmbedder:
             raise EmbedderError(f"the embedding model {self._model} is no ONNX model that can be run") from error
 
     def _digest(self) -> str:
-        made = hashlib.sha256(self._words.read_bytes())
+        digest = hashlib.sha256(self._words.read_bytes())
         with self._model.open("rb") as file:
-            made.update(file.read(_END_BYTES))
+            digest.update(file.read(_END_BYTES))
             size = file.seek(0, 2)
             file.seek(max(0, size - _END_BYTES))
-            made.update(file.read() + str(size).encode())
-        return made.hexdigest()[:12]
+            digest.update(file.read() + str(size).encode())
+        return digest.hexdigest()[:12]
 
 
 def _fault(identity: str, error: Exception, secret: str = "") -> EmbedderError:
-    said = (str(error).splitlines() or [""])[0][:200]
-    said = said.replace(secret, "...") if len(secret) > MOST_SHOWN else said
-    return EmbedderError(f"the embedder {identity} gave no vectors ({type(error).__name__}: {said})")
+    reason = (str(error).splitlines() or [""])[0][:200]
+    reason = reason.replace(secret, "...") if len(secret) > MOST_SHOWN else reason
+    return EmbedderError(f"the embedder {identity} gave no vectors ({type(error).__name__}: {reason})")
 
 
 def most_tokens(texts: Sequence[str]) -> int:

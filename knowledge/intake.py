@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from documents.document import Citation, Text, sha256, storable
-from documents.document_files import Found
+from documents.document_files import DocumentFile
 from documents.reader import DocumentReader
 from knowledge import tables
 from knowledge.chunks import Chunk, cut
@@ -38,36 +38,38 @@ class Item(NamedTuple):
     """One document, ready to be stored, or its outcome where there is nothing to store."""
 
     uri: str
-    made: Text | Added
+    content: Text | Added
     mark: str = ""  # what the file was when it was read; empty where that is known or may have changed since
     chunks: Sequence[Chunk] = ()
 
     @classmethod
-    def of(cls, uri: str, made: Text | DocumentError, mark: str = "") -> Item:
+    def of(cls, uri: str, content: Text | DocumentError, mark: str = "") -> Item:
         """Make an item of a document, cut into passages outside of any lock, or of the reason why not, in one line."""
-        if isinstance(made, Text):
-            return cls(uri, made, mark, cut(made.title, made.body, made.tags))
-        return cls(uri, Added("", uri, 0, "skipped", storable(str(made)).replace("\n", "\\n")), mark)
+        if isinstance(content, Text):
+            return cls(uri, content, mark, cut(content.title, content.body, content.tags))
+        return cls(uri, Added("", uri, 0, "skipped", storable(str(content)).replace("\n", "\\n")), mark)
 
 
-def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: DocumentReader) -> Iterator[Item]:
+def prepared(
+    store: Tables, files: Sequence[DocumentFile], citation: Citation, reader: DocumentReader
+) -> Iterator[Item]:
     """Read what has changed since it was last looked at."""
     with store.reading() as db:
-        known = {row[0]: row[1:] for row in db.execute(_KNOWN)}
-    suffix = f"-{storable(str(given))}" if str(given) else ""
-    for one in found:
-        uri, mark = one.uri, one.mark and one.mark + suffix
-        if mark and uri in known and known[uri][0] == mark:
-            _, why, identity, title, chunks = known[uri]
+        recorded = {row[0]: row[1:] for row in db.execute(_KNOWN)}
+    suffix = f"-{storable(str(citation))}" if str(citation) else ""
+    for file in files:
+        uri, mark = file.uri, file.mark and file.mark + suffix
+        if mark and uri in recorded and recorded[uri][0] == mark:
+            _, why, identity, title, chunks = recorded[uri]
             yield Item(uri, Added(identity or "", title or uri, chunks, "skipped" if why else "unchanged", why))
             continue
-        mark = mark if one.is_settled(time.time_ns()) else ""
+        mark = mark if file.is_settled(time.time_ns()) else ""
         try:
-            if one.why:
-                raise DocumentError(f"the document {uri} {one.why}")
-            yield Item.of(uri, reader.read(Path(one.path), given, one.rule, one.source, uri), mark)
+            if file.why:
+                raise DocumentError(f"the document {uri} {file.why}")
+            yield Item.of(uri, reader.read(Path(file.path), citation, file.rule, file.source, uri), mark)
         except DocumentError as error:
-            yield Item.of(uri, DocumentError(str(error).replace(one.path, uri)) if one.address else error, mark)
+            yield Item.of(uri, DocumentError(str(error).replace(file.path, uri)) if file.address else error, mark)
 
 
 def batches(items: Iterable[Item], most_s: float = BATCH_S) -> Iterator[list[Item]]:
@@ -84,25 +86,25 @@ def batches(items: Iterable[Item], most_s: float = BATCH_S) -> Iterator[list[Ite
 
 def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Sequence[str]]) -> Added:
     """Store one document, by its place or, so that a copy is not stored twice, its content; `fresh` gets new terms."""
-    text = item.made
+    text = item.content
     if isinstance(text, Added):
         if item.mark:
             db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, NULL, ?)", (item.uri, item.mark, text.why))
         return text
     query = "SELECT number, id, title, sha256 FROM documents WHERE"
-    known = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
-    is_known = known and known[3] == text.sha256
-    same = known if is_known else db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
-    is_left = known and not is_known and known[3] and _left_to_copy(db, known[0], text.uri)
+    existing = db.execute(f"{query} uri = ?", (text.uri,)).fetchone()
+    is_known = existing and existing[3] == text.sha256
+    same = existing if is_known else db.execute(f"{query} sha256 = ?", (text.sha256,)).fetchone()
+    is_left = existing and not is_known and existing[3] and _left_to_copy(db, existing[0], text.uri)
     if same:
         number, outcome = same[0], Added(same[1], same[2], len(item.chunks), "unchanged")
-        if known and not is_known and not is_left:  # this file has become a copy
-            db.execute("DELETE FROM documents WHERE number = ?", known[:1])
+        if existing and not is_known and not is_left:  # this file has become a copy
+            db.execute("DELETE FROM documents WHERE number = ?", existing[:1])
     else:
         identity = sha256(b"", text.uri)[:12]
         number = tables.put_document(db, identity, text)
         fresh |= tables.put_chunks(db, number, item.chunks)
-        outcome = Added(identity, text.title, len(item.chunks), "replaced" if known else "added")
+        outcome = Added(identity, text.title, len(item.chunks), "replaced" if existing else "added")
     db.execute("INSERT OR REPLACE INTO files VALUES(?, ?, ?, '')", (item.uri, item.mark, number))
     return outcome
 

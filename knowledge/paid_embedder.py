@@ -45,10 +45,10 @@ class PaidEmbedder:
         key = hashlib.sha256("\0".join((ROLE, self._run_id, self.id, prompt)).encode()).hexdigest()
         most_usd = most_tokens(texts) * self._usd_per_token
         model = self._embedder.model
-        place = self._run_id, ROLE, model, self._artefacts.put(prompt)
-        asked = ModelCall(key, *place, "reserved", most_usd, usage=Usage(most_tokens(texts)))
+        origin = self._run_id, ROLE, model, self._artefacts.put(prompt)
+        call = ModelCall(key, *origin, "reserved", most_usd, usage=Usage(most_tokens(texts)))
         try:
-            stored = self._ledger.reserve(asked, self._most())
+            stored = self._ledger.reserve(call, self._most())
         except BudgetExhausted as error:
             raise EmbedderError(str(error)) from error
         if stored.state == "done" and stored.reply is not None:

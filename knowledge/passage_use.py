@@ -104,22 +104,22 @@ def uses_of(ledger: Ledger, run_id: str) -> tuple[PassageUse, ...]:
     for attempt in ledger.attempts(run_id):
         attempts[attempt.experiment_id].append(attempt)
     cites = {e.id: set(e.cites) for e in ledger.experiments(run_id)}
-    found: dict[tuple[str, str], PassageUse] = {}
+    uses: dict[tuple[str, str], PassageUse] = {}
     for reading in ledger.readings(run_id):
-        made = attempts.get(reading.experiment_id)
-        if not made:
+        experiment_attempts = attempts.get(reading.experiment_id)
+        if not experiment_attempts:
             continue
-        accepted = next((a for a in made if a.status == "accepted"), None)
-        repaired = _got_further(made, reading.number) if reading.role == "repairer" else None
-        for shown in reading.shown:
-            key = (reading.experiment_id, shown.passage)
-            roles = (*found[key].roles, reading.role) if key in found else (reading.role,)
-            is_cited = shown.passage in cites.get(reading.experiment_id, set())
+        accepted = next((a for a in experiment_attempts if a.status == "accepted"), None)
+        repaired = _got_further(experiment_attempts, reading.number) if reading.role == "repairer" else None
+        for passage in reading.shown:
+            key = (reading.experiment_id, passage.passage)
+            roles = (*uses[key].roles, reading.role) if key in uses else (reading.role,)
+            is_cited = passage.passage in cites.get(reading.experiment_id, set())
             gain = accepted.credit.idea_pct if accepted else None
-            found[key] = PassageUse(
-                shown, run_id, reading.experiment_id, roles, is_cited, accepted is not None, gain, repaired
+            uses[key] = PassageUse(
+                passage, run_id, reading.experiment_id, roles, is_cited, accepted is not None, gain, repaired
             )
-    return tuple(found.values())
+    return tuple(uses.values())
 
 
 def all_uses(ledger: Ledger) -> tuple[PassageUse, ...]:
@@ -145,13 +145,13 @@ def together(uses: Iterable[PassageUse]) -> UseRow | None:
 
 def _once(uses: Iterable[PassageUse], key: Callable[[PassageUse], str]) -> list[PassageUse]:
     """One use for each key and experiment: cited and repaired where any of them was."""
-    found: dict[tuple[str, str, str], PassageUse] = {}
+    merged: dict[tuple[str, str, str], PassageUse] = {}
     for use in uses:
-        place = (key(use), use.run_id, use.experiment_id)
-        before = found.get(place, use)
+        use_key = (key(use), use.run_id, use.experiment_id)
+        before = merged.get(use_key, use)
         is_repaired = use.is_repaired if before.is_repaired is None else before.is_repaired
-        found[place] = replace(before, is_cited=before.is_cited or use.is_cited, is_repaired=is_repaired)
-    return list(found.values())
+        merged[use_key] = replace(before, is_cited=before.is_cited or use.is_cited, is_repaired=is_repaired)
+    return list(merged.values())
 
 
 def weights_of(uses: Sequence[PassageUse]) -> Mapping[str, float]:
@@ -159,23 +159,23 @@ def weights_of(uses: Sequence[PassageUse]) -> Mapping[str, float]:
 
     A rate counts where its interval lies wholly above or below that of the experiments that read something else.
     """
-    found = {}
+    weights = {}
     for row in by_passage(uses):
-        rest = [u for u in uses if u.passage.passage != row.key]
-        votes = _vote(row.accepted, _accepted(rest)) + _vote(row.repaired, _repaired(rest))
+        other_uses = [u for u in uses if u.passage.passage != row.key]
+        votes = _vote(row.accepted, _accepted(other_uses)) + _vote(row.repaired, _repaired(other_uses))
         gain = row.gain_pct
         if gain is not None:
             votes += (gain.low > 0.0) - (gain.high < 0.0)
         if votes:
-            found[row.key] = round(STEP**votes, 4)
-    return found
+            weights[row.key] = round(STEP**votes, 4)
+    return weights
 
 
-def _vote(own: Rate, others: Rate) -> int:
-    if not own.of or not others.of:
+def _vote(rate: Rate, baseline: Rate) -> int:
+    if not rate.of or not baseline.of:
         return 0
-    low, high = own.interval
-    return int(low > others.share) - int(high < others.share)
+    low, high = rate.interval
+    return int(low > baseline.share) - int(high < baseline.share)
 
 
 def _rows(uses: Iterable[PassageUse], key: Callable[[PassageUse], str], with_section: bool) -> list[UseRow]:
@@ -185,11 +185,11 @@ def _rows(uses: Iterable[PassageUse], key: Callable[[PassageUse], str], with_sec
     rows = []
     for name, group in groups.items():
         gains = tuple(u.gain_pct for u in group if u.gain_pct is not None)
-        shown = group[0].passage
+        passage = group[0].passage
         rows.append(
             UseRow(
-                name, shown.title, shown.section if with_section else "", len(group), sum(u.is_cited for u in group),
-                _accepted(group), gains, _repaired(group),
+                name, passage.title, passage.section if with_section else "", len(group),
+                sum(u.is_cited for u in group), _accepted(group), gains, _repaired(group),
             )
         )  # fmt: skip
     return sorted(rows, key=lambda r: (-r.experiments, r.title, r.key))
@@ -200,8 +200,8 @@ def _accepted(uses: Sequence[PassageUse]) -> Rate:
 
 
 def _repaired(uses: Sequence[PassageUse]) -> Rate:
-    asked = [u.is_repaired for u in uses if u.is_repaired is not None]
-    return Rate(sum(asked), len(asked))
+    outcomes = [u.is_repaired for u in uses if u.is_repaired is not None]
+    return Rate(sum(outcomes), len(outcomes))
 
 
 def _plain_rate(rate: Rate) -> dict[str, float]:
@@ -209,9 +209,9 @@ def _plain_rate(rate: Rate) -> dict[str, float]:
     return {"count": rate.count, "of": rate.of, "low": low, "high": high}
 
 
-def _got_further(made: Sequence[Attempt], number: int) -> bool | None:
+def _got_further(attempts: Sequence[Attempt], number: int) -> bool | None:
     """Tell whether the draft after the refused one reached a later stage or was right; None where there is none."""
-    by_number = {a.number: a for a in made}
+    by_number = {a.number: a for a in attempts}
     refused, after = by_number.get(number), by_number.get(number + 1)
     if refused is None or after is None:
         return None

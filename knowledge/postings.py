@@ -75,27 +75,27 @@ def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
     import numpy as np
 
     columns = "SELECT group_concat(number), group_concat(document), group_concat(length) FROM chunks WHERE length > 0"
-    found, owners, lengths = _numbers(db, columns)
-    size = (int(found.max(initial=0)) | ((1 << PART_BITS) - 1)) + 1  # whole parts: a posting may outlive its passage
+    numbers, owners, lengths = _numbers(db, columns)
+    size = (int(numbers.max(initial=0)) | ((1 << PART_BITS) - 1)) + 1  # whole parts: a posting may outlive its passage
     documents, norms = np.zeros(size, np.int64), np.full(size, np.inf, np.float32)
-    documents[found] = owners
-    norms[found] = K1 * (1.0 - B + B * lengths / (lengths.mean() if len(lengths) else 1.0))
+    documents[numbers] = owners
+    norms[numbers] = K1 * (1.0 - B + B * lengths / (lengths.mean() if len(lengths) else 1.0))
     worth = np.ones(int(owners.max(initial=0)) + 1, np.float32)
     for pattern, value in _WORTHS.items():
         (chosen,) = _numbers(db, "SELECT group_concat(number) FROM documents WHERE uri LIKE ?", pattern)
         worth[chosen[chosen < len(worth)]] = value
-    return Facts(epoch, len(found), documents, norms, worth[documents])
+    return Facts(epoch, len(numbers), documents, norms, worth[documents])
 
 
-def allowed(db: sqlite3.Connection, facts: Facts, wanted: str) -> Mask:
+def allowed(db: sqlite3.Connection, facts: Facts, arch: str) -> Mask:
     """Mark the passages of documents that name this GPU or none; all of them for an empty name."""
     import numpy as np
 
-    if wanted not in facts.masks:
+    if arch not in facts.masks:
         query = "SELECT group_concat(number) FROM documents WHERE arch <> '' AND INSTR(' ' || arch || ' ', ?) = 0"
-        (hidden,) = _numbers(db, query, f" {wanted} " if wanted else "")
-        facts.masks[wanted] = np.isfinite(facts.norms) & ~np.isin(facts.documents, hidden)
-    return facts.masks[wanted]
+        (hidden,) = _numbers(db, query, f" {arch} " if arch else "")
+        facts.masks[arch] = np.isfinite(facts.norms) & ~np.isin(facts.documents, hidden)
+    return facts.masks[arch]
 
 
 def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Mask, k: int) -> list[Ranked]:
@@ -112,8 +112,8 @@ def rank(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: Ma
     scores *= allowed
     tops = scores.reshape(GROUPS, -1).max(axis=0)  # of k groups the best reach what the kth passage has
     least = np.partition(tops, len(tops) - k)[len(tops) - k] if len(tops) > k else 0.0
-    found = np.flatnonzero((scores >= least) & (scores > 0.0))
-    order = found[np.argsort(-scores[found], kind="stable")][:k]
+    candidates = np.flatnonzero((scores >= least) & (scores > 0.0))
+    order = candidates[np.argsort(-scores[candidates], kind="stable")][:k]
     return [(int(number), float(scores[number])) for number in order]
 
 
@@ -141,49 +141,52 @@ def mended(db: sqlite3.Connection, terms: Sequence[str], facts: Facts) -> list[s
     For words that no passage has, add the most frequent one that differs by one letter or two swapped.
     """
     long = (t for t in dict.fromkeys(terms) if len(t) in SLIP and t.isalnum() and not t.isdigit())
-    found = list[str]()
+    corrections = list[str]()
     for term in islice((t for t in long if not _having(db, facts, t)), MOST_SLIPS):  # each costs 0.4 ms of CPU
         often = "SELECT term FROM postings WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term"
         near = json.dumps([*_near(term)])
-        found += db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (near,)).fetchone() or ()
-    return [*terms, *found]
+        corrections += db.execute(f"{often} ORDER BY SUM(LENGTH(packed)) DESC, term LIMIT 1", (near,)).fetchone() or ()
+    return [*terms, *corrections]
 
 
 def _near(word: str) -> Iterator[str]:
-    for at in range(len(word) + 1):
-        head, tail = word[:at], word[at:]
+    for index in range(len(word) + 1):
+        head, tail = word[:index], word[index:]
         yield head + tail[1:]
         yield head + tail[1:2] + tail[:1] + tail[2:]
-        yield from (head + letter + rest for letter in string.ascii_lowercase for rest in (tail, tail[1:]))
+        yield from (head + letter + ending for letter in string.ascii_lowercase for ending in (tail, tail[1:]))
 
 
 def favour(db: sqlite3.Connection, terms: Sequence[str], facts: Facts, ranked: Sequence[Ranked]) -> list[Ranked]:
     """Raise passages by the share of their document's title, or of a question it says it answers, that was asked."""
-    asked = set(terms)  # BM25 does not count what else a title says: one with all its words in the question is about it
+    # BM25 does not count what else a title says: one with all its words in the question is about it.
+    asked_terms = set(terms)
 
-    def told(phrase: Iterable[str]) -> float:
+    def weight_of(phrase: Iterable[str]) -> float:
         return sum(_idf(facts.living, min(_having(db, facts, word), facts.living)) for word in phrase)
 
     shares = {}
     for document in {int(facts.documents[number]) for number, _ in ranked}:
         if document not in facts.phrases:
             row = db.execute("SELECT title || char(10) || asks FROM documents WHERE number = ?", (document,)).fetchone()
-            lines = [found for line in row[0].split("\n") if (found := frozenset(words(line)))]
-            facts.phrases[document] = [(phrase, told(phrase)) for phrase in lines]
-        shares[document] = max((told(phrase & asked) / whole for phrase, whole in facts.phrases[document]), default=0.0)
+            lines = [word_set for line in row[0].split("\n") if (word_set := frozenset(words(line)))]
+            facts.phrases[document] = [(phrase, weight_of(phrase)) for phrase in lines]
+        shares[document] = max(
+            (weight_of(phrase & asked_terms) / weight for phrase, weight in facts.phrases[document]), default=0.0
+        )
     raised = ((n, score * (1.0 + ASKED * shares[int(facts.documents[n])])) for n, score in ranked)
     return sorted(raised, key=lambda row: (-row[1], row[0]))
 
 
 def _having(db: sqlite3.Connection, facts: Facts, term: str) -> int:
     """Count the passages that have a term, and those that have gone since."""
-    known = facts.having.get(term)
-    if known is None:
+    passage_count = facts.having.get(term)
+    if passage_count is None:
         (size,) = db.execute("SELECT TOTAL(LENGTH(packed)) FROM postings WHERE term = ?", (term,)).fetchone()
-        known = int(size) // 2
-        if known:  # what no passage has would have no end
-            facts.having[term] = known
-    return known
+        passage_count = int(size) // 2
+        if passage_count:  # what no passage has would have no end
+            facts.having[term] = passage_count
+    return passage_count
 
 
 def _idf(living: int, having: float) -> float:
@@ -206,15 +209,15 @@ def fuse(words: Sequence[Ranked], near: Sequence[Ranked], weight: float) -> list
 
 def spread(ranked: Sequence[Ranked], facts: Facts, k: int) -> list[Ranked]:
     """Find the best k passages, at most MOST_OF_ONE of one document while other documents have passages."""
-    taken = Counter[int]()
-    first, held = list[Ranked](), list[Ranked]()
+    document_counts = Counter[int]()
+    first, deferred = list[Ranked](), list[Ranked]()
     for number, score in ranked:
         if len(first) == k:
             break
         owner = int(facts.documents[number])
-        taken[owner] += 1
-        (first if taken[owner] <= MOST_OF_ONE else held).append((number, score))
-    return (first + held)[:k]
+        document_counts[owner] += 1
+        (first if document_counts[owner] <= MOST_OF_ONE else deferred).append((number, score))
+    return (first + deferred)[:k]
 
 
 def add(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:
@@ -225,17 +228,17 @@ def add(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:
         return
     number_of = defaultdict[str, int](count().__next__)
     terms = np.fromiter(map(number_of.__getitem__, chain.from_iterable(passages.values())), np.int64)
-    owners = np.repeat(list(passages), [len(found) for found in passages.values()])
+    owners = np.repeat(list(passages), [len(passage_terms) for passage_terms in passages.values()])
     keys, counts = np.unique((terms << 32) | owners, return_counts=True)
     inside = (keys & ((1 << PART_BITS) - 1)) << COUNT_BITS
     entries = (inside | np.minimum(counts, (1 << COUNT_BITS) - 1)).astype("<u2")
-    places, starts = np.unique(keys >> PART_BITS, return_index=True)  # of a term in a part
+    term_parts, starts = np.unique(keys >> PART_BITS, return_index=True)  # of a term in a part
     names, bits = list(number_of), 32 - PART_BITS
     rows = (
-        (names[place >> bits], place & ((1 << bits) - 1), part.tobytes())
-        for place, part in zip(places.tolist(), np.split(entries, starts[1:]), strict=True)
+        (names[term_part >> bits], term_part & ((1 << bits) - 1), part.tobytes())
+        for term_part, part in zip(term_parts.tolist(), np.split(entries, starts[1:]), strict=True)
     )
-    db.executemany(_APPEND, sorted(rows) if len(places) else [])
+    db.executemany(_APPEND, sorted(rows) if len(term_parts) else [])
 
 
 def drop_dead(db: sqlite3.Connection) -> None:

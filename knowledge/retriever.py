@@ -16,5 +16,5 @@ class NotesRetriever(BaseRetriever):
     search: Callable[[str], Sequence[Any]]
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Passage]:
-        found = [dict(vars(hit)) for hit in self.search(query)]
-        return [Passage(about.pop("text"), id=about["passage"], metadata=about) for about in found]
+        rows = [dict(vars(hit)) for hit in self.search(query)]
+        return [Passage(about.pop("text"), id=about["passage"], metadata=about) for about in rows]

@@ -54,35 +54,35 @@ class KnowledgeStore:
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None
 
-    def add(self, paths: Paths, given: Citation | None = None, report: Report | None = None) -> list[Added]:
+    def add(self, paths: Paths, citation: Citation | None = None, report: Report | None = None) -> list[Added]:
         """Read files, folders and patterns, and commit in batches: a call after one that was ended goes on from there.
 
         What cannot be read is skipped, with the reason in its outcome; DocumentError where a path is missing or all
         were skipped, KnowledgeError where the store is locked by another process, damaged or not writable.
         """
-        done: list[Added] = []
-        given, found = _cited(given), find_files(paths)
-        if given.title and len(found) > 1:
-            raise UsageError(f"a title is for one document, and {len(found)} files were named; leave it out")
+        outcomes: list[Added] = []
+        citation, files = _cited(citation), find_files(paths)
+        if citation.title and len(files) > 1:
+            raise UsageError(f"a title is for one document, and {len(files)} files were named; leave it out")
         with DocumentReader() as reader:
-            for batch in batches(prepared(self._tables, found, given, reader)):
+            for batch in batches(prepared(self._tables, files, citation, reader)):
                 for outcome in self._put(batch):
-                    done.append(outcome)
+                    outcomes.append(outcome)
                     if report:
                         report(outcome)
-        return _any_of(done)
+        return _any_of(outcomes)
 
-    def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
+    def add_text(self, name: str, text: str, citation: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        made = named_text(name, text, _cited(given))
-        return self._put([Item.of(made.uri, made)])[0]
+        document = named_text(name, text, _cited(citation))
+        return self._put([Item.of(document.uri, document)])[0]
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
         One with an id replaces the one that had it. An empty one is skipped; DocumentError where all are.
         """
-        return _any_of(self._put([Item.of(uri, made) for uri, made in from_langchain(documents)]))
+        return _any_of(self._put([Item.of(uri, document) for uri, document in from_langchain(documents)]))
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
@@ -93,8 +93,8 @@ class KnowledgeStore:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
         with DocumentReader() as reader:
-            named = ((postings.SHIPPED + file.name, file) for file in files)
-            read = [reader.read(file, uri=uri) for uri, file in named if uri not in withheld]
+            uris_and_files = ((postings.SHIPPED + file.name, file) for file in files)
+            read = [reader.read(file, uri=uri) for uri, file in uris_and_files if uri not in withheld]
             return self._put([Item.of(text.uri, text) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
@@ -102,21 +102,23 @@ class KnowledgeStore:
         with self._tables.reading() as db:
             return [d for d in tables.list_documents(db) if not (mine and d.uri.startswith(postings.SHIPPED))]
 
-    def remove(self, wanted: str) -> list[Document]:
+    def remove(self, pattern: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place is this or matches it.
 
         A folder's name means what is in it. A shipped note stays out, and a pattern means some of them only where it
         begins with `shipped:`. DocumentError where nothing, or more than one id, is meant.
         """
-        require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
-        found = _meant(self.documents(), wanted)
+        require(
+            isinstance(pattern, str), "a document to remove is named by its id or a pattern, which is text", pattern
+        )
+        documents = _matching(self.documents(), pattern)
         with self._tables.changing() as db:
-            for document in found:
+            for document in documents:
                 db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
                 if document.uri.startswith(postings.SHIPPED):
                     db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
             postings.drop_dead(db)
-        return found
+        return documents
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
         """Find the best passages. With `arch`, documents that name other GPUs only are left out."""
@@ -124,14 +126,14 @@ class KnowledgeStore:
         query = query[:MOST_QUERY]
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
-            facts = self._known(db)
+            facts = self._current_facts(db)
             allowed = postings.allowed(db, facts, "".join(arch_names(arch or "")[-1:]))
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
             depth, nearest = (min(max(least, 2 * k), facts.living) for least in (DEPTH, NEAREST))
-            meant = postings.mended(db, terms, facts)
-            ranked = postings.favour(db, meant, facts, postings.rank(db, meant, facts, allowed, depth))
+            query_terms = postings.mended(db, terms, facts)
+            ranked = postings.favour(db, query_terms, facts, postings.rank(db, query_terms, facts, allowed, depth))
             if self._dense and self.weight:
                 with suppress(EmbedderError):  # words alone, as without an embedder
                     ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, nearest), self.weight)
@@ -169,25 +171,25 @@ class KnowledgeStore:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         try:
             with self._tables.reading() as db:
-                (found,) = db.execute("PRAGMA quick_check").fetchone()
+                (verdict,) = db.execute("PRAGMA quick_check").fetchone()
                 for (body,) in db.execute("SELECT body FROM documents"):
                     tables.unpacked(body)
         except KnowledgeError as error:
             return [str(error)]
-        if found != "ok":
-            return [f"{self._tables.path} is damaged ({found}); delete it and add the documents again"]
+        if verdict != "ok":
+            return [f"{self._tables.path} is damaged ({verdict}); delete it and add the documents again"]
         missing = self.missing()
-        said = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
+        faults = [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
         if self._dense and self._dense.is_lost():
-            said.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
-        return said
+            faults.append(f"the vectors in {self._dense.folder} are not all placed; `knowledge rebuild` does it")
+        return faults
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""
         if self._dense:
             self._dense.close()
 
-    def _known(self, db: sqlite3.Connection) -> postings.Facts:
+    def _current_facts(self, db: sqlite3.Connection) -> postings.Facts:
         epoch, facts = tables.get_meta(db, "epoch"), self._facts
         if facts is None or facts.epoch != epoch:
             facts = self._facts = postings.read_facts(db, epoch)
@@ -199,21 +201,21 @@ class KnowledgeStore:
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                gone = "DELETE FROM documents WHERE uri LIKE ? AND uri NOT IN (SELECT value FROM json_each(?))"
-                db.execute(gone, (f"{postings.SHIPPED}%", json.dumps([item.uri for item in items])))
+                deletion = "DELETE FROM documents WHERE uri LIKE ? AND uri NOT IN (SELECT value FROM json_each(?))"
+                db.execute(deletion, (f"{postings.SHIPPED}%", json.dumps([item.uri for item in items])))
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
         return outcomes
 
 
-def _cited(given: Citation | None) -> Citation:
-    require(given is None or isinstance(given, Citation), "what is said of documents is a Citation", given)
-    return given or UNSAID
+def _cited(citation: Citation | None) -> Citation:
+    require(citation is None or isinstance(citation, Citation), "what is said of documents is a Citation", citation)
+    return citation or UNSAID
 
 
 def _any_of(outcomes: list[Added]) -> list[Added]:
     """Return the outcomes; DocumentError where every document was skipped."""
-    if outcomes and all(one.status == "skipped" for one in outcomes):
+    if outcomes and all(outcome.status == "skipped" for outcome in outcomes):
         more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
         raise DocumentError(outcomes[0].why + more)
     return outcomes
@@ -225,15 +227,17 @@ def _require_question(query: object, k: object, arch: object) -> None:
     require(arch is None or isinstance(arch, str), "a search's arch is the name of a GPU", arch)
 
 
-def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
-    found = [d for d in documents if wanted and d.id.startswith(wanted)]
-    if len(found) > 1:
-        raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
-    if not found and is_place(wanted):
-        place = storable(os.path.realpath(expanded(Path(wanted))))
-        shapes, is_shipped = (wanted, place, f"{place}/*"), wanted.startswith(postings.SHIPPED)
+def _matching(documents: Sequence[Document], pattern: str) -> list[Document]:
+    matches = [d for d in documents if pattern and d.id.startswith(pattern)]
+    if len(matches) > 1:
+        raise DocumentError(f"{len(matches)} documents have an id that starts with {pattern!r}; give more of it")
+    if not matches and is_place(pattern):
+        location = storable(os.path.realpath(expanded(Path(pattern))))
+        shapes, is_shipped = (pattern, location, f"{location}/*"), pattern.startswith(postings.SHIPPED)
         of_kind = [d for d in documents if d.uri.startswith(postings.SHIPPED) == is_shipped]  # `*` means one's own
-        found = [d for d in of_kind if f"{d.uri}/".startswith(f"{place}/") or any(fnmatch(d.uri, s) for s in shapes)]
-    if not found:
-        raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
-    return found
+        matches = [
+            d for d in of_kind if f"{d.uri}/".startswith(f"{location}/") or any(fnmatch(d.uri, s) for s in shapes)
+        ]
+    if not matches:
+        raise DocumentError(f"there is no document {pattern!r}; list the documents to see their ids and places")
+    return matches

@@ -99,11 +99,11 @@ class Tables:
                 self._prepare(db)
                 yield db
         except (sqlite3.DatabaseError, zlib.error) as error:
-            raise KnowledgeError(self._said(error)) from error
+            raise KnowledgeError(self._explained(error)) from error
         except OSError as error:
             raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
 
-    def _said(self, error: Exception) -> str:
+    def _explained(self, error: Exception) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             return f"the knowledge store {self.folder} is locked: another process is writing to it; try again later"
         return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"
@@ -169,8 +169,8 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
         " FROM documents d LEFT JOIN chunks c ON c.document = d.number GROUP BY d.number ORDER BY d.title, d.id"
     )
     return [
-        Document(identity, title, source, licence, arch, tuple(tags.split()), *rest)
-        for identity, title, source, licence, arch, tags, *rest in rows
+        Document(identity, title, source, licence, arch, tuple(tags.split()), *details)
+        for identity, title, source, licence, arch, tags, *details in rows
     ]
 
 
@@ -188,13 +188,13 @@ def put_document(db: sqlite3.Connection, identity: str, text: Text) -> int:
     return int(number)
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Sequence[Chunk]) -> dict[int, Sequence[str]]:
+def put_chunks(db: sqlite3.Connection, document: int, chunks: Sequence[Chunk]) -> dict[int, Sequence[str]]:
     """Make these the document's passages: new ones come in, missing ones go; the terms of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
-    gone = old.keys() - {chunk.id for chunk in made}
-    db.executemany("DELETE FROM chunks WHERE number = ?", [(old[identity],) for identity in gone])
+    removed = old.keys() - {chunk.id for chunk in chunks}
+    db.executemany("DELETE FROM chunks WHERE number = ?", [(old[identity],) for identity in removed])
     (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
-    fresh = list(enumerate((chunk for chunk in made if chunk.id not in old), last + 1))
+    fresh = list(enumerate((chunk for chunk in chunks if chunk.id not in old), last + 1))
     rows = [(number, c.id, c.section, document, c.text, len(c.terms)) for number, c in fresh]
     db.executemany("INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)", rows)
     return {number: chunk.terms for number, chunk in fresh}
@@ -227,5 +227,5 @@ def hits(db: sqlite3.Connection, ranked: Sequence[tuple[int, float]]) -> list[Hi
         " JOIN documents d ON d.number = c.document WHERE c.number IN (SELECT value FROM json_each(?))",
         (json.dumps([number for number, _ in ranked]),),
     )
-    told = {number: rest for number, *rest in rows}
-    return [Hit(round(score, 6), *told[number]) for number, score in ranked]
+    fields_of = {number: fields for number, *fields in rows}
+    return [Hit(round(score, 6), *fields_of[number]) for number, score in ranked]

@@ -59,12 +59,12 @@ def concepts() -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
         sign = KIN if line.startswith(KIN) else "="
         group = [phrase.strip(f"{KIN} ") for phrase in line.split(",") if line and not line.startswith("#")]
         for phrase in group:
-            found = tuple(stem(part) for part in re.split(r"[ _]+", phrase) if part not in _STOP)
+            stems = tuple(stem(part) for part in re.split(r"[ _]+", phrase) if part not in _STOP)
             concept = sign + group[0].replace(" ", "-")
-            if len(found) == 1:
-                words[found[0]].append(concept)
+            if len(stems) == 1:
+                words[stems[0]].append(concept)
             else:
-                phrases[found] = concept
+                phrases[stems] = concept
     return dict(words), phrases
 
 
@@ -93,16 +93,16 @@ def identifier(word: str) -> tuple[str, ...]:
     bare = word.strip("_")
     if bare.isalpha() and (bare.islower() or bare.istitle() or bare.isupper()):
         return ()
-    found = [bare.lower()] if "_" in bare else []
-    found += _SHAPE.findall(bare.lower())
+    terms = [bare.lower()] if "_" in bare else []
+    terms += _SHAPE.findall(bare.lower())
     for part in bare.split("_"):
         pieces = [piece.lower() for piece in _PIECE.findall(part)]
         if len(pieces) > 1:
-            found += [stem(piece) for piece in pieces if len(piece) > 1]
-    return tuple(found)
+            terms += [stem(piece) for piece in pieces if len(piece) > 1]
+    return tuple(terms)
 
 
-class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
+class _TermCache(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
     """The meaning of each word met so far: its stems, and the parts of an identifier with the concepts."""
 
     def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -110,19 +110,19 @@ class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
             self.clear()
         stems = parts(word)
         more = chain.from_iterable(concepts()[0].get(stem, ()) for stem in stems)
-        self[word] = made = stems, (*identifier(word), *more)
-        return made
+        self[word] = terms = stems, (*identifier(word), *more)
+        return terms
 
 
-_KNOWN = _Known()
+_KNOWN = _TermCache()
 
 
 def tokens(text: str) -> list[str]:
     """List the terms of a text, with repeats: stems, identifiers and their parts, and concepts of words and phrases."""
     rows = list(map(_KNOWN.__getitem__, split(text)))
     stems = [stem for row in rows for stem in row[0]]
-    found = stems + [term for row in rows for term in row[1]]
+    terms = stems + [term for row in rows for term in row[1]]
     phrases = concepts()[1]
     for pair in (pairwise(stems), zip(stems, stems[1:], stems[2:], strict=False)):
-        found += map(phrases.__getitem__, filter(phrases.__contains__, pair))
-    return found
+        terms += map(phrases.__getitem__, filter(phrases.__contains__, pair))
+    return terms

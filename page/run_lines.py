@@ -32,8 +32,8 @@ class Costs:
     def __init__(self, calls: Sequence[ModelCall]) -> None:
         """Read the calls that were answered."""
         done = [c for c in calls if c.state == "done"]
-        self._timed = sorted((c.at, c.usage.usd) for c in done)
-        self._is_known = all(c.at for c in done)
+        self._timed = sorted((c.answered_at, c.usage.usd) for c in done)
+        self._is_known = all(c.answered_at for c in done)
         self._sums = [0.0]
         for _, usd in self._timed:
             self._sums.append(self._sums[-1] + usd)
@@ -193,5 +193,5 @@ def call_line(number: int, call: ModelCall) -> CallLine:
         prompt_tokens=call.usage.prompt_tokens,
         completion_tokens=call.usage.completion_tokens,
         usd=call.usage.usd,
-        at=call.at,
+        at=call.answered_at,
     )

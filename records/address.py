@@ -29,15 +29,15 @@ def secrets_of(url: str) -> tuple[str, ...]:
     Each as it is written and as it is meant, and user and password as a request's header has them.
     """
     user, _, password = _before_host(url).partition(":")
-    asked = url.partition("?")[2].partition("#")[0]
-    named = [value for name, value in parse_qsl(asked) if any(word in name.lower() for word in _WORDS)]
-    raw = [part.partition("=")[2] for part in asked.split("&") if unquote(part.partition("=")[2]) in named]
+    query = url.partition("?")[2].partition("#")[0]
+    query_secrets = [value for name, value in parse_qsl(query) if any(word in name.lower() for word in _WORDS)]
+    raw = [part.partition("=")[2] for part in query.split("&") if unquote(part.partition("=")[2]) in query_secrets]
     alone = [user] if user and not password and url.startswith("http") else []  # a token that stands for a user
-    texts = [text for text in (password, *alone, *named, *raw) if text]
+    texts = [text for text in (password, *alone, *query_secrets, *raw) if text]
     if not texts:
         return ()
     header = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode() if user else ""
-    return tuple(dict.fromkeys(each for text in (url, *texts, header) if text for each in (text, unquote(text))))
+    return tuple(dict.fromkeys(form for text in (url, *texts, header) if text for form in (text, unquote(text))))
 
 
 def _before_host(url: str) -> str:

@@ -61,12 +61,12 @@ def agreement(pairs: Sequence[Pair]) -> Agreement | None:
     return Agreement(len(pairs), median(p.ratio for p in pairs), median(p.error for p in pairs), ranks)
 
 
-def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
+def spearman(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     """Correlate the ranks, ties at their mean; None where either has fewer than two values or all are too few."""
-    if len(one) < FEWEST_RANKED or len(set(one)) < 2 or len(set(other)) < 2:
+    if len(xs) < FEWEST_RANKED or len(set(xs)) < 2 or len(set(ys)) < 2:
         return None
-    left, right = _ranks(one), _ranks(other)
-    middle = (len(one) - 1) / 2
+    left, right = _ranks(xs), _ranks(ys)
+    middle = (len(xs) - 1) / 2
     product = sum((a - middle) * (b - middle) for a, b in zip(left, right, strict=True))
     squares = math.prod(sum((r - middle) ** 2 for r in ranks) for ranks in (left, right))
     return product / math.sqrt(squares)
@@ -80,9 +80,11 @@ def factors(pairs: Sequence[Pair]) -> tuple[Factor, ...]:
     return tuple(Factor(name, math.exp(_centre(logs)), len(logs)) for name, logs in sorted(groups.items()))
 
 
-def scaled(pairs: Sequence[Pair], found: Mapping[str, float]) -> list[Pair]:
+def scaled(pairs: Sequence[Pair], factor_of: Mapping[str, float]) -> list[Pair]:
     """Multiply the predictions of the pairs by the factors of their resources."""
-    return [Pair(p.name, p.case, p.measured_us, p.predicted_us * found.get(p.resource, 1.0), p.resource) for p in pairs]
+    return [
+        Pair(p.name, p.case, p.measured_us, p.predicted_us * factor_of.get(p.resource, 1.0), p.resource) for p in pairs
+    ]
 
 
 def _centre(values: Sequence[float]) -> float:
@@ -90,13 +92,13 @@ def _centre(values: Sequence[float]) -> float:
 
     Rousseeuw 1984, least median of squares, for a location.
     """
-    ordered, held = sorted(values), len(values) // 2 + 1
-    start = min(range(len(ordered) - held + 1), key=lambda i: ordered[i + held - 1] - ordered[i])
-    return (ordered[start] + ordered[start + held - 1]) / 2
+    ordered, majority = sorted(values), len(values) // 2 + 1
+    start = min(range(len(ordered) - majority + 1), key=lambda i: ordered[i + majority - 1] - ordered[i])
+    return (ordered[start] + ordered[start + majority - 1]) / 2
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
-    first = {value: place for place, value in reversed(list(enumerate(ordered)))}
-    last = {value: place for place, value in enumerate(ordered)}
+    first = {value: position for position, value in reversed(list(enumerate(ordered)))}
+    last = {value: position for position, value in enumerate(ordered)}
     return [(first[value] + last[value]) / 2 for value in values]

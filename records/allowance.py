@@ -35,11 +35,11 @@ class Allowance:
 
     def changed(self, events: Iterable[Event]) -> Self:
         """Return the limits after all that a run's diary says of them; of each the last word counts."""
-        known = dict[str, Any](self.given())
+        limits = dict[str, Any](self.given())
         for event in events:
             if event.kind == ALLOWED:
-                known |= {"budget_usd" if name == "usd" else name: value for name, value in event.payload.items()}
-        return self.of(known)
+                limits |= {"budget_usd" if name == "usd" else name: value for name, value in event.payload.items()}
+        return self.of(limits)
 
 
 NAMES: tuple[str, ...] = tuple(field.name for field in fields(Allowance))
@@ -53,11 +53,11 @@ WORDS: Mapping[str, str] = {
 }
 
 
-def checked_allowance(asked: Mapping[str, Any]) -> Allowance:
+def checked_allowance(requested: Mapping[str, Any]) -> Allowance:
     """Check the limits that were asked for; UsageError names the first that is no number from 0 on."""
-    found = dict[str, int | float]()
+    limits = dict[str, int | float]()
     for name in NAMES:
-        value = asked.get(name)
+        value = requested.get(name)
         if value is None:
             continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -66,8 +66,8 @@ def checked_allowance(asked: Mapping[str, Any]) -> Allowance:
         if name in ("max_tokens", "max_calls", "max_evaluations") and value != int(value):
             raise UsageError(f"{option_of(name)} is a whole number of {WORDS[name]}, not {value!r}")
         is_whole = name in ("max_tokens", "max_calls", "max_evaluations")
-        found[name] = int(value) if is_whole else float(value)
-    return Allowance.of(found)
+        limits[name] = int(value) if is_whole else float(value)
+    return Allowance.of(limits)
 
 
 def option_of(name: str) -> str:

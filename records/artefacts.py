@@ -68,38 +68,38 @@ class ArtefactStore:
                 write_whole(path, data, is_durable=True)
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be written to {self._place} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be written to {self._location} ({error.strerror}); "
                 "free some space or repair the folder, then resume the run"
             ) from None
 
     def get(self, digest: str) -> bytes:
         """Return the stored bytes; LedgerError when they are missing or do not match the digest."""
-        kept = None if self._ledger is None else self._ledger.artefact(digest)
+        stored = None if self._ledger is None else self._ledger.artefact(digest)
         try:
-            data = self._path(digest).read_bytes() if kept is None else kept
+            data = self._path(digest).read_bytes() if stored is None else stored
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be read from {self._place} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be read from {self._location} ({error.strerror}); "
                 "restore the run folder from a copy"
             ) from None
         if hashlib.sha256(data).hexdigest() != digest:
             raise DamagedRecord(
-                f"the artefact {digest[:12]} in {self._place} is damaged; restore it from a copy, or go on from before "
-                "it with `kernel-scientist resume RUN --before GENERATION`"
+                f"the artefact {digest[:12]} in {self._location} is damaged; restore it from a copy, or go on from "
+                "before it with `kernel-scientist resume RUN --before GENERATION`"
             )
         return data
 
     @property
-    def _place(self) -> str:
+    def _location(self) -> str:
         return str(self.folder or (self._ledger and self._ledger.engine.place))
 
     def text(self, digest: str) -> str:
         """Return the stored text, from memory where it was stored or read lately."""
         with self._lock:
-            known = self._texts.get(digest)
-            if known is not None:
+            text = self._texts.get(digest)
+            if text is not None:
                 self._texts.move_to_end(digest)
-                return known
+                return text
         return self._remember(digest, self.get(digest).decode("utf-8"))
 
     def _remember(self, digest: str, text: str) -> str:
@@ -112,7 +112,7 @@ class ArtefactStore:
 
     def _path(self, digest: str) -> Path:
         if self.folder is None:
-            raise LedgerError(f"the artefact {digest[:12]} is missing from {self._place}; restore it from a copy")
+            raise LedgerError(f"the artefact {digest[:12]} is missing from {self._location}; restore it from a copy")
         if not _DIGEST.fullmatch(digest):
             raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
         return path_of(self.folder, digest)

@@ -14,8 +14,8 @@ class Payer:
     """The run that paid for a verdict, or is about to; `at` is empty until the verdict is stored."""
 
     run_id: str
-    who: str  # user and machine, as far as they are known
-    at: str = ""  # ISO 8601, UTC
+    account: str  # user and machine, as far as they are known
+    stored_at: str = ""  # ISO 8601, UTC
 
 
 class Claims(Lifecycle):
@@ -38,13 +38,13 @@ class Claims(Lifecycle):
     def _claimed(self, run_id: str, key: str, purpose: str) -> bool:
         clock = self.engine.clock
         with self._writing(is_synced=False, is_single=True) as db:
-            made = db.execute(
+            insertion = db.execute(
                 f"INSERT INTO claims (key, purpose, run_id, who, until) VALUES (?, ?, ?, ?, {clock} + ?) "
                 "ON CONFLICT (key, purpose) DO UPDATE SET run_id = excluded.run_id, who = excluded.who, "
                 f"until = excluded.until WHERE claims.run_id = excluded.run_id OR claims.until < {clock}",
-                (key, purpose, run_id, self.who, LEASE_S),
+                (key, purpose, run_id, self.account, LEASE_S),
             )
-            return made.rowcount > 0
+            return insertion.rowcount > 0
 
     def unclaim(self, run_id: str, key: str, purpose: str) -> None:
         """Give up a run's claim, where it has it."""
@@ -53,12 +53,12 @@ class Claims(Lifecycle):
 
     def paid_by_other(self, run_id: str, key: str, purpose: str) -> Payer | None:
         """Find the other run that paid for a stored verdict; None where it is this one, or was asked lately."""
-        asked = ("payer", run_id, key, purpose)
-        if self._known(asked):
+        cache_key = ("payer", run_id, key, purpose)
+        if self._recalled(cache_key):
             return None
-        self._remember(asked, True)
-        found = self.payer(key, purpose)
-        return None if found is None or found.run_id == run_id else found
+        self._remember(cache_key, True)
+        payer = self.payer(key, purpose)
+        return None if payer is None or payer.run_id == run_id else payer
 
     def payer(self, key: str, purpose: str) -> Payer | None:
         """Find the run that paid for a stored verdict, who and when; None where there is none."""

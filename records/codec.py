@@ -33,8 +33,8 @@ def to_plain(value: Any) -> Any:
 
 def from_plain(kind: type[Record], value: Any) -> Record:
     """Build a record from plain values; unknown keys are refused with a ValueError that names them."""
-    wanted: Any = kind
-    build = _builder(wanted)
+    untyped_kind: Any = kind
+    build = _builder(untyped_kind)
     return value if build is None else build(value)  # type: ignore[no-any-return]
 
 
@@ -66,8 +66,8 @@ def _opened(value: Any) -> Any:
     """Open one level of a record or mapping, for the encoder, which takes lists, tuples, dicts, scalars as they are."""
     kind: Any = type(value)
     if names := _field_names(kind):
-        held: dict[str, Any] = value.__dict__  # of a frozen record: its fields, and what a cached property keeps
-        return held if len(held) == len(names) else {name: held[name] for name in names}
+        attributes: dict[str, Any] = value.__dict__  # of a frozen record: its fields, and what a cached property keeps
+        return attributes if len(attributes) == len(names) else {name: attributes[name] for name in names}
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a {type(value).__name__} has no place in a record")
@@ -95,17 +95,17 @@ def _builder(kind: Any) -> Builder | None:
 
 def _of_record(kind: type) -> Builder:
     hints = get_type_hints(kind)
-    known = hints.keys()
+    field_names = hints.keys()
     builders = tuple((name, build) for name, hint in hints.items() if (build := _builder(hint)) is not None)
 
     def build_record(value: Mapping[str, Any]) -> Any:
-        if not value.keys() <= known:
-            raise ValueError(f"{kind.__name__} has no field {', '.join(sorted(value.keys() - known))}")
-        made = dict(value)
+        if not value.keys() <= field_names:
+            raise ValueError(f"{kind.__name__} has no field {', '.join(sorted(value.keys() - field_names))}")
+        fields = dict(value)
         for name, build in builders:
-            if name in made:
-                made[name] = build(made[name])
-        return kind(**made)
+            if name in fields:
+                fields[name] = build(fields[name])
+        return kind(**fields)
 
     return build_record
 

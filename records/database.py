@@ -21,10 +21,13 @@ REMEMBERED = 512  # records kept in memory: what the selector sees is read in ev
 class Database:
     """An open ledger. Threads share its one connection behind a lock; processes share the database."""
 
-    def __init__(self, place: Path | Engine, who: str = "") -> None:
-        """Open or create a file, checking it first, or take a database that is open. `who` pays for what is written."""
-        self.engine: Engine = SqliteFile(place) if isinstance(place, Path) else place
-        self.who = who
+    def __init__(self, file_or_engine: Path | Engine, account: str = "") -> None:
+        """Open or create a file, checking it first, or take a database that is open.
+
+        `account`: the user and machine that pay for what is written.
+        """
+        self.engine: Engine = SqliteFile(file_or_engine) if isinstance(file_or_engine, Path) else file_or_engine
+        self.account = account
         self._lock = self.engine.lock
         self._recent: OrderedDict[tuple[str, ...], Any] = OrderedDict()
 
@@ -32,7 +35,9 @@ class Database:
         """Use the ledger in a `with` block."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         """Close the database."""
         self.close()
 
@@ -55,17 +60,19 @@ class Database:
         with self._writing():
             yield
 
-    def _row(self, query: str, named: Sequence[Any] = ()) -> Any:
+    def _row(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first row that this query finds, as a tuple, or None."""
-        rows = self._rows(query, named)
+        rows = self._rows(query, parameters)
         return rows[0] if rows else None
 
-    def _sound(self, table: str, name: str, columns: str, rest: str = "", named: Sequence[Any] = ()) -> list[Any]:
+    def _sound(
+        self, table: str, name: str, columns: str, clause: str = "", parameters: Sequence[Any] = ()
+    ) -> list[Any]:
         """Return columns of the rows that the rest of a query finds; LedgerError where one is not as it was written.
 
         `name` is the column by which a message names a row.
         """
-        rows = self._rows(f"SELECT {columns}, {name}, {self.engine.soundness(table)} FROM {table} {rest}", named)
+        rows = self._rows(f"SELECT {columns}, {name}, {self.engine.soundness(table)} FROM {table} {clause}", parameters)
         for row in rows:
             if not row[-1]:
                 raise DamagedRecord(
@@ -74,9 +81,9 @@ class Database:
                 )
         return [tuple(row[:-2]) for row in rows]
 
-    def _rows(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+    def _rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows that this query finds."""
-        return self.engine.read(query, named)
+        return self.engine.read(query, parameters)
 
     @contextlib.contextmanager
     def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[Statements]:
@@ -96,23 +103,22 @@ class Database:
 
         `look_ups`: columns that SQLite computes from the body.
         """
-        given = {**row, **(look_ups or {})} if self.engine.keeps_look_ups else row
-        query = (
-            f"INSERT INTO {table} ({', '.join(given)}) VALUES ({', '.join('?' * len(given))}) ON CONFLICT DO NOTHING"
-        )
-        return db.execute(query, tuple(given.values())).rowcount > 0
+        columns = {**row, **(look_ups or {})} if self.engine.keeps_look_ups else row
+        marks = ", ".join("?" * len(columns))
+        query = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
+        return db.execute(query, tuple(columns.values())).rowcount > 0
 
-    def _known(self, name: tuple[str, ...]) -> Any:
+    def _recalled(self, name: tuple[str, ...]) -> Any:
         """Return the record of this name where it was read or written lately, else None.
 
         Only for records that are written once: one that another process writes later is not missed, because an absence
         is not remembered.
         """
         with self._lock:
-            found = self._recent.get(name)
-            if found is not None:
+            record = self._recent.get(name)
+            if record is not None:
                 self._recent.move_to_end(name)
-            return found
+            return record
 
     def _remember(self, name: tuple[str, ...], record: Record) -> Record:
         """Keep a record that is in the database, and return it."""

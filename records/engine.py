@@ -25,7 +25,7 @@ class StatementResult(Protocol):
 class Statements(Protocol):
     """A transaction that is open, or a single statement's."""
 
-    def execute(self, query: str, named: Sequence[Any] = (), /) -> StatementResult:
+    def execute(self, query: str, parameters: Sequence[Any] = (), /) -> StatementResult:
         """Execute one statement, with `?` for each value."""
 
 
@@ -64,7 +64,7 @@ class Engine(Protocol):
     def put_aside(self, table: str, rowids: Sequence[int]) -> None:
         """Take rows that are not sound out of a table, whatever its indexes say of them."""
 
-    def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+    def read(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows that a query finds."""
 
     def writing(self, *, is_synced: bool, is_single: bool) -> AbstractContextManager[Statements]:

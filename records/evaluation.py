@@ -289,8 +289,8 @@ class Comparison:
             change, ends = 1 / self.ratio - 1, (1 / self.high - 1, 1 / self.low - 1)
         interval = " to ".join(f"{100 * end:.1f}" for end in ends)
         open_words = {"same": "the same speed, faster by", "undecided": "undecided, faster by"}
-        said = open_words.get(self.verdict, f"{self.verdict} by")
-        return f"{said} {100 * change:.1f} % ({interval}, {self.windows} windows)"
+        phrase = open_words.get(self.verdict, f"{self.verdict} by")
+        return f"{phrase} {100 * change:.1f} % ({interval}, {self.windows} windows)"
 
 
 def comparison_key(challenger: str, incumbent: str) -> str:

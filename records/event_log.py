@@ -33,9 +33,9 @@ class EventLog:
 
     def __call__(self, event: Mapping[str, Any]) -> None:
         """Append one event; LedgerError where it cannot be written."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        written_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         clean = {name: self._clean(value) for name, value in event.items()}
-        line = json.dumps({"at": at, "run": self._run_id, **clean}, ensure_ascii=False) + "\n"
+        line = json.dumps({"at": written_at, "run": self._run_id, **clean}, ensure_ascii=False) + "\n"
         with self._turn:
             self._append(line.encode("utf-8", "replace"))
 
@@ -58,8 +58,8 @@ class EventLog:
 
 def begun(run: Run) -> Mapping[str, Any]:
     """Make the event that a program begins to drive the run."""
-    asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
-    return {"event": "begun", **asked}
+    settings = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+    return {"event": "begun", **settings}
 
 
 def ended(run: Run) -> Mapping[str, Any]:

@@ -40,9 +40,9 @@ class Run:
     pause: Pause = ""  # set while the status is "paused"; `limit` where it is "done" because a limit was met
     extensions: tuple[Extension, ...] = ()  # oldest first
 
-    def generations_at(self, generation: int, asked: int) -> int:
-        """Return the total that was in force when this generation began; `asked` is what the run was started with."""
-        return next((e.generations for e in reversed(self.extensions) if e.after < generation), asked)
+    def generations_at(self, generation: int, initial_total: int) -> int:
+        """Return the total in force when this generation began; `initial_total` is what the run was started with."""
+        return next((e.generations for e in reversed(self.extensions) if e.after < generation), initial_total)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class ModelCall:
     generation: int | None = None  # its place in the run; None where an older program wrote it
     experiment_id: str = ""  # empty for a question on the whole generation
     number: int = 0  # of the repair, or of the turn
-    at: str = ""  # when it was answered, ISO 8601, UTC
+    answered_at: str = ""  # when it was answered, ISO 8601, UTC
 
 
 @dataclass(frozen=True)

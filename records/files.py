@@ -19,10 +19,10 @@ def read_strange(path: Path, most_bytes: int) -> bytes:
     """
     handle = os.open(path, _FLAGS)
     with os.fdopen(handle, "rb") as file:
-        known = os.fstat(handle)
-        if not stat.S_ISREG(known.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        data = file.read(most_bytes + 1) if known.st_size <= most_bytes else None
+        data = file.read(most_bytes + 1) if status.st_size <= most_bytes else None
     if data is None or len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes:,} bytes", str(path))
     return data

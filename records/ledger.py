@@ -58,13 +58,13 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
         """Return one attempt of a run, or None."""
-        found = self._one("attempts", Attempt, run_id, attempt_id)
-        return None if found is None else self._as_confirmed(found)
+        attempt = self._one("attempts", Attempt, run_id, attempt_id)
+        return None if attempt is None else self._as_confirmed(attempt)
 
     def attempts(self, run_id: str, generation: int | None = None) -> tuple[Attempt, ...]:
         """List the attempts of a run, or of one generation of it, by generation, experiment and number."""
-        found = self._all("attempts", Attempt, run_id, generation)
-        return tuple(sorted(map(self._as_confirmed, found), key=_place))
+        attempts = self._all("attempts", Attempt, run_id, generation)
+        return tuple(sorted(map(self._as_confirmed, attempts), key=_order))
 
     def _as_confirmed(self, attempt: Attempt) -> Attempt:
         if attempt.status != "accepted":
@@ -86,8 +86,8 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
                 "WHERE e.code_object = ? AND a.evaluation_key = e.key AND a.run_id = ? AND a.status <> 'duplicate'",
                 (evaluation.code_object, run_id),
             )
-        found = (self.attempt(run_id, attempt_id) for attempt_id in {row[0] for row in ids})
-        return tuple(sorted((a for a in found if a is not None), key=_place))
+        attempts = (self.attempt(run_id, attempt_id) for attempt_id in {row[0] for row in ids})
+        return tuple(sorted((a for a in attempts if a is not None), key=_order))
 
     def branch(self, run: Run, origin_id: str, upto: int, experiments: Set[str] = frozenset()) -> None:
         """Write a run down with another's records of the generations up to this one, and of some experiments after it.
@@ -114,13 +114,13 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
 
     def evaluation(self, key: str, purpose: Purpose | None = None) -> Evaluation | None:
         """Return the stored result for a key, or None; without a purpose what got furthest (never an estimate)."""
-        wanted = (purpose,) if purpose else _FINAL_FIRST
-        return next((found for p in wanted if (found := self._evaluation(key, p)) is not None), None)
+        purposes = (purpose,) if purpose else _FINAL_FIRST
+        return next((evaluation for p in purposes if (evaluation := self._evaluation(key, p)) is not None), None)
 
     def estimates(self, candidate_id: str) -> tuple[Evaluation, ...]:
         """List every estimate of a source; for which task, target and tunables each is, its key says."""
-        rest = "WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
-        rows = self._sound("evaluations", "key", "body", rest, (candidate_id,))
+        clause = "WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
+        rows = self._sound("evaluations", "key", "body", clause, (candidate_id,))
         return tuple(self._decoded(Evaluation, row[0]) for row in rows)
 
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
@@ -129,11 +129,11 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         The commit waits for the disk only where `must_wait` says so.
         """
         with self._writing(is_synced=must_wait(purpose), is_single=True) as db:
-            place = {"key": evaluation.key, "purpose": purpose, "run_id": run_id}
-            paid = {"who": self.who, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+            key_columns = {"key": evaluation.key, "purpose": purpose, "run_id": run_id}
+            paid = {"who": self.account, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
             looked_up = {"code_object": evaluation.code_object, "candidate_id": evaluation.candidate_id}
             body = dumps(evaluation)
-            if self._insert(db, "evaluations", {**place, "body": body, **paid}, looked_up):
+            if self._insert(db, "evaluations", {**key_columns, "body": body, **paid}, looked_up):
                 return self._remember(("evaluation", evaluation.key, purpose), self._decoded(Evaluation, body))
         stored = self._evaluation(evaluation.key, purpose)
         assert stored is not None
@@ -160,12 +160,17 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         rows = self._sound("comparisons", "key", "body", "WHERE challenger = ? ORDER BY rowid", (challenger,))
         return tuple(self._decoded(Comparison, row[0]) for row in rows)
 
-    def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
+    def add_comparison(self, run_id: str, comparison: Comparison) -> Comparison:
         """Store a comparison unless there is one for its key; return the stored one, which is the first."""
         with self._writing() as db:
-            row = {"key": made.key, "challenger": made.challenger, "run_id": run_id, "body": dumps(made)}
+            row = {
+                "key": comparison.key,
+                "challenger": comparison.challenger,
+                "run_id": run_id,
+                "body": dumps(comparison),
+            }
             self._insert(db, "comparisons", row)
-        stored = self.comparison(made.key)
+        stored = self.comparison(comparison.key)
         assert stored is not None
         return stored
 
@@ -174,8 +179,8 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
     def add_reading(self, reading: PassageReading) -> None:
         """Store a reading unless there is one at its place."""
         with self._writing() as db:
-            place = {"run_id": reading.run_id, "place": reading.place, "experiment_id": reading.experiment_id}
-            self._insert(db, "readings", {**place, "body": dumps(reading)})
+            key_columns = {"run_id": reading.run_id, "place": reading.place, "experiment_id": reading.experiment_id}
+            self._insert(db, "readings", {**key_columns, "body": dumps(reading)})
 
     def reading(self, run_id: str, place: str) -> PassageReading | None:
         """Return the reading at a place, or None."""
@@ -184,10 +189,10 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
 
     def readings(self, run_id: str, experiment_id: str | None = None) -> tuple[PassageReading, ...]:
         """List the readings of a run, or of one of its experiments (of its planner for an empty id), oldest first."""
-        rest, named = "WHERE run_id = ?", [run_id]
+        clause, parameters = "WHERE run_id = ?", [run_id]
         if experiment_id is not None:
-            rest, named = f"{rest} AND experiment_id = ?", [run_id, experiment_id]
-        rows = self._sound("readings", "place", "body", f"{rest} ORDER BY rowid", named)
+            clause, parameters = f"{clause} AND experiment_id = ?", [run_id, experiment_id]
+        rows = self._sound("readings", "place", "body", f"{clause} ORDER BY rowid", parameters)
         return tuple(self._decoded(PassageReading, row[0]) for row in rows)
 
     # Artefacts, for the artefact store
@@ -221,31 +226,31 @@ class Ledger(Claims, Payments, Memories, Worked, Removal, Soundness):
         return stored
 
     def _one(self, table: str, kind: type[Record], run_id: str, record_id: str) -> Record | None:
-        place = (run_id, record_id)
-        return self._read((table, *place), kind, table, "id", "WHERE run_id = ? AND id = ?", place)
+        key = (run_id, record_id)
+        return self._read((table, *key), kind, table, "id", "WHERE run_id = ? AND id = ?", key)
 
     def _all(self, table: str, kind: type[Record], run_id: str, generation: int | None) -> list[Record]:
-        rest, named = "WHERE run_id = ?", list[str | int]([run_id])
+        clause, parameters = "WHERE run_id = ?", list[str | int]([run_id])
         if generation is not None:
-            rest, named = f"{rest} AND generation = ?", [*named, generation]
+            clause, parameters = f"{clause} AND generation = ?", [*parameters, generation]
         with self._lock:
-            rows = self._sound(table, "id", "id, body", f"{rest} ORDER BY generation, id", named)
+            rows = self._sound(table, "id", "id, body", f"{clause} ORDER BY generation, id", parameters)
             # Those not in memory are not kept either: a whole run would drive out what was read lately.
-            found = (self._recent.get((table, run_id, row[0])) for row in rows)
-            return [known or self._decoded(kind, row[1]) for known, row in zip(found, rows, strict=True)]
+            recent = (self._recent.get((table, run_id, row[0])) for row in rows)
+            return [record or self._decoded(kind, row[1]) for record, row in zip(recent, rows, strict=True)]
 
     def _read(
-        self, name: tuple[str, ...], kind: type[Record], table: str, key: str, rest: str, named: tuple[str, ...]
+        self, name: tuple[str, ...], kind: type[Record], table: str, key: str, clause: str, parameters: tuple[str, ...]
     ) -> Record | None:
         """Read one record by its key, from memory where it was read lately."""
-        known: Record | None = self._known(name)
-        if known is not None:
-            return known
-        rows = self._sound(table, key, "body", rest, named)
+        record: Record | None = self._recalled(name)
+        if record is not None:
+            return record
+        rows = self._sound(table, key, "body", clause, parameters)
         return self._remember(name, self._decoded(kind, rows[0][0])) if rows else None
 
 
-def _place(attempt: Attempt) -> tuple[int, str, int]:
+def _order(attempt: Attempt) -> tuple[int, str, int]:
     return attempt.generation, attempt.experiment_id, attempt.number
 
 

@@ -24,12 +24,12 @@ class Lifecycle(Diary):
     def add_run(self, run: Run) -> None:
         """Write a run down before anything else happens; the same run again changes nothing."""
         with self._writing() as db:
-            asked = replace(run, status="running", stop_reason="", pause="", extensions=())
+            initial = replace(run, status="running", stop_reason="", pause="", extensions=())
             left = {"status": run.status, "stop_reason": run.stop_reason, "pause": run.pause}
-            if self._insert(db, "runs", {"id": run.id, "body": dumps(asked), **left}):
+            if self._insert(db, "runs", {"id": run.id, "body": dumps(initial), **left}):
                 return
-            (known,) = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
-            if loads(Run, known) != asked:
+            (stored_body,) = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
+            if loads(Run, stored_body) != initial:
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
     def run(self, run_id: str) -> Run:
@@ -60,11 +60,11 @@ class Lifecycle(Diary):
     def extend(self, run_id: str, extension: Extension) -> None:
         """Give a run more generations: it is `running` again, and its diary says so, in one commit."""
         with self._writing() as db:
-            told = (*self.run(run_id).extensions, extension)
-            db.execute("UPDATE runs SET extensions = ? WHERE id = ?", (dumps(told), run_id))
+            extensions = (*self.run(run_id).extensions, extension)
+            db.execute("UPDATE runs SET extensions = ? WHERE id = ?", (dumps(extensions), run_id))
             self.finish(run_id, "running")
             payload = {"after": extension.after, "generations": extension.generations}
-            self.event(run_id, "extended", payload, f"extended:{len(told)}")
+            self.event(run_id, "extended", payload, f"extended:{len(extensions)}")
 
     def driving(self, run_id: str) -> AbstractContextManager[None]:
         """Hold the run for this process; LedgerError when another one drives it. It is freed on any death."""
@@ -76,15 +76,15 @@ class Lifecycle(Diary):
 
     def states(self, runs: Sequence[Run]) -> dict[str, RunState]:
         """Give the state of each run by id, as of now: `stopped` where it should be running and nothing drives it."""
-        found = dict[str, RunState]((run.id, run.status) for run in runs)
-        free = [name for name, state in found.items() if state == "running" and self.driver(name) is None]
+        states = dict[str, RunState]((run.id, run.status) for run in runs)
+        free = [name for name, state in states.items() if state == "running" and self.driver(name) is None]
         if free:
             time.sleep(BETWEEN_STEPS_S)
         for name in free:
             is_free = self.driver(name) is None
             status = self.run(name).status  # read after the lock: a run that ends between is not taken for a dead one
-            found[name] = "stopped" if is_free and status == "running" else status
-        return found
+            states[name] = "stopped" if is_free and status == "running" else status
+        return states
 
 
 def _run(row: tuple[str, str, RunStatus, str, Pause, str]) -> Run:

@@ -24,8 +24,8 @@ class Quotation:
     def head(self) -> str:
         """Id, title, section and source in one line."""
         inside = self.section.removeprefix(self.title).removeprefix(" > ")  # a page's first heading is its title
-        where = f"{self.title}: {inside}" if inside else self.title
-        return f"[{self.id}] {where} (source: {self.source})"
+        heading = f"{self.title}: {inside}" if inside else self.title
+        return f"[{self.id}] {heading} (source: {self.source})"
 
     @property
     def tokens(self) -> int:

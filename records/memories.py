@@ -55,15 +55,19 @@ class Memories(Database):
         """List all of them, oldest first, withdrawn ones too; one that is not as it was written is told to nobody."""
         sound = self.engine.soundness("memories")
         rows = self._rows(f"SELECT body, withdrawn, {sound} FROM memories ORDER BY rowid")
-        return tuple(replace(loads(Recollection, body), withdrawn=said) for body, said, is_sound in rows if is_sound)
+        return tuple(
+            replace(loads(Recollection, body), withdrawn=withdrawn) for body, withdrawn, is_sound in rows if is_sound
+        )
 
     def recollection(self, key: str) -> Recollection:
         """Return one by its key or by a prefix that only one has; UsageError when there is none or several."""
-        found = [r for r in self.recollections() if key and r.key.startswith(key)]
-        if len(found) != 1:
-            said = f"{key!r} could be {len(found)} recollections" if found else f"there is no recollection {key!r}"
-            raise UsageError(f"{said}; `kernel-scientist memory list` lists them")
-        return found[0]
+        matches = [r for r in self.recollections() if key and r.key.startswith(key)]
+        if len(matches) != 1:
+            problem = (
+                f"{key!r} could be {len(matches)} recollections" if matches else f"there is no recollection {key!r}"
+            )
+            raise UsageError(f"{problem}; `kernel-scientist memory list` lists them")
+        return matches[0]
 
     def withdraw(self, key: str, reason: str) -> None:
         """Tell no later run of this one; an empty reason takes the withdrawal back."""

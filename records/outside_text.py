@@ -25,7 +25,7 @@ def cleaned(text: str) -> str:
     """Clean text so that every store and connection takes it: no NUL, and a mark for each half of a character."""
     if text.isascii():
         return text.replace("\0", "")
-    return _UNUSABLE.sub(lambda found: "" if found.group() == "\0" else HALF, text)
+    return _UNUSABLE.sub(lambda match: "" if match.group() == "\0" else HALF, text)
 
 
 def is_whole(text: str) -> bool:
@@ -53,12 +53,12 @@ def visible(text: str) -> str:
     """Show characters that hide or reorder text as code points: a reader then sees what a compiler or a model sees."""
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
 
 
 def escaped(document: str) -> str:
     """Escape hidden characters of JSON text: whoever reads the text sees them, and a program gets what was."""
-    return _HIDDEN.sub(lambda found: _escape(ord(found.group())), document)
+    return _HIDDEN.sub(lambda match: _escape(ord(match.group())), document)
 
 
 def _escape(code: int) -> str:

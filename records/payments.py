@@ -34,9 +34,9 @@ _RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls WHERE state = 'r
 class Payments(Diary):
     """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
 
-    def __init__(self, place: Path | Engine, who: str = "") -> None:
+    def __init__(self, file_or_engine: Path | Engine, account: str = "") -> None:
         """Open or create a file, checking it first, or take a database that is open."""
-        super().__init__(place, who)
+        super().__init__(file_or_engine, account)
         self._paid_usd: dict[str, float] = {}  # by run; read again after each payment
         self._in_flight: dict[str, int] = {}  # keys that a thread of this process waits for, with the thread
         self._given_back = threading.Condition()
@@ -103,11 +103,11 @@ class Payments(Diary):
             return sum(self._lose(db, key) for (key,) in rows if key not in self._in_flight)
 
     def _hold(self, db: Statements, call: ModelCall) -> None:
-        place = call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd
+        request = call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd
         tokens = call.usage.prompt_tokens, call.usage.completion_tokens
         db.execute(
             f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, ?, ?, 0.0, ?, ?, ?, '')",
-            (*place, *tokens, call.generation, call.experiment_id, call.number),
+            (*request, *tokens, call.generation, call.experiment_id, call.number),
         )
 
     def lose(self, key: str) -> float:
@@ -124,12 +124,12 @@ class Payments(Diary):
             return 0.0
         call = _call(row)
         (number,) = db.execute("SELECT count(*) FROM calls WHERE key LIKE ?", (f"{key}:lost:%",)).fetchone()
-        at = _now()
-        values = (f"{key}:lost:{number}", "lost", call.reserved_usd, at, key)
+        lost_at = _now()
+        values = (f"{key}:lost:{number}", "lost", call.reserved_usd, lost_at, key)
         db.execute("UPDATE calls SET key = ?, state = ?, usd = ?, at = ? WHERE key = ?", values)
         self._book(db, call.run_id, call.usage.prompt_tokens, call.usage.completion_tokens, call.reserved_usd)
-        told = {"role": call.role, "usd": call.reserved_usd, "generation": call.generation}
-        self.event(call.run_id, "lost_answer", told, f"lost:{key}:{number}")
+        payload = {"role": call.role, "usd": call.reserved_usd, "generation": call.generation}
+        self.event(call.run_id, "lost_answer", payload, f"lost:{key}:{number}")
         self._let_go(key)
         return call.reserved_usd
 
@@ -190,8 +190,8 @@ class Payments(Diary):
     def lost(self, run_id: str) -> tuple[int, float]:
         """Count the calls of a run whose answer was lost, and the dollars that stay spent for them."""
         query = "SELECT count(*), coalesce(sum(usd), 0.0) FROM calls WHERE run_id = ? AND state = 'lost'"
-        found: tuple[int, float] = self._row(query, (run_id,))
-        return found
+        count_and_usd: tuple[int, float] = self._row(query, (run_id,))
+        return count_and_usd
 
     def spend(self, run_id: str) -> Spend:
         """Sum the cost of the run's calls, answered and lost."""
@@ -204,15 +204,15 @@ class Payments(Diary):
         """Sum the USD of answered and lost calls, for the process that drives the run: it alone adds to them."""
         with self._lock:
             if run_id not in self._paid_usd:
-                found = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))
-                self._paid_usd[run_id] = 0.0 if found is None else float(found[0])
+                row = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))
+                self._paid_usd[run_id] = 0.0 if row is None else float(row[0])
             return self._paid_usd[run_id]
 
 
 def _call(row: tuple[Any, ...]) -> ModelCall:
-    key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd, *place = row
+    key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd, *origin = row
     usage = Usage(prompt_tokens, completion_tokens, usd)
-    return ModelCall(key, run_id, role, model, prompt, state, reserved, reply, usage, *place)
+    return ModelCall(key, run_id, role, model, prompt, state, reserved, reply, usage, *origin)
 
 
 def _now() -> str:

@@ -36,22 +36,22 @@ def tier(attempt: Attempt, evaluation: Evaluation | None) -> int | None:
     return RIGHT if evaluation.verdict.accepted and evaluation.geomean_us else TIERS[evaluation.verdict.stage]
 
 
-def preferences(attempts: Sequence[Attempt], known: Mapping[str, Evaluation]) -> Iterator[Preference]:
-    """Yield the pairs of a run's attempts that have one parent, in order of making; `known` by evaluation key."""
-    judged = [(a, known.get(a.evaluation_key)) for a in attempts if a.generation]
+def preferences(attempts: Sequence[Attempt], evaluations: Mapping[str, Evaluation]) -> Iterator[Preference]:
+    """Yield the pairs of a run's attempts that have one parent, in order of making; `evaluations` by key."""
+    judged = [(a, evaluations.get(a.evaluation_key)) for a in attempts if a.generation]
     rated = [(a, e, t) for a, e in judged if e is not None and (t := tier(a, e)) is not None]
-    for (one, mine, high), (other, theirs, low) in combinations(rated, 2):
-        if one.parent_id != other.parent_id or one.source == other.source:
+    for (first, mine, high), (other, theirs, low) in combinations(rated, 2):
+        if first.parent_id != other.parent_id or first.source == other.source:
             continue
         if high != low:
-            yield Preference(*((one, other) if high > low else (other, one)), "tier")
-        elif high == RIGHT and (made := _by_time(one, mine, other, theirs)):
-            yield made
+            yield Preference(*((first, other) if high > low else (other, first)), "tier")
+        elif high == RIGHT and (preference := _by_time(first, mine, other, theirs)):
+            yield preference
 
 
-def _by_time(one: Attempt, mine: Evaluation, other: Attempt, theirs: Evaluation) -> Preference | None:
-    for new, made, old, before in ((one, mine, other, theirs), (other, theirs, one, mine)):
-        if by_level(made, before) and made.geomean_us and before.geomean_us:
-            ratio = before.geomean_us / made.geomean_us
+def _by_time(first: Attempt, mine: Evaluation, other: Attempt, theirs: Evaluation) -> Preference | None:
+    for new, after, old, before in ((first, mine, other, theirs), (other, theirs, first, mine)):
+        if by_level(after, before) and after.geomean_us and before.geomean_us:
+            ratio = before.geomean_us / after.geomean_us
             return Preference(new, old, "time", 100 * (ratio - 1)) if ratio >= CLEAR else None
     return None

@@ -28,6 +28,6 @@ def plain(value: float, digits: int = 4) -> str:
     if not math.isfinite(value):
         return str(value)
     rounded = f"{value:.{digits - 1}e}"
-    places = max(0, digits - 1 - int(rounded.partition("e")[2]))
-    text = f"{float(rounded):.{places}f}"
-    return text.rstrip("0").rstrip(".") if places else text
+    decimals = max(0, digits - 1 - int(rounded.partition("e")[2]))
+    text = f"{float(rounded):.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text

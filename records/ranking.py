@@ -47,14 +47,14 @@ def is_shorter(new: Timed, old: Timed) -> bool:
     return old.geomean_us >= new.geomean_us * (1 + LEAST_GAIN) and not ties(new, old)
 
 
-def ties(one: Timed, other: Timed) -> bool:
+def ties(left: Timed, right: Timed) -> bool:
     """Tell whether two predicted times are within the clock's error of each other; never where that is unknown.
 
     The error is that of a ratio already: kernels of one task share most of what the model has wrong.
     """
-    if one.time_kind != "predicted" or other.time_kind != "predicted":
+    if left.time_kind != "predicted" or right.time_kind != "predicted":
         return False
-    return is_within(one.geomean_us, other.geomean_us, ratio_error(one, other))
+    return is_within(left.geomean_us, right.geomean_us, ratio_error(left, right))
 
 
 def is_within(one_us: float | None, other_us: float | None, error: float) -> bool:
@@ -64,9 +64,9 @@ def is_within(one_us: float | None, other_us: float | None, error: float) -> boo
     return max(one_us, other_us) <= min(one_us, other_us) * (1 + error)
 
 
-def ratio_error(one: Timed, other: Timed) -> float:
+def ratio_error(left: Timed, right: Timed) -> float:
     """Return the relative error of the ratio of two predicted times: the larger one where their records differ."""
-    return max(one.time_error, other.time_error)
+    return max(left.time_error, right.time_error)
 
 
 def is_slight(gain_pct: float, error: float) -> bool:

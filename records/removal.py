@@ -26,7 +26,7 @@ class Removal(Database):
         with self._writing() as db:
             tables = self.engine.tables()
             owned = {name: columns for name, columns in tables.items() if "run_id" in columns}
-            named = set(_digests(db, owned, run_id)) | set(_digests(db, {"runs": tables["runs"]}, run_id, "id"))
+            digests = set(_digests(db, owned, run_id)) | set(_digests(db, {"runs": tables["runs"]}, run_id, "id"))
             for table, key in _SHARED.items():
                 heir = _HEIR.format(key)
                 query = f"UPDATE {table} SET run_id = ({heir}) WHERE run_id = ? AND EXISTS ({heir})"
@@ -34,11 +34,11 @@ class Removal(Database):
             for table in owned:
                 db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
-            gone = tuple(sorted(named - set(_digests(db, {**owned, "runs": tables["runs"]}))))
-            for digest in gone:
+            unreferenced = tuple(sorted(digests - set(_digests(db, {**owned, "runs": tables["runs"]}))))
+            for digest in unreferenced:
                 db.execute("DELETE FROM artefacts WHERE digest = ?", (digest,))
             self._recent.clear()
-            return gone
+            return unreferenced
 
     def shrink(self) -> None:
         """Give the space of what was removed back to the disk."""
@@ -50,8 +50,8 @@ def _digests(
 ) -> Iterator[str]:
     """Yield every digest in the texts of a run's rows, or of all."""
     for table, columns in tables.items():
-        where, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
-        for row in db.execute(f"SELECT {', '.join(columns)} FROM {table} {where}", values).fetchall():
+        condition, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
+        for row in db.execute(f"SELECT {', '.join(columns)} FROM {table} {condition}", values).fetchall():
             yield from digests_in(row)
 
 

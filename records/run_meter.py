@@ -28,10 +28,15 @@ class RunMeter:
     """The meter of one run; threads share it."""
 
     def __init__(
-        self, ledger: Ledger, run_id: str, asked: Allowance, has_gpu: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        ledger: Ledger,
+        run_id: str,
+        initial: Allowance,
+        has_gpu: bool,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the limits `asked` at the beginning; what was allowed later is in the diary. Nothing is read yet."""
-        self._ledger, self._run_id, self._asked, self._has_gpu, self._clock = ledger, run_id, asked, has_gpu, clock
+        """Take the `initial` limits; what was allowed later is in the diary. Nothing is read yet."""
+        self._ledger, self._run_id, self._initial, self._has_gpu, self._clock = ledger, run_id, initial, has_gpu, clock
         self._lock = threading.Lock()
         self._allowance: Allowance | None = None
         self._evaluations = 0
@@ -52,7 +57,7 @@ class RunMeter:
             self._wall_seconds = wall_seconds(events)
             self._evaluations, seconds = self._ledger.worked(self._run_id)
             self._gpu_seconds = seconds if self._has_gpu else 0.0
-            self._allowance = self._asked.changed(events)
+            self._allowance = self._initial.changed(events)
         return self._allowance
 
     def allow(self, **more: float) -> None:
@@ -117,10 +122,10 @@ class RunMeter:
                 self._wall_seconds, self._since = self._wall_seconds + elapsed, None
             self._ledger.event(self._run_id, DRIVEN, {"wall_seconds": elapsed}, is_synced=False)
 
-    def told(self, name: str) -> str:
+    def limit_text(self, name: str) -> str:
         """Write a sentence on a limit that was met."""
         most = getattr(self.allowance, name, None)
-        return f"the limit {name} was met" if most is None else _told(name, most, self.used()[name])
+        return f"the limit {name} was met" if most is None else _limit_met(name, most, self.used()[name])
 
     def _wall(self) -> float:
         return self._wall_seconds + (0.0 if self._since is None else self._clock() - self._since)
@@ -129,18 +134,19 @@ class RunMeter:
         most = getattr(self._read(), name)
         if most is None:
             return
-        kept = 0.0 if is_verifying else kept_of(name, most)
-        if used >= most - kept:
-            raise LimitReached(_told(name, most, used), name)
+        reserve = 0.0 if is_verifying else kept_of(name, most)
+        if used >= most - reserve:
+            raise LimitReached(_limit_met(name, most, used), name)
 
 
-def _told(name: str, most: float, used: float) -> str:
-    shown = ("${:,.2f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
-    kept = kept_of(name, most)
-    rest = f", of which the last {kept:,.0f} are kept to verify what was found," if kept else ""
+def _limit_met(name: str, most: float, used: float) -> str:
+    amount = ("${:,.2f} for the model" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
+    reserve = kept_of(name, most)
+    note = f", of which the last {reserve:,.0f} are kept to verify what was found," if reserve else ""
     after = f"${used:,.4f}" if name == "budget_usd" else f"{used:,.0f}"
     short = "" if name in MOST_KEPT else ", which leaves too little for the next request"
-    return f"the limit of {shown(most)}{rest} is met after {after}{short}; resume the run with more {option_of(name)}"
+    limit = f"the limit of {amount(most)}{note}"
+    return f"{limit} is met after {after}{short}; resume the run with more {option_of(name)}"
 
 
 def kept_of(name: str, most: float) -> float:
@@ -153,15 +159,15 @@ def wall_seconds(events: tuple[Event, ...]) -> float:
     """Sum the seconds that a run was driven, by its diary; a drive that was killed lasted until its last event."""
     total, began, last = 0.0, None, None
     for event in events:
-        at = datetime.fromisoformat(event.at)
+        moment = datetime.fromisoformat(event.at)
         if event.kind in (DRIVING, DRIVEN) and began is not None:
-            told = event.payload.get("wall_seconds") if event.kind == DRIVEN else None
+            reported = event.payload.get("wall_seconds") if event.kind == DRIVEN else None
             apart = (began if last is None else last) - began
-            total += float(told) if told is not None else max(0.0, apart.total_seconds())
+            total += float(reported) if reported is not None else max(0.0, apart.total_seconds())
             began = None
         if event.kind == DRIVING:
-            began = at
-        last = at
+            began = moment
+        last = moment
     if began is not None and last is not None:
         total += max(0.0, (last - began).total_seconds())
     return total

@@ -19,14 +19,14 @@ _BYTES = 16  # half of what names an artefact, so that no seal is taken for the 
 
 def seal_of(table: str, *values: Any) -> str:
     """Compute the digest over a row's values with their types and lengths, in hex."""
-    made = hashlib.blake2b(table.encode(), digest_size=_BYTES)
+    digest = hashlib.blake2b(table.encode(), digest_size=_BYTES)
     for value in values:
-        kind, data = _told(value)
-        made.update(kind + struct.pack("<q", len(data)) + data)
-    return made.hexdigest()
+        kind, data = _encoded(value)
+        digest.update(kind + struct.pack("<q", len(data)) + data)
+    return digest.hexdigest()
 
 
-def _told(value: Any) -> tuple[bytes, bytes]:
+def _encoded(value: Any) -> tuple[bytes, bytes]:
     if value is None:
         return b"n", b""
     if isinstance(value, int):
@@ -38,8 +38,8 @@ def _told(value: Any) -> tuple[bytes, bytes]:
 
 def columns_of(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     """List the columns under the seal: all that are stored, but the seal itself."""
-    found = connection.execute(f"PRAGMA table_info({table})").fetchall()  # computed ones are not listed
-    return tuple(row[1] for row in found if row[1] != COLUMN)
+    columns = connection.execute(f"PRAGMA table_info({table})").fetchall()  # computed ones are not listed
+    return tuple(row[1] for row in columns if row[1] != COLUMN)
 
 
 def soundness(connection: sqlite3.Connection, table: str, of: str = "") -> str:
@@ -61,8 +61,8 @@ def install(connection: sqlite3.Connection, tables: Iterable[str]) -> None:
         if COLUMN not in [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN {COLUMN} TEXT NOT NULL DEFAULT ''")
         columns = columns_of(connection, table)
-        made = _expression(columns, table)
-        connection.execute(f"UPDATE {table} SET {COLUMN} = {made} WHERE {COLUMN} = ''")
+        seal = _expression(columns, table)
+        connection.execute(f"UPDATE {table} SET {COLUMN} = {seal} WHERE {COLUMN} = ''")
         seals = f"UPDATE {table} SET {COLUMN} = {_expression(columns, table, 'NEW.')} WHERE rowid = NEW.rowid"
         sound = soundness(connection, table, "OLD.")
         connection.execute(f"CREATE TEMP TRIGGER seal_new_{table} AFTER INSERT ON main.{table} BEGIN {seals}; END")

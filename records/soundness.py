@@ -44,15 +44,15 @@ class Soundness(Database):
 
     def damaged(self, run_id: str) -> tuple[DamagedRow, ...]:
         """List the damaged rows that are of this run, or of nobody that the row still names."""
-        known = {str(row[0]) for row in self._rows("SELECT id FROM runs")}
-        found = []
+        run_ids = {str(row[0]) for row in self._rows("SELECT id FROM runs")}
+        damaged_rows = []
         for table in self.engine.tables():
             for row in self.engine.unsound(table):
-                told = _body(row)
-                owners = {str(each.get(name)) for each in (row, told) for name in ("run_id", "id")}
-                if run_id in owners or not owners & known:
-                    found.append(_damaged(table, row, told))
-        return tuple(found)
+                body = _body(row)
+                owners = {str(source.get(name)) for source in (row, body) for name in ("run_id", "id")}
+                if run_id in owners or not owners & run_ids:
+                    damaged_rows.append(_damaged(table, row, body))
+        return tuple(damaged_rows)
 
     def put_aside(self, rows: Iterable[DamagedRow]) -> None:
         """Take damaged rows out; the sums of what was paid are made again."""
@@ -69,17 +69,17 @@ class Soundness(Database):
 
 def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        found = json.loads(row.get("body") or "{}")
+        body = json.loads(row.get("body") or "{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _damaged(table: str, row: Mapping[str, Any], body: Mapping[str, Any]) -> DamagedRow:
     name = next((str(row[name]) for name in _NAMES if row.get(name) is not None), str(row["rowid"]))
-    places = [each.get(name) for each in (row, body) for name in ("id", "experiment_id", "place")]
-    told = [int(n) for n in _GENERATION.findall(" ".join(p for p in places if isinstance(p, str)))]
-    told += [v for each in (row, body) if isinstance(v := each.get("generation"), int)]
-    keys = frozenset(str(each["key"]) for each in (row, body) if each.get("key"))
+    identifiers = [source.get(name) for source in (row, body) for name in ("id", "experiment_id", "place")]
+    generations = [int(n) for n in _GENERATION.findall(" ".join(p for p in identifiers if isinstance(p, str)))]
+    generations += [v for source in (row, body) if isinstance(v := source.get("generation"), int)]
+    keys = frozenset(str(source["key"]) for source in (row, body) if source.get("key"))
     may_confirm = table == "evaluations" and row["purpose"] not in _NO_CONFIRMATION
-    return DamagedRow(table, int(row["rowid"]), name, min(told, default=None), keys, may_confirm)
+    return DamagedRow(table, int(row["rowid"]), name, min(generations, default=None), keys, may_confirm)

@@ -52,10 +52,10 @@ class SpendingRoom:
         `is_later`: once the calls in flight have given back all they hold.
         """
         share = 1.0
-        for name, (most, used, held) in self._limits.items():
+        for name, (most, used, reserved) in self._limits.items():
             if most is None:
                 continue
-            left = most - used - (0 if is_later else held) + ROUNDING_USD
+            left = most - used - (0 if is_later else reserved) + ROUNDING_USD
             small, large = _need(least, name), _need(call, name)
             if left < large:
                 share = min(share, -1.0 if left < small else (left - small) / (large - small))
@@ -63,13 +63,13 @@ class SpendingRoom:
 
     def refuse(self, least: ModelCall, can_wait: bool) -> None:
         """Raise BudgetExhausted where too little is left; of who can wait, even when those in flight gave all back."""
-        for name, (most, used, held) in self._limits.items():
-            need, taken = _need(least, name), used if can_wait else used + held
-            if most is not None and taken + need > most + ROUNDING_USD:
-                shown = ("${:,.4f}" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
-                left = shown(max(0, most - taken))
+        for name, (most, used, reserved) in self._limits.items():
+            need, committed = _need(least, name), used if can_wait else used + reserved
+            if most is not None and committed + need > most + ROUNDING_USD:
+                amount = ("${:,.4f}" if name == "budget_usd" else "{:,.0f} " + WORDS[name]).format
+                left = amount(max(0, most - committed))
                 raise BudgetExhausted(
-                    f"the next {least.role} call needs {shown(need)}, and of {shown(most)} {left} are left; "
+                    f"the next {least.role} call needs {amount(need)}, and of {amount(most)} {left} are left; "
                     f"give the run more with resume and {option_of(name)}",
                     name,
                 )

@@ -84,11 +84,11 @@ class SqliteFile:
             for _, sql in indexes:
                 db.execute(sql)
 
-    def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+    def read(self, query: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows that a query finds."""
         with self.lock:
             try:
-                return self.connection.execute(query, named).fetchall()
+                return self.connection.execute(query, parameters).fetchall()
             except sqlite3.Error as error:
                 raise LedgerError(explain(error, self.path)) from None
 
@@ -127,9 +127,12 @@ class SqliteFile:
     def tables(self) -> Mapping[str, tuple[str, ...]]:
         """List the ledger's tables, each with its columns; those that are computed and the seals are left out."""
         names = [row[0] for row in self.read("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        kept = [name for name in names if not name.startswith("sqlite_")]
-        columns = {name: [row[1] for row in self.read(f"PRAGMA table_info({name})")] for name in kept}
-        return {name: tuple(column for column in found if column != COLUMN) for name, found in columns.items()}
+        ledger_tables = [name for name in names if not name.startswith("sqlite_")]
+        columns = {name: [row[1] for row in self.read(f"PRAGMA table_info({name})")] for name in ledger_tables}
+        return {
+            name: tuple(column for column in table_columns if column != COLUMN)
+            for name, table_columns in columns.items()
+        }
 
     @contextlib.contextmanager
     def driving(self, run_id: str) -> Iterator[None]:

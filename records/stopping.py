@@ -16,13 +16,13 @@ _ASKED = threading.Event()  # by a signal, which comes to the process and not to
 @contextmanager
 def stoppable(tell: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Turn the first signal into a KeyboardInterrupt, told by `tell`; a second one ends the process at once."""
-    asked = False
+    was_signalled = False
 
     def stop(number: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal was_signalled
+        if was_signalled:
             leave(INTERRUPTED)
-        asked = True
+        was_signalled = True
         _ASKED.set()
         tell()
         raise KeyboardInterrupt

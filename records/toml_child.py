@@ -33,11 +33,11 @@ def _check(value: Any, depth: int) -> None:
     if not depth:
         raise RecursionError
     if isinstance(value, dict):
-        for each in value.values():
-            _check(each, depth - 1)
+        for member in value.values():
+            _check(member, depth - 1)
     elif isinstance(value, list):
-        for each in value:
-            _check(each, depth - 1)
+        for member in value:
+            _check(member, depth - 1)
     elif isinstance(value, int):
         if value.bit_length() > 3 * DIGITS:
             raise ValueError
@@ -47,9 +47,9 @@ def _check(value: Any, depth: int) -> None:
 
 def serve() -> None:
     """Answer texts until the other side is gone."""
-    given, answers = sys.stdin.buffer, sys.stdout.buffer
-    while len(head := given.read(4)) == 4:
-        text = given.read(struct.unpack("<I", head)[0]).decode("utf-8", errors="replace")
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    while len(head := requests.read(4)) == 4:
+        text = requests.read(struct.unpack("<I", head)[0]).decode("utf-8", errors="replace")
         answer = json.dumps(read(text)).encode()
         answers.write(struct.pack("<I", len(answer)) + answer)
         answers.flush()

@@ -2,7 +2,8 @@
 
 One for each user process, started when first needed and again when a text has ended it. It has limits on memory and
 open files, and CPU time for each text; the clock on the wall plays no part, so a busy machine only makes it slower. A
-text that ends it is refused, unless a plain text ends its successor as well: then the machine is at fault.
+text that ends it is refused, unless a plain text ends its successor as well: then the machine is at fault. A process
+that is confined itself, and may start no other, reads the texts on its own (`read_toml_here`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from records import toml_child
 from records.errors import MachineError
 
 CPU_S = 2  # for one text; an honest one takes a millisecond
@@ -29,6 +31,7 @@ MEMORY_BYTES = 256 << 20
 ANSWER_BYTES = 4 << 20
 _PROGRAM = Path(__file__).with_name("toml_child.py")
 _CONTROL = "a = 1\n"
+_HERE = threading.Event()
 _LONG_KEY = re.compile(r"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){16}")  # takes time and memory by the square of its parts
 
 
@@ -44,8 +47,10 @@ class TomlProcess:
 
     def read(self, text: str) -> dict[str, Any]:
         """Return `table` with the contents, or `error` with what is wrong, and sometimes its `line`."""
-        if found := _LONG_KEY.search(text):
-            return {"error": "a key of too many parts", "line": text.count("\n", 0, found.start()) + 1}
+        if long_key := _LONG_KEY.search(text):
+            return {"error": "a key of too many parts", "line": text.count("\n", 0, long_key.start()) + 1}
+        if _HERE.is_set():
+            return toml_child.read(text)
         with self._turn:
             try:
                 answer = self._ask(text)
@@ -57,8 +62,8 @@ class TomlProcess:
                         "see whether this Python starts and has 256 MiB of memory"
                     )
             except OSError as error:
-                said = error.strerror or str(error)
-                raise MachineError(f"the process that reads TOML cannot be started: {said}") from None
+                reason = error.strerror or str(error)
+                raise MachineError(f"the process that reads TOML cannot be started: {reason}") from None
         return {"error": "it takes too much time or memory to read; write it plainly", "line": 1}
 
     def close(self) -> None:
@@ -80,8 +85,8 @@ class TomlProcess:
         except (BrokenPipeError, ProcessLookupError, FileNotFoundError):
             answer = b""
         try:
-            found: dict[str, Any] = json.loads(answer)
-            return found
+            parsed: dict[str, Any] = json.loads(answer)
+            return parsed
         except (ValueError, RecursionError):
             self._end()
             return None
@@ -134,9 +139,14 @@ def _cpu_seconds(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def read_toml_here() -> None:
+    """Read texts in this process from now on: for one with limits of its own, which may start no other."""
+    _HERE.set()
+
+
 @cache
 def toml_process() -> TomlProcess:
     """Return the one of this process; it ends with it."""
-    made = TomlProcess()
-    atexit.register(made.close)
-    return made
+    process = TomlProcess()
+    atexit.register(process.close)
+    return process

@@ -63,15 +63,17 @@ def copy_run(source: tuple[Ledger, ArtefactStore], target: tuple[Ledger, Artefac
     if old.engine.place == new.engine.place:
         raise UsageError(f"{old.engine.place} is the ledger that the run is in; name another one")
     with old.driving(run_id):
-        run, own, shared = _run_of(old, run_id), _own(old, run_id), _resting(old, run_id)
-        told = sorted({d for rows in (*own.values(), *shared.values(), [run]) for row in rows for d in digests_in(row)})
-        kept = [digest for digest in told if _is_kept(texts, digest)]
-        for digest in kept:
+        run, own_rows, shared = _run_of(old, run_id), _own_rows(old, run_id), _shared_rows(old, run_id)
+        digests = sorted(
+            {d for rows in (*own_rows.values(), *shared.values(), [run]) for row in rows for d in digests_in(row)}
+        )
+        stored_digests = [digest for digest in digests if _is_kept(texts, digest)]
+        for digest in stored_digests:
             store.put(texts.get(digest))
         with new.together():
             return [
-                _artefacts(store, kept),
-                *_copy_own(new, run_id, run, own),
+                _artefacts(store, stored_digests),
+                *_copy_own(new, run_id, run, own_rows),
                 *(_copy_shared(new, run_id, table, rows) for table, rows in shared.items()),
             ]
 
@@ -82,28 +84,28 @@ def _run_of(ledger: Ledger, run_id: str) -> Row:
     return tuple(rows[0]) if rows else ()
 
 
-def _own(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
+def _own_rows(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
     """Read the rows of the run's own tables, in the order they were written."""
-    found = {}
+    rows_by_table = {}
     for table, columns in _OWN.items():
         order = {"events": " ORDER BY number", "spends": ""}.get(table, " ORDER BY rowid")
         query = f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ?{order}"
-        found[table] = [tuple(row) for row in ledger.engine.read(query, (run_id,))]
-    return found
+        rows_by_table[table] = [tuple(row) for row in ledger.engine.read(query, (run_id,))]
+    return rows_by_table
 
 
-def _resting(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
+def _shared_rows(ledger: Ledger, run_id: str) -> dict[str, list[Row]]:
     """Read the rows of shared tables that the run paid for, or that its attempts rest on."""
     keys = {a.evaluation_key for a in ledger.attempts(run_id)}
     by = {"evaluations": "key", "comparisons": "challenger"}
-    found: dict[str, list[Row]] = {}
-    for table, (key, rest) in _SHARED.items():
-        query = f"SELECT {', '.join((*key, *rest))} FROM {table} WHERE "
+    rows_by_table: dict[str, list[Row]] = {}
+    for table, (key, other_columns) in _SHARED.items():
+        query = f"SELECT {', '.join((*key, *other_columns))} FROM {table} WHERE "
         rows = [tuple(row) for row in ledger.engine.read(f"{query} run_id = ? ORDER BY rowid", (run_id,))]
-        for wanted in sorted(keys) if table in by else ():
-            rows += map(tuple, ledger.engine.read(f"{query} {by[table]} = ? ORDER BY rowid", (wanted,)))
-        found[table] = list(dict.fromkeys(rows))
-    return found
+        for evaluation_key in sorted(keys) if table in by else ():
+            rows += map(tuple, ledger.engine.read(f"{query} {by[table]} = ? ORDER BY rowid", (evaluation_key,)))
+        rows_by_table[table] = list(dict.fromkeys(rows))
+    return rows_by_table
 
 
 def _is_kept(texts: ArtefactStore, digest: str) -> bool:
@@ -114,56 +116,56 @@ def _is_kept(texts: ArtefactStore, digest: str) -> bool:
     return False
 
 
-def _artefacts(store: ArtefactStore, kept: Sequence[str]) -> Copied:
-    for digest in kept:
+def _artefacts(store: ArtefactStore, digests: Sequence[str]) -> Copied:
+    for digest in digests:
         store.get(digest)  # which compares its content with its digest
-    return Copied("artefacts", len(kept), _digest(kept))
+    return Copied("artefacts", len(digests), _digest(digests))
 
 
-def _copy_own(ledger: Ledger, run_id: str, run: Row, own: Mapping[str, list[Row]]) -> list[Copied]:
-    known = _run_of(ledger, run_id)
-    if not known:
+def _copy_own(ledger: Ledger, run_id: str, run: Row, own_rows: Mapping[str, list[Row]]) -> list[Copied]:
+    existing = _run_of(ledger, run_id)
+    if not existing:
         with ledger._writing() as db:
             names = ("id", "body", "status", "stop_reason", "pause", "extensions")
             _write(ledger, db, "runs", [dict(zip(names, (run_id, *run), strict=True))])
-            for table, rows in own.items():
+            for table, rows in own_rows.items():
                 columns = ("run_id", *_OWN[table])
                 _write(ledger, db, table, [dict(zip(columns, (run_id, *row), strict=True)) for row in rows])
-    there = {"runs": [_run_of(ledger, run_id)], **_own(ledger, run_id)}
-    for table, rows in {"runs": [run], **own}.items():
-        if _digest(there[table]) != _digest(rows):
-            where = f"the run {run_id} in {ledger.engine.place}"
+    target_rows = {"runs": [_run_of(ledger, run_id)], **_own_rows(ledger, run_id)}
+    for table, rows in {"runs": [run], **own_rows}.items():
+        if _digest(target_rows[table]) != _digest(rows):
+            copy_name = f"the run {run_id} in {ledger.engine.place}"
             raise LedgerError(
-                f"{where} has other {table}; it went on there, and is left as it is"
-                if known
-                else f"{where} would have other {table} than here; nothing was written, please report this"
+                f"{copy_name} has other {table}; it went on there, and is left as it is"
+                if existing
+                else f"{copy_name} would have other {table} than here; nothing was written, please report this"
             )
-    return [Copied(table, len(rows), _digest(rows)) for table, rows in there.items()]
+    return [Copied(table, len(rows), _digest(rows)) for table, rows in target_rows.items()]
 
 
 def _copy_shared(ledger: Ledger, run_id: str, table: str, rows: Sequence[Row]) -> Copied:
-    key, rest = _SHARED[table]
-    names = (*key, *rest, "run_id")
+    key, other_columns = _SHARED[table]
+    names = (*key, *other_columns, "run_id")
     with ledger._writing() as db:
         new = _write(ledger, db, table, [dict(zip(names, (*row, run_id), strict=True)) for row in rows])
-    where = " AND ".join(f"{name} = ?" for name in key)
-    wanted = [row[: len(key)] for row in rows]
-    there = [
-        found for k in wanted for found in ledger.engine.read(f"SELECT {', '.join(key)} FROM {table} WHERE {where}", k)
+    condition = " AND ".join(f"{name} = ?" for name in key)
+    keys = [row[: len(key)] for row in rows]
+    arrived = [
+        row for k in keys for row in ledger.engine.read(f"SELECT {', '.join(key)} FROM {table} WHERE {condition}", k)
     ]
-    if _digest(there) != _digest(wanted):
+    if _digest(arrived) != _digest(keys):
         raise LedgerError(f"not all {table} of the run {run_id} arrived; nothing was written, please report this")
-    return Copied(table, len(rows), _digest(wanted), len(rows) - new)
+    return Copied(table, len(rows), _digest(keys), len(rows) - new)
 
 
 def _write(ledger: Ledger, db: Statements, table: str, rows: Sequence[Mapping[str, Any]]) -> int:
     """Write rows whose keys are not there yet; returns their number."""
-    made = 0
+    count = 0
     for row in rows:
-        wanted = _LOOK_UPS.get(table, {})
-        body = json.loads(row["body"]) if wanted else {}
-        made += ledger._insert(db, table, row, {name: body.get(name, plain) for name, plain in wanted.items()})
-    return made
+        look_ups = _LOOK_UPS.get(table, {})
+        body = json.loads(row["body"]) if look_ups else {}
+        count += ledger._insert(db, table, row, {name: body.get(name, plain) for name, plain in look_ups.items()})
+    return count
 
 
 def _digest(rows: Sequence[Any]) -> str:

@@ -14,7 +14,7 @@ class Worked(Database):
     def worked(self, run_id: str) -> tuple[int, float]:
         """Count the evaluations and comparisons made for a run, and the seconds of those that may have needed a GPU."""
         rows = self._rows("SELECT purpose, body FROM evaluations WHERE run_id = ?", (run_id,))
-        asked = [self._decoded(Evaluation, body).seconds for purpose, body in rows if purpose != "compile"]
+        seconds = [self._decoded(Evaluation, body).seconds for purpose, body in rows if purpose != "compile"]
         turns = self._rows("SELECT body FROM comparisons WHERE run_id = ?", (run_id,))
-        asked += [self._decoded(Comparison, body).seconds for (body,) in turns]
-        return len(rows) + len(turns), math.fsum(asked)
+        seconds += [self._decoded(Comparison, body).seconds for (body,) in turns]
+        return len(rows) + len(turns), math.fsum(seconds)

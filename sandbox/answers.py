@@ -22,57 +22,57 @@ TIMED = ("estimate", "benchmark")
 class Remembered(ByPurpose):
     """Answers are kept by evaluation key and purpose; `timed` is the order in which kernels were first timed."""
 
-    def __init__(self, asked: Sandbox, path: Path | str = ":memory:") -> None:
+    def __init__(self, sandbox: Sandbox, path: Path | str = ":memory:") -> None:
         """`path` keeps the answers from one process to the next."""
-        self._asked = asked
+        self._sandbox = sandbox
         self._lock = threading.RLock()
-        self._kept = sqlite3.connect(path, check_same_thread=False)
-        self._kept.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
+        self._connection = sqlite3.connect(path, check_same_thread=False)
+        self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
         self.timed: dict[str, Evaluation] = {}
         self.compiled: set[str] = set()
 
     @property
     def device(self) -> str:
         """That of the sandbox behind it."""
-        return self._asked.device
+        return self._sandbox.device
 
     def forget_order(self) -> None:
         """Begin another search: what was asked of it is counted again, the answers stay."""
         self.timed, self.compiled = {}, set()
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """As the sandbox behind it."""
-        return self._asked.prepare(source, task, tunables)
+        """Prepare as the sandbox behind it does."""
+        return self._sandbox.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """As the sandbox behind it."""
-        return self._asked.key(prepared)
+        """Return the key that the sandbox behind it gives."""
+        return self._sandbox.key(prepared)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """As the sandbox behind it."""
-        return self._asked.compare(challenger, incumbent)
+        """Compare in the sandbox behind it; nothing is kept."""
+        return self._sandbox.compare(challenger, incumbent)
 
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         with self._lock:
-            made = self._known(purpose, prepared)
-            self.compiled.add(made.key)
+            evaluation = self._answer(purpose, prepared)
+            self.compiled.add(evaluation.key)
             if purpose in TIMED:
-                self.timed.setdefault(self.kernel(prepared), made)
-            return made
+                self.timed.setdefault(self.kernel(prepared), evaluation)
+            return evaluation
 
-    def _known(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
+    def _answer(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         key = f"{purpose} {self.key(prepared)}"
-        row = self._kept.execute("SELECT body FROM answers WHERE key = ?", (key,)).fetchone()
+        row = self._connection.execute("SELECT body FROM answers WHERE key = ?", (key,)).fetchone()
         if row is not None:
             return loads(Evaluation, row[0])
-        made = question(self._asked, purpose)(prepared)
-        made = replace(made, hot_lines=(), kernel_counters={}, explanation="", seconds=0.0)
-        self._kept.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, dumps(to_plain(made))))
-        self._kept.commit()
-        return made
+        evaluation = question(self._sandbox, purpose)(prepared)
+        evaluation = replace(evaluation, hot_lines=(), kernel_counters={}, explanation="", seconds=0.0)
+        self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, dumps(to_plain(evaluation))))
+        self._connection.commit()
+        return evaluation
 
     def kernel(self, prepared: Prepared) -> str:
-        """One name for a text whatever value of a tunable it has first, with this choice."""
+        """Name a text and a choice, whatever value of a tunable the text has first."""
         plan = prepared.candidate.plan
         lists = {n: tuple(sorted(v)) for n, v in plan.tunables.items()}
         code = prepared.source.partition("+++*/")[2]

@@ -31,23 +31,23 @@ class SandboxBase:
         return Preparer()
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as every other method takes it; a source is read once."""
+        """Read a candidate, in the form that every other method takes; a source is read once."""
         return self._preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """SHA-256 over everything the evaluation depends on."""
+        """Hash everything the evaluation depends on by SHA-256."""
         task, target = prepared.task.digest, self.target.name
-        own = [self.version, self.device, judge_digest(), *self.policy]
-        return hashlib.sha256(dumps([prepared.id, prepared.tunables, task, target, *own]).encode()).hexdigest()
+        judge = [self.version, self.device, judge_digest(), *self.policy]
+        return hashlib.sha256(dumps([prepared.id, prepared.tunables, task, target, *judge]).encode()).hexdigest()
 
     def _begun(self, prepared: Prepared) -> Evaluation:
-        """The evaluation before anything is compiled: refused, or passed so far."""
+        """Return the evaluation before anything is compiled: refused, or passed so far."""
         verdict = prepared.refusal or Verdict("compile", True, "OK")
         return Evaluation(self.key(prepared), prepared.id, prepared.tunables, verdict, isolation=self.isolation)
 
 
 def judged(findings: Sequence[Finding]) -> Verdict:
-    """The verdict on a candidate that was executed."""
+    """Give the verdict on a candidate that was executed."""
     if not findings:
         return Verdict("correct", True, "OK")
     stage: Stage = "correct" if all(f.kind in COMPARED for f in findings) else "execute"

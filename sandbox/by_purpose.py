@@ -34,4 +34,4 @@ class ByPurpose(ABC):
 
     @abstractmethod
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
-        """The answer to one question."""
+        """Answer one question."""

@@ -51,11 +51,11 @@ def prune(folder: Path, most_bytes: int, patience_s: float = 0.0) -> Pruned:
 
     Others wait for a moment only: entries go a few at a time. `patience_s` is for a process that is about to end.
     """
-    found = sorted(entries(folder), key=lambda entry: entry.used_at)
-    total, going = sum(entry.bytes for entry in found), [entry for entry in found if _is_old_work(entry)]
+    oldest_first = sorted(entries(folder), key=lambda entry: entry.used_at)
+    total, going = sum(entry.bytes for entry in oldest_first), [entry for entry in oldest_first if _is_old_work(entry)]
     left = total - sum(entry.bytes for entry in going)
     if left > most_bytes:
-        for entry in found:
+        for entry in oldest_first:
             if left <= AFTER * most_bytes:
                 break
             if entry.path.parent.name != "work":
@@ -76,7 +76,7 @@ def prune(folder: Path, most_bytes: int, patience_s: float = 0.0) -> Pruned:
             break
         time.sleep(PAUSE_S)
     freed = sum(entry.bytes for entry in going[:removed])
-    return Pruned(is_alone, len(found), total, removed, freed)
+    return Pruned(is_alone, len(oldest_first), total, removed, freed)
 
 
 def is_due(folder: Path) -> bool:
@@ -91,7 +91,7 @@ def is_due(folder: Path) -> bool:
 
 
 def entries(folder: Path) -> Iterator[Entry]:
-    """Everything that may go; what a worker keeps, and what earlier versions kept, is in the folder itself."""
+    """List everything that may go; what a worker keeps, and what earlier versions kept, is in the folder itself."""
     for root in (folder / KERNELS, folder):
         for name in _SINGLE:
             yield from map(_measured, _inside(root / name))
@@ -112,17 +112,17 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _measured(path: Path) -> Entry:
-    """Size and last use of a file, or of a folder with all in it; links are not followed."""
+    """Measure size and last use of a file, or of a folder with all in it; links are not followed."""
     total, used = 0, 0.0
-    places = [str(path)]
-    while places:
-        place = places.pop()
+    paths = [str(path)]
+    while paths:
+        current = paths.pop()
         with contextlib.suppress(OSError):
-            state = os.lstat(place)
+            state = os.lstat(current)
             total += state.st_blocks * 512
-            used = max(used, state.st_mtime, state.st_atime if not os.path.isdir(place) else 0.0)  # noqa: PTH112
-            if os.path.isdir(place) and not os.path.islink(place):  # noqa: PTH112, PTH114 - many thousands of them
-                places += [entry.path for entry in os.scandir(place)]
+            used = max(used, state.st_mtime, state.st_atime if not os.path.isdir(current) else 0.0)  # noqa: PTH112
+            if os.path.isdir(current) and not os.path.islink(current):  # noqa: PTH112, PTH114 - many thousands of them
+                paths += [entry.path for entry in os.scandir(current)]
     return Entry(path, total, used)
 
 

@@ -34,7 +34,10 @@ def use(cache: Path) -> None:
 
 @contextlib.contextmanager
 def alone(cache: Path) -> Iterator[bool]:
-    """True where no process, this one included, uses the cache during the block; those who begin wait for its end."""
+    """Lock the cache; yield whether no process, this one included, uses it during the block.
+
+    Those who begin to use it wait for the end of the block.
+    """
     try:
         number = _opened(cache)
     except OSError:

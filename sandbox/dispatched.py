@@ -27,7 +27,7 @@ Compare = Callable[[Prepared, Prepared], Comparison | None]  # None: they are th
 
 
 def asking(sandbox: Sandbox) -> Ask:
-    """The questions to a judge, on one kernel or on a dispatch."""
+    """Put a judge's questions on one kernel and on a dispatch into one function."""
 
     def ask(purpose: Purpose, prepared: Prepared) -> Evaluation:
         if prepared.arms:
@@ -41,7 +41,7 @@ def asking(sandbox: Sandbox) -> Ask:
 
 
 def alone(prepared: Prepared, key: str) -> Evaluation | None:
-    """The refusal of a kernel that is right for a part of the shapes and does not stand in a table."""
+    """Refuse a kernel that is right for a part of the shapes and does not stand in a table; None for any other."""
     if not prepared.requires or prepared.refusal is not None:
         return None
     line = prepared.candidate.lines.line("", "requires")
@@ -54,44 +54,53 @@ def alone(prepared: Prepared, key: str) -> Evaluation | None:
 
 
 def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluation:
-    """The answer on a dispatch from those on its arms; the first refusal of one refuses the whole.
+    """Answer on a dispatch from the answers on its arms; the first refusal of one refuses the whole.
 
     Where answers come later, all are asked for before Pending is raised.
     """
     plain = Evaluation(key, prepared.id, {}, Verdict("compile", True, "OK"))
-    found, pendings = list[tuple[Arm, Evaluation]](), list[Pending]()
+    evaluations, pendings = list[tuple[Arm, Evaluation]](), list[Pending]()
     for arm in prepared.arms:
         try:
-            made = ask(purpose, arm.prepared)
+            evaluation = ask(purpose, arm.prepared)
         except Pending as pending:
             pendings.append(pending)
             continue
-        if not made.verdict.accepted:
-            return replace(plain, verdict=_named(made.verdict, arm), isolation=made.isolation, seconds=made.seconds)
-        found.append((arm, made))
+        if not evaluation.verdict.accepted:
+            return replace(
+                plain,
+                verdict=_with_arm(evaluation.verdict, arm),
+                isolation=evaluation.isolation,
+                seconds=evaluation.seconds,
+            )
+        evaluations.append((arm, evaluation))
     if pendings:
         raise _all_of(pendings)
     served = {case.name: prepared.arm(case) for case in (*prepared.task.tests, *prepared.task.benchmarks)}
-    objects = [made.code_object for _, made in found]
+    objects = [evaluation.code_object for _, evaluation in evaluations]
     return replace(
         plain,
-        verdict=found[0][1].verdict,
-        resources=tuple(replace(r, kernel=f"{r.kernel} [{arm.label}]") for arm, made in found for r in made.resources),
+        verdict=evaluations[0][1].verdict,
+        resources=tuple(
+            replace(r, kernel=f"{r.kernel} [{arm.label}]")
+            for arm, evaluation in evaluations
+            for r in evaluation.resources
+        ),
         cases=tuple(
             row if served.get(row.name) is arm else replace(row, name=f"{row.name} [{arm.label}]")
-            for arm, made in found
-            for row in made.cases
+            for arm, evaluation in evaluations
+            for row in evaluation.cases
         ),
-        measurements=_measurements(prepared, found),
+        measurements=_measurements(prepared, evaluations),
         explanation=_explanation(prepared),
         code_object=hashlib.sha256(dumps(objects).encode()).hexdigest() if all(objects) else "",
-        seconds=sum(made.seconds for _, made in found),
-        isolation=found[0][1].isolation,
+        seconds=sum(evaluation.seconds for _, evaluation in evaluations),
+        isolation=evaluations[0][1].isolation,
     )
 
 
 def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain: Comparison) -> Comparison:
-    """The comparison of two candidates of which one is a dispatch at least: in each case the kernels that serve it.
+    """Compare two candidates of which one is a dispatch at least: in each case the kernels that serve it.
 
     `compare` times two kernels in turns; None says that they are one kernel, which is as fast as itself. `plain` has
     the keys, and is the answer where a case could not be timed.
@@ -99,8 +108,10 @@ def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain:
     rows, task = list[CaseComparison](), challenger.task
     for case in task.benchmarks:
         sides = [side.arm(case).prepared if side.arms else side for side in (challenger, incumbent)]
-        made = compare(*sides)
-        row = CaseComparison(case.name, 1.0, 1.0, 1.0, "same", 0) if made is None else row_of(made, case.name)
+        comparison = compare(*sides)
+        row = (
+            CaseComparison(case.name, 1.0, 1.0, 1.0, "same", 0) if comparison is None else row_of(comparison, case.name)
+        )
         if row is None:
             return plain
         rows.append(row)
@@ -109,31 +120,31 @@ def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain:
 
 
 def _all_of(pendings: list[Pending]) -> Pending:
-    """One for the arms that are not judged yet."""
+    """Join what the arms wait for that are not judged yet."""
     awaited = tuple(dict.fromkeys(name for pending in pendings for name in pending.awaited))
     refused = tuple(dict.fromkeys(why for pending in pendings for why in pending.refused))
-    place = pendings[0].place
-    return Pending(f"waiting for {counted(len(awaited), 'result')} in {place}", awaited, place, refused)
+    folder = pendings[0].place
+    return Pending(f"waiting for {counted(len(awaited), 'result')} in {folder}", awaited, folder, refused)
 
 
-def row_of(made: Comparison, case: str) -> CaseComparison | None:
-    """The contrast on one case; None where it was not reached."""
-    return next((row for row in made.cases if row.case == case), None)
+def row_of(comparison: Comparison, case: str) -> CaseComparison | None:
+    """Find the contrast on one case; None where it was not reached."""
+    return next((row for row in comparison.cases if row.case == case), None)
 
 
-def _named(verdict: Verdict, arm: Arm) -> Verdict:
-    """An arm's refusal, with the lines of the whole file and the arm's name."""
-    said = f"variant {arm.label!r}, part {arm.variant.part}: "
+def _with_arm(verdict: Verdict, arm: Arm) -> Verdict:
+    """Give an arm's refusal the lines of the whole file and the arm's name."""
+    prefix = f"variant {arm.label!r}, part {arm.variant.part}: "
     moved = shifted(verdict, arm.lines_before)
-    return replace(moved, findings=tuple(replace(f, message=said + f.message) for f in moved.findings))
+    return replace(moved, findings=tuple(replace(f, message=prefix + f.message) for f in moved.findings))
 
 
-def _measurements(prepared: Prepared, found: list[tuple[Arm, Evaluation]]) -> tuple[Measurement, ...]:
-    """Each benchmark case as the kernel that serves it was timed; nothing where one has no time."""
+def _measurements(prepared: Prepared, evaluations: list[tuple[Arm, Evaluation]]) -> tuple[Measurement, ...]:
+    """Take each benchmark case as the kernel that serves it was timed; nothing where one has no time."""
     rows = list[Measurement]()
     for case in prepared.task.benchmarks:
-        made = next(made for arm, made in found if arm is prepared.arm(case))
-        row = next((m for m in made.measurements if m.case == case.name), None)
+        evaluation = next(evaluation for arm, evaluation in evaluations if arm is prepared.arm(case))
+        row = next((m for m in evaluation.measurements if m.case == case.name), None)
         if row is None:
             return ()
         rows.append(row)
@@ -141,7 +152,7 @@ def _measurements(prepared: Prepared, found: list[tuple[Arm, Evaluation]]) -> tu
 
 
 def _explanation(prepared: Prepared) -> str:
-    """The kernel of each variant, and the benchmark cases that it serves."""
+    """Name the kernel of each variant, and the benchmark cases that it serves."""
     rows = []
     for arm in prepared.arms:
         cases = [case.name for case in prepared.task.benchmarks if prepared.arm(case) is arm]

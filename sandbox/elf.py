@@ -16,7 +16,7 @@ class Section:
     """One section header and where it stands in the file."""
 
     name: str
-    at: int
+    header_offset: int
     kind: int
     flags: int
     address: int
@@ -29,7 +29,7 @@ class Symbol(NamedTuple):  # a program has more than a thousand
     """One symbol; `section` 0 means undefined. The value of a TLS symbol is an offset into the TLS image."""
 
     name: str
-    at: int
+    table_offset: int
     kind: int
     section: int
     value: int
@@ -50,11 +50,11 @@ class Elf:
         self.sections = [Section(self._text(strings + h[1]), h[0], h[2], h[3], h[4], h[5], h[6], h[7]) for h in headers]
         self.symbols = self._read_symbols()
 
-    def _text(self, at: int) -> str:
-        return self.data[at : self.data.index(0, at)].decode("utf-8", errors="replace")
+    def _text(self, offset: int) -> str:
+        return self.data[offset : self.data.index(0, offset)].decode("utf-8", errors="replace")
 
     def _read_symbols(self) -> list[Symbol]:
-        found = []
+        symbols = []
         for section in self.sections:
             if section.kind != _SYMTAB:
                 continue
@@ -62,11 +62,11 @@ class Elf:
             table = self.data[section.offset : section.offset + section.size // _SYMBOL.size * _SYMBOL.size]
             for number, (name, info, _, index, value, size) in enumerate(_SYMBOL.iter_unpack(table)):
                 word = text[name : text.index(0, name)].decode("utf-8", errors="replace")
-                found.append(Symbol(word, section.offset + number * _SYMBOL.size, info & 15, index, value, size))
-        return found
+                symbols.append(Symbol(word, section.offset + number * _SYMBOL.size, info & 15, index, value, size))
+        return symbols
 
     def content(self, name: str) -> bytes:
-        """The bytes of the section with this name; empty when there is none."""
+        """Copy the bytes of the section with this name; empty when there is none."""
         for section in self.sections:
             if section.name == name and section.kind != NOBITS:
                 return bytes(self.data[section.offset : section.offset + section.size])

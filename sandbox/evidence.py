@@ -60,22 +60,23 @@ class Evidence:
             raise UsageError(f"the folder {folder} cannot be used for --keep ({error.strerror})") from None
 
     def once(self, part: str) -> Path | None:
-        """A new folder of this name; None where it was handed out before."""
+        """Make a new folder of this name; None where it was handed out before."""
         folder = self.folder / part
         if folder.exists():
             return None
         folder.mkdir()
         return folder
 
-    def command(self, folder: Path, argv: Sequence[str], environment: Mapping[str, str], done: Completed) -> None:
+    def command(self, folder: Path, argv: Sequence[str], environment: Mapping[str, str], completed: Completed) -> None:
         """Record one command that ran in a folder of the evidence; commands in other folders are ignored."""
         if not folder.is_relative_to(self.folder):
             return
         self._environment.update(environment)
-        place = folder.relative_to(self.folder)
-        self._commands.append(f"cd {place}  # exit status {done.returncode}\n{shlex.join(argv)}")
+        subfolder = folder.relative_to(self.folder)
+        self._commands.append(f"cd {subfolder}  # exit status {completed.returncode}\n{shlex.join(argv)}")
         with (self.folder / MESSAGES).open("a", encoding="utf-8") as file:
-            file.write(f"== {len(self._commands)}: {place}, exit status {done.returncode}\n{done.stderr.rstrip()}\n")
+            title = f"== {len(self._commands)}: {subfolder}, exit status {completed.returncode}"
+            file.write(f"{title}\n{completed.stderr.rstrip()}\n")
         self._write_readme()
 
     def execution(
@@ -83,24 +84,24 @@ class Evidence:
     ) -> None:
         """Keep the files of one execution: all of them where the buffers are small, else all but the buffers."""
         self._runs += 1
-        place = self.folder / f"run-{self._runs:02}"
-        place.mkdir()
-        wanted = ["request.bin", "result.json"]
+        run_folder = self.folder / f"run-{self._runs:02}"
+        run_folder.mkdir()
+        names = ["request.bin", "result.json"]
         if sum(sizes.values()) <= LARGEST_BYTES:
-            wanted += ["memory.bin", "masks.bin"]
-        for name in wanted:
+            names += ["memory.bin", "masks.bin"]
+        for name in names:
             if (folder / name).is_file():
-                shutil.copyfile(folder / name, place / name)
-        kept = self.folder / IMAGES / image.name
-        if not kept.is_file():
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copyfile(image, kept)
+                shutil.copyfile(folder / name, run_folder / name)
+        image_copy = self.folder / IMAGES / image.name
+        if not image_copy.is_file():
+            image_copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(image, image_copy)
         words = [EXECUTOR, f"../{IMAGES}/{image.name}", "."]
         if inputs is not None and inputs.stat().st_size <= LARGEST_BYTES:
-            shutil.copyfile(inputs, place / INPUTS)
+            shutil.copyfile(inputs, run_folder / INPUTS)
             words.append(INPUTS)
-        (place / "launches.txt").write_text(_launches(plan, sizes), encoding="utf-8")
-        self._commands.append(f"cd {place.name}\n{' '.join(words)}")
+        (run_folder / "launches.txt").write_text(_launches(plan, sizes), encoding="utf-8")
+        self._commands.append(f"cd {run_folder.name}\n{' '.join(words)}")
         self._write_readme()
 
     def _is_ours(self) -> bool:
@@ -108,8 +109,8 @@ class Evidence:
         return readme.is_file() and readme.read_text(encoding="utf-8", errors="replace").startswith(TITLE)
 
     def _write_readme(self) -> None:
-        there = [(p, text) for p, text in _FILES.items() if any(self.folder.glob(p))]
-        rows = [f"  {pattern:24}{text}" for pattern, text in there]
+        files = [(p, text) for p, text in _FILES.items() if any(self.folder.glob(p))]
+        rows = [f"  {pattern:24}{text}" for pattern, text in files]
         variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(self._environment.items()))
         commands = [f"{number}. {text}" for number, text in enumerate(self._commands, 1)]
         text = [f"{TITLE}.", "", *rows, "", "The commands, in their order, with nothing in the environment but:"]
@@ -119,24 +120,25 @@ class Evidence:
         (self.folder / README).write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def _said(argument: ResolvedArg) -> str:
+def _argument_text(argument: ResolvedArg) -> str:
     match argument:
         case BufferArg(name=name, offset=offset):
             return f"{name} + {offset} bytes" if offset else name
         case ScalarArg(dtype=dtype, value=value):
             return f"{dtype} {value}"
         case StructArg(fields=fields, size=size):
-            return f"a struct of {size} bytes ({', '.join(f'{at}: {_said(leaf)}' for at, leaf in fields)})"
+            leaves = ", ".join(f"{start}: {_argument_text(leaf)}" for start, leaf in fields)
+            return f"a struct of {size} bytes ({leaves})"
     return "null"
 
 
 def _launches(plan: ResolvedPlan, sizes: Mapping[str, int]) -> str:
     rows = [f"buffer {name}: {size} bytes" for name, size in sizes.items()]
     for launch in plan.launches:
-        given = ", ".join(_said(a) for a in launch.args)
+        arguments = ", ".join(_argument_text(a) for a in launch.args)
         threads = math.prod(launch.block)
         rows.append(
             f"launch {launch.kernel}: grid {launch.grid}, block {launch.block} ({threads} work-items), "
-            f"{launch.lds_bytes} bytes of dynamic LDS, arguments {given}"
+            f"{launch.lds_bytes} bytes of dynamic LDS, arguments {arguments}"
         )
     return "\n".join(rows) + "\n"

@@ -19,7 +19,7 @@ _LIMITS = ProcessLimits(cpu_s=5, idle_s=5.0, patience_s=120.0)
 
 
 def choose_cage(launcher: Path) -> Cage:
-    """The strongest level that holds here; MachineError where not even limits can be set."""
+    """Choose the strongest level that holds here; MachineError where not even limits can be set."""
     reasons = []
     for cage in candidates(launcher):
         why = failure(cage, launcher)
@@ -30,7 +30,7 @@ def choose_cage(launcher: Path) -> Cage:
 
 
 def failure(cage: Cage, launcher: Path) -> str:
-    """The reason for which this level does not hold here; "" where it does. A starved machine is asked again."""
+    """Say why this level does not hold here; "" where it does. A starved machine is asked again."""
     tries = _TRIES
     while True:
         tries -= 1
@@ -43,7 +43,7 @@ def failure(cage: Cage, launcher: Path) -> str:
 
 
 def _failure(cage: Cage, launcher: Path) -> str:
-    """As `failure`, once; MachineError where the probe cannot be started.
+    """Try as `failure` does, once; MachineError where the probe cannot be started.
 
     The probe, which is part of the launcher, must run and must neither read nor write a file outside, nor make a socket
     or a process. Of `limits` only the last two are asked.
@@ -53,8 +53,8 @@ def _failure(cage: Cage, launcher: Path) -> str:
         secret.write_text("secret", encoding="utf-8")
         view = View(executable=(launcher,), writable=(Path(inside),))
         probe = [str(launcher), "probe", str(secret), str(os.getpid())]
-        done = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
-        got_out = set(done.stdout.split()) - ({"read", "write"} if cage.level == "limits" else set())
+        completed = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
+        got_out = set(completed.stdout.split()) - ({"read", "write"} if cage.level == "limits" else set())
         if got_out:
             return f"the probe could {', '.join(sorted(got_out))}"
-        return "" if done.returncode == 0 else f"the probe ended with {done.returncode}"
+        return "" if completed.returncode == 0 else f"the probe ended with {completed.returncode}"

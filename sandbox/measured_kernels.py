@@ -38,25 +38,25 @@ def kernels_in_table(path: Path) -> list[MeasuredKernel]:
     lines = [line for line in read_source(path).splitlines() if line.strip() and not line.startswith("#")]
     headings, *rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)) or [[]]
     if not set(COLUMNS) <= set(headings) or not set(headings) <= {*COLUMNS, *OPTIONAL}:
-        wanted = f"{', '.join(COLUMNS)}, and maybe {', '.join(OPTIONAL)}"
-        raise UsageError(f"{path} must begin with the headings {wanted}, with tabs between them")
+        headings_text = f"{', '.join(COLUMNS)}, and maybe {', '.join(OPTIONAL)}"
+        raise UsageError(f"{path} must begin with the headings {headings_text}, with tabs between them")
     cold: dict[tuple[str, str, str], dict[str, float]] = {}
     warm: dict[tuple[str, str, str], dict[str, float]] = {}
     for number, fields_of in enumerate(rows, 1):
-        place = f"row {number} of {path}"
+        row_name = f"row {number} of {path}"
         if len(fields_of) != len(headings):
-            raise UsageError(f"{place} has {len(fields_of)} fields, the headings are {len(headings)}")
+            raise UsageError(f"{row_name} has {len(fields_of)} fields, the headings are {len(headings)}")
         row = dict(zip(headings, fields_of, strict=True))
         key = row["kernel"], row["task"], row.get("tunables", "")
         cold.setdefault(key, {})
-        times = (warm if _is_warm(place, row.get("cache") or "cold") else cold).setdefault(key, {})
+        times = (warm if _is_warm(row_name, row.get("cache") or "cold") else cold).setdefault(key, {})
         if row["case"] in times:
-            raise UsageError(f"{place} measures {row['case']} again; give one time for each kernel and case")
-        times[row["case"]] = _time(place, row["measured_us"])
-    return [_named(path, key, cold[key], warm.get(key, {})) for key in cold]
+            raise UsageError(f"{row_name} measures {row['case']} again; give one time for each kernel and case")
+        times[row["case"]] = _time(row_name, row["measured_us"])
+    return [_measured_kernel(path, key, cold[key], warm.get(key, {})) for key in cold]
 
 
-def _named(
+def _measured_kernel(
     path: Path, key: tuple[str, str, str], cold: Mapping[str, float], warm: Mapping[str, float]
 ) -> MeasuredKernel:
     kernel, task, tunables = key
@@ -65,35 +65,40 @@ def _named(
     except ValueError:
         raise UsageError(f"{path} has the tunables {tunables!r}; write NAME=VALUE,NAME=VALUE") from None
     beside = path.parent / task
-    where = str(beside) if (beside / "task.toml").is_file() else task
-    return MeasuredKernel(kernel, read_source(path.parent / kernel), where, chosen, cold, warm)
+    task_path = str(beside) if (beside / "task.toml").is_file() else task
+    return MeasuredKernel(kernel, read_source(path.parent / kernel), task_path, chosen, cold, warm)
 
 
-def _is_warm(place: str, word: str) -> bool:
+def _is_warm(row_name: str, word: str) -> bool:
     if word not in ("cold", "warm"):
-        raise UsageError(f"{place} says {word!r} of the cache; it is cold or warm")
+        raise UsageError(f"{row_name} says {word!r} of the cache; it is cold or warm")
     return word == "warm"
 
 
-def _time(place: str, text: str) -> float:
+def _time(row_name: str, text: str) -> float:
     try:
-        found = float(text)
+        time_us = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found) or found <= 0:
-        raise UsageError(f"{place} has {text!r} for a time; it must be a number of microseconds above 0")
-    return found
+        time_us = math.nan
+    if not math.isfinite(time_us) or time_us <= 0:
+        raise UsageError(f"{row_name} has {text!r} for a time; it must be a number of microseconds above 0")
+    return time_us
 
 
 def kernels_in_ledger(ledger: Ledger, artefacts: ArtefactStore, target: str) -> Iterator[MeasuredKernel]:
     """Yield the accepted kernels of all runs for a target whose times were measured, each once."""
-    seen = set[str]()
+    keys = set[str]()
     for run in ledger.runs():
         for attempt in ledger.attempts(run.id) if run.target == target else ():
-            made = ledger.evaluation(attempt.evaluation_key)
-            if attempt.status != "accepted" or made is None or made.time_kind != "measured" or made.key in seen:
+            evaluation = ledger.evaluation(attempt.evaluation_key)
+            if (
+                attempt.status != "accepted"
+                or evaluation is None
+                or evaluation.time_kind != "measured"
+                or evaluation.key in keys
+            ):
                 continue
-            seen.add(made.key)
-            times = {m.case: m.time_us for m in made.measurements if m.time_us > 0}
+            keys.add(evaluation.key)
+            times = {m.case: m.time_us for m in evaluation.measurements if m.time_us > 0}
             text, name = artefacts.text(attempt.source), f"{run.id} {attempt.id}"
             yield MeasuredKernel(name, text, run.task, attempt.tunables, times, run_id=run.id)

@@ -65,23 +65,23 @@ class Stream:
     """The first `cap` bytes of what a program writes."""
 
     cap: int
-    kept: bytearray = field(default_factory=bytearray)
+    head: bytearray = field(default_factory=bytearray)
     cut: int = 0
 
     def add(self, data: bytes) -> None:
         """Keep what there is room for, and count the rest."""
-        room = max(0, self.cap - len(self.kept))
-        self.kept += data[:room]
+        room = max(0, self.cap - len(self.head))
+        self.head += data[:room]
         self.cut += max(0, len(data) - room)
 
     def text(self) -> str:
-        """It as text, with a note where it is cut."""
-        text = clean(self.kept.decode("utf-8", errors="replace"))
+        """Decode it as text without control characters, with a note where it is cut."""
+        text = clean(self.head.decode("utf-8", errors="replace"))
         return f"{text}\n[{self.cut} more bytes were cut]\n" if self.cut else text
 
 
 def clean(text: str) -> str:
-    """The text without terminal escapes, control characters and direction marks; tabs and line feeds stay."""
+    """Strip terminal escapes, control characters and direction marks; tabs and line feeds stay."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
@@ -119,7 +119,7 @@ def run(
 
 
 def ended_at(end: End, returncode: int, cpu_s: float, limits: ProcessLimits) -> End:
-    """The limit that a program has met, where the kernel has ended it for one, too."""
+    """Name the limit that a program has met, where the kernel has ended it for one, too."""
     killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
     return "cpu" if end == "ended" and (returncode == -signal.SIGXCPU or killed_late) else end
 
@@ -127,7 +127,7 @@ def ended_at(end: End, returncode: int, cpu_s: float, limits: ProcessLimits) -> 
 def converse(
     launch: StartedProgram,
     stdin: bytes,
-    kept: tuple[Stream, Stream],
+    outputs: tuple[Stream, Stream],
     deadline: float | None,
     meter: Meter | None,
     most: int | None,
@@ -136,9 +136,9 @@ def converse(
     """Feed and drain the pipes until the program has ended or met a limit, or is to stop."""
     pipes = launch.child.stdin, launch.child.stdout, launch.child.stderr
     assert pipes[0] and pipes[1] and pipes[2]
-    rest = memoryview(stdin)
+    unwritten = memoryview(stdin)
     with selectors.DefaultSelector() as selector:
-        for pipe, stream in zip(pipes, (None, *kept), strict=True):
+        for pipe, stream in zip(pipes, (None, *outputs), strict=True):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             selector.register(pipe, selectors.EVENT_WRITE if stream is None else selectors.EVENT_READ, stream)
@@ -148,7 +148,7 @@ def converse(
                 if met := _limit_met(deadline, meter):
                     return met
                 looked = time.monotonic()
-            if most is not None and any(stream.cut > most for stream in kept):
+            if most is not None and any(stream.cut > most for stream in outputs):
                 return "output"
             if stop is not None and stop.is_set():
                 return "ended"
@@ -157,7 +157,7 @@ def converse(
             for key, _ in events:
                 pipe = key.fileobj  # type: ignore[assignment]
                 if key.data is None:
-                    rest = _write(selector, pipe, rest)
+                    unwritten = _write(selector, pipe, unwritten)
                 else:
                     _read(selector, pipe, key.data)
             if is_last and not events:
@@ -177,19 +177,19 @@ def _limit_met(deadline: float | None, meter: Meter | None) -> End | None:
     return meter.look() if meter else None
 
 
-def _write(selector: selectors.BaseSelector, pipe: IO[bytes] | None, rest: memoryview) -> memoryview:
+def _write(selector: selectors.BaseSelector, pipe: IO[bytes] | None, unwritten: memoryview) -> memoryview:
     assert pipe is not None
     try:
-        rest = rest[os.write(pipe.fileno(), rest[:_CHUNK]) :] if rest else rest
+        unwritten = unwritten[os.write(pipe.fileno(), unwritten[:_CHUNK]) :] if unwritten else unwritten
     except BlockingIOError:
-        return rest
+        return unwritten
     except BrokenPipeError:
-        rest = rest[:0]
-    if not rest:
+        unwritten = unwritten[:0]
+    if not unwritten:
         selector.unregister(pipe)
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
-    return rest
+    return unwritten
 
 
 def _read(selector: selectors.BaseSelector, pipe: IO[bytes] | None, stream: Stream) -> None:

@@ -12,20 +12,20 @@ MARK = "KS_PROCESS"  # in the environment of a program and of what it starts
 
 
 def processes() -> frozenset[tuple[str, int]]:
-    """Every process by its number and the inode of its folder, which a later process of the same number has not."""
+    """List every process by number and inode of its folder, which a later process of the same number has not."""
     with os.scandir("/proc") as entries:
         return frozenset((entry.name, entry.inode()) for entry in entries if entry.name.isdigit())
 
 
 def children_of(parent: int) -> list[int]:
-    """Numbers of the processes that this one has started, and that have not ended."""
-    found = []
+    """List the processes that this one has started, and that have not ended, by number."""
+    numbers = []
     for name, _ in processes():
         with contextlib.suppress(OSError):
             state, above = _read_file(f"/proc/{name}/stat").rpartition(b")")[2].split()[:2]
             if int(above) == parent and state not in (b"Z", b"X"):
-                found.append(int(name))
-    return found
+                numbers.append(int(name))
+    return numbers
 
 
 @dataclass
@@ -53,9 +53,9 @@ class ProcessTree:
             time.sleep(0.001)
 
     def survivors(self, leader: int) -> list[int]:
-        """Living processes of this tree apart from the leader."""
+        """List living processes of this tree apart from the leader."""
         token = f"{MARK}={self.mark}".encode()
-        found = []
+        numbers = []
         for name, _ in processes() - self.before:
             if int(name) == leader:
                 continue
@@ -64,8 +64,8 @@ class ProcessTree:
                 if state in (b"Z", b"X"):
                     continue
                 if int(session) == leader or token in _read_file(f"/proc/{name}/environ"):
-                    found.append(int(name))
-        return found
+                    numbers.append(int(name))
+        return numbers
 
 
 def _read_file(path: str) -> bytes:

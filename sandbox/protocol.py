@@ -21,10 +21,10 @@ class Sandbox(Protocol):
         """`lab:mi300x` or a device's fingerprint."""
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as every other method takes it; a source is read once."""
+        """Read a candidate, in the form that every other method takes; a source is read once."""
 
     def key(self, prepared: Prepared) -> str:
-        """The evaluation key: source, tunables, task, target, toolchain, device, harness, seed policy."""
+        """Return the evaluation key: source, tunables, task, target, toolchain, device, harness, seed policy."""
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Parse and compile."""

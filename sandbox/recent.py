@@ -16,30 +16,30 @@ class Recent(Generic[Key, Value]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._entries: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
     def known(self, key: Key) -> Value | None:
-        """The entry of a key, if it is kept."""
+        """Look up the entry of a key; None where it is not kept."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self._entries.get(key)
 
-    def keep(self, key: Key, made: Value) -> Value:
-        """The entry of a key: this one, unless another was kept meanwhile."""
+    def keep(self, key: Key, value: Value) -> Value:
+        """Keep this entry of a key, unless another was kept meanwhile, and return the one that is kept."""
         with self._lock:
-            made = self._kept.setdefault(key, made)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-            return made
+            value = self._entries.setdefault(key, value)
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
+            return value
 
     def values(self) -> list[Value]:
-        """All entries, the one used last at the end."""
+        """List all entries, the one used last at the end."""
         with self._lock:
-            return list(self._kept.values())
+            return list(self._entries.values())
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The entry of a key, made now where it is not kept; of two that are made at once the first stays."""
-        known = self.known(key)
-        return self.keep(key, make()) if known is None else known
+        """Return the entry of a key, made now where it is not kept; of two that are made at once the first stays."""
+        value = self.known(key)
+        return self.keep(key, make()) if value is None else value

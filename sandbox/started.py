@@ -45,15 +45,15 @@ class StartedProgram:
         # In namespaces of its own nobody can stay behind, so nobody needs to be found again.
         before = frozenset[tuple[str, int]]() if self._has_namespaces else processes()
         self._tree = ProcessTree(secrets.token_hex(16), before)
-        self._read, self._said, self._cpu_s = -1, b"", 0.0
+        self._read, self._report, self._cpu_s = -1, b"", 0.0
         words, write = list(argv), -1
-        kept: tuple[int, ...] = ()
+        descriptors: tuple[int, ...] = ()
         if cage is not None:
-            seen = view or View()
+            cage_view = view or View()
             self._read, write = os.pipe()
             rows = limits.rows()
-            words = cage.command(words, seen, folder=cwd, parent=os.getpid(), report=write, limits=rows)
-            kept = (write, *seen.descriptors)
+            words = cage.command(words, cage_view, folder=cwd, parent=os.getpid(), report=write, limits=rows)
+            descriptors = (write, *cage_view.descriptors)
         try:
             self.child = subprocess.Popen(
                 words,
@@ -64,7 +64,7 @@ class StartedProgram:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
                 close_fds=True,
-                pass_fds=kept,
+                pass_fds=descriptors,
             )
         except OSError as error:
             self._close()
@@ -76,21 +76,24 @@ class StartedProgram:
             _limit(self.child.pid, limits)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the program itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         """Leave nobody behind."""
         self.end()
         self._close()
 
     def begin(self) -> int | None:
-        """The number of the program, once it is in its cage; None without a cage. MachineError where it has failed."""
+        """Return the program's number, once it is in its cage; None without a cage. MachineError where it failed."""
         if self._cage is None:
             return None
-        self._said = os.read(self._read, _REPORT_BYTES)  # at the latest when the program begins, which closes the pipe
+        # At the latest when the program begins, which closes the pipe.
+        self._report = os.read(self._read, _REPORT_BYTES)
         self._refuse_failure()
-        words = self._said.split()
+        words = self._report.split()
         return int(words[1]) if words[:1] == [b"pid"] else self.child.pid
 
     @property
@@ -143,9 +146,9 @@ class StartedProgram:
         To be asked after the end.
         """
         while self._cage is not None and (more := os.read(self._read, _REPORT_BYTES)):
-            self._said += more
+            self._report += more
         self._refuse_failure()
-        for line in self._said.split(b"\n"):
+        for line in self._report.split(b"\n"):
             words = line.split()
             if words[:1] == [b"ended"]:
                 code, cpu_us = int(words[2]), int(words[3])
@@ -165,7 +168,7 @@ class StartedProgram:
         os.kill(self.child.pid, signal.SIGKILL)  # it is not reaped yet, so the number is its own
 
     def _refuse_failure(self) -> None:
-        for line in self._said.split(b"\n"):
+        for line in self._report.split(b"\n"):
             if line.startswith(b"failed "):
                 _, number, why = line.decode("utf-8", errors="replace").split(" ", 2)
                 raise _failure(f"{self._name} cannot be started in its cage ({why})", int(number))
@@ -177,12 +180,12 @@ class StartedProgram:
 
 
 def _failure(text: str, number: int | None) -> MachineError:
-    """The reason for which a program cannot be started; what others hold now, and give back, may be had later."""
+    """Say why a program cannot be started: HostStarved where others may give back what is missing."""
     return HostStarved(f"{text}; let this machine do less at a time") if number in _PASSING else MachineError(text)
 
 
 def _limit(pid: int, limits: ProcessLimits) -> None:
-    wanted: list[tuple[int, int | None, int]] = [
+    bounds: list[tuple[int, int | None, int]] = [
         (resource.RLIMIT_CPU, limits.cpu_s, 2),
         (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
         (resource.RLIMIT_CORE, 0, 0),
@@ -191,7 +194,7 @@ def _limit(pid: int, limits: ProcessLimits) -> None:
     ]
     # A program that has ended needs no limit: ESRCH once it is reaped, EPERM while it is a zombie.
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        for kind, value, slack in wanted:
+        for kind, value, slack in bounds:
             if value is not None:
                 hard = resource.prlimit(pid, kind)[1]
                 top = value + slack if hard == resource.RLIM_INFINITY else min(value + slack, hard)

@@ -30,14 +30,14 @@ class Target:
     clock: Mapping[str, float] = field(default_factory=dict)  # what a timeline needs, see lab/cost/clock.py
 
     def roofline_us(self, flops: float, bytes_moved: float, peak: str) -> float:
-        """Speed of light: the larger of arithmetic at peak and traffic at full bandwidth, in microseconds."""
+        """Bound the time in microseconds: the larger of arithmetic at peak and traffic at full bandwidth."""
         if peak not in self.peaks_tflops:
             raise UsageError(f"target {self.name} has no peak rate {peak!r}; it has {', '.join(self.peaks_tflops)}")
         return max(flops / self.peaks_tflops[peak] / 1e6, bytes_moved / self.memory["hbm_tb_s"] / 1e6)
 
 
 def target_names() -> list[str]:
-    """Names of all shipped targets."""
+    """List the names of all shipped targets."""
     return sorted(p.stem for p in FOLDER.glob("*.toml"))
 
 

@@ -33,16 +33,16 @@ def read_target_file(path: Path) -> TargetFile:
     """Read the file; SettingsError in one sentence where it is none."""
     try:
         content = path.read_bytes()
-        found = tomllib.loads(content.decode("utf-8"))
+        document = tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         raise SettingsError(f"the target file {path} cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"the target file {path} is no TOML ({error})") from None
-    target = found.get("target")
+    target = document.get("target")
     if not isinstance(target, str) or not target:
         raise SettingsError(f'the target file {path} does not say its target: begin it with target = "mi300x"')
-    tables = {name: _figures(path, name, table) for name, table in found.items() if name not in OWN}
-    factors = _figures(path, "factors", found.get("factors", {}))
+    tables = {name: _figures(path, name, table) for name, table in document.items() if name not in OWN}
+    factors = _figures(path, "factors", document.get("factors", {}))
     return TargetFile(target, factors, tables, hashlib.sha256(content).hexdigest())
 
 
@@ -56,23 +56,25 @@ def _figures(path: Path, name: str, table: Any) -> dict[str, float]:
     return table
 
 
-def overlaid(known: Target, own: TargetFile) -> Target:
+def overlaid(target: Target, changes: TargetFile) -> Target:
     """Put the file's figures in place of the target's own; SettingsError for a figure that it does not have."""
-    if own.target != known.name:
-        return known
-    held = {f.name: getattr(known, f.name) for f in fields(known)}
-    for name, table in own.tables.items():
-        there = held.get(name)
-        if not isinstance(there, Mapping):
-            raise SettingsError(f"the target {known.name} has no table {name}, which the target file gives figures of")
-        unknown = sorted(table.keys() - there.keys())
+    if changes.target != target.name:
+        return target
+    values = {f.name: getattr(target, f.name) for f in fields(target)}
+    for name, table in changes.tables.items():
+        figures = values.get(name)
+        if not isinstance(figures, Mapping):
+            raise SettingsError(f"the target {target.name} has no table {name}, which the target file gives figures of")
+        unknown = sorted(table.keys() - figures.keys())
         if unknown:
-            raise SettingsError(f"the target {known.name} has no figure {name}.{unknown[0]}; the target file gives one")
-    changed: dict[str, Any] = {name: {**held[name], **table} for name, table in own.tables.items()}
-    return replace(known, **changed)
+            raise SettingsError(
+                f"the target {target.name} has no figure {name}.{unknown[0]}; the target file gives one"
+            )
+    changed: dict[str, Any] = {name: {**values[name], **table} for name, table in changes.tables.items()}
+    return replace(target, **changed)
 
 
-def target_file_text(target: str, found: Sequence[Factor], rows: Mapping[str, str | int | float]) -> str:
+def target_file_text(target: str, fitted: Sequence[Factor], rows: Mapping[str, str | int | float]) -> str:
     """Write the file that `calibrate` writes: the factors, and what was measured to find them."""
     lines = [
         "# Factors for the lab's predicted times by the resource that binds them, from own measurements.",
@@ -80,7 +82,7 @@ def target_file_text(target: str, found: Sequence[Factor], rows: Mapping[str, st
         f"target = {_quoted(target)}",
         "",
         "[factors]",
-        *(f"{_quoted(f.resource)} = {f.factor:.4g}  # {f.count} measured" for f in found),
+        *(f"{_quoted(f.resource)} = {f.factor:.4g}  # {f.count} measured" for f in fitted),
         "",
         "[[rows]]",
         *(f"{name} = {_quoted(value) if isinstance(value, str) else f'{value:.4g}'}" for name, value in rows.items()),
@@ -89,5 +91,5 @@ def target_file_text(target: str, found: Sequence[Factor], rows: Mapping[str, st
 
 
 def _quoted(text: str) -> str:
-    kept = "".join(c if c.isprintable() else " " for c in text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{kept}"'
+    escaped = "".join(c if c.isprintable() else " " for c in text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -47,7 +47,7 @@ _ENDS = {
 
 
 def limits(seconds: int = SECONDS, gib: float = GIB) -> ProcessLimits:
-    """Limits of a task's process."""
+    """Set the limits of a task's process."""
     resident = int(gib * (1 << 30))
     return ProcessLimits(
         cpu_s=seconds,
@@ -94,20 +94,20 @@ class _Process:
                 os.close(end)  # whoever waits for an answer sees the end of it
 
     def exchange(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer; None when the process has ended. ValueError for one that is none."""
+        """Ask, and return the answer; None when the process has ended. ValueError for an answer that is none."""
         started = time.monotonic()
         with contextlib.suppress(BrokenPipeError):
             os.write(self._ask, json.dumps(question).encode() + b"\n")
-        said = bytearray()
-        while not said.endswith(b"\n"):
+        line = bytearray()
+        while not line.endswith(b"\n"):
             part = os.read(self._tell, 1 << 16)
-            said += part
+            line += part
             if not part:
                 self._thread.join()
                 return None
-            if len(said) > MOST_ANSWER_BYTES:
+            if len(line) > MOST_ANSWER_BYTES:
                 raise ValueError("its answer is too long")
-        answer = decoded(said)
+        answer = decoded(line)
         if not isinstance(answer, dict):
             raise ValueError("its answer is of no known form")
         self.spent_s += time.monotonic() - started
@@ -130,13 +130,13 @@ class TaskChild:
     def __init__(self, path: Path, code: str, cage: Cage, limits: ProcessLimits = LIMITS) -> None:
         """`path` is for messages; nothing runs before the first question."""
         self._path, self._code, self._cage, self._limits = path, code, cage, limits
-        self._held: list[_Process] = []
+        self._processes: list[_Process] = []
         self._lock = threading.Lock()
-        self._finalizer = weakref.finalize(self, _end_all, self._held)
+        self._finalizer = weakref.finalize(self, _end_all, self._processes)
 
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """The functions that the file has, by name; TaskError when it cannot be loaded."""
-        known: dict[str, Callable[..., Any]] = {
+        """List the functions that the file has, by name; TaskError when it cannot be loaded."""
+        questions: dict[str, Callable[..., Any]] = {
             "make_inputs": lambda case, rng: self._tensors("make_inputs", case, {}, rng),
             "reference": lambda inputs, case: self._tensors("reference", case, inputs),
             "baseline": lambda inputs, case: self._tensors("baseline", case, inputs),
@@ -147,13 +147,13 @@ class TaskChild:
             "within": self._within,
         }
         with self._lock:
-            named = self._patiently(lambda process: process.exchange(self._load(process))).get("functions")
-        return {name: known[name] for name in named if name in known} if isinstance(named, list) else {}
+            names = self._patiently(lambda process: process.exchange(self._load(process))).get("functions")
+        return {name: questions[name] for name in names if name in questions} if isinstance(names, list) else {}
 
     def close(self) -> None:
         """End the process; the next question starts another."""
         with self._lock:
-            _end_all(self._held)
+            _end_all(self._processes)
 
     def _tensors(
         self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None
@@ -165,74 +165,74 @@ class TaskChild:
     ) -> dict[str, dict[str, Array]]:
         with self._lock:
             answer, arrays = self._ask(do, case, {"inputs": inputs}, rng)
-        named = answer.get("families")
-        if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        names = answer.get("families")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self._fault(f"{do} gives no answer of a known form")
-        return {name: split(name, arrays) for name in named}
+        return {name: split(name, arrays) for name in names}
 
     def _check(self, inputs: Tensors, outputs: Tensors, case: Case) -> tuple[bool, str]:
         with self._lock:
             answer, _ = self._ask("check", case, {"inputs": inputs, "outputs": outputs}, None)
         return answer.get("right") is True, _plain(answer.get("message"))
 
-    def _within(self, made: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
+    def _within(self, inputs: Tensors, drawn: Tensors, case: Case) -> dict[str, Array]:
         with self._lock:
-            _, arrays = self._ask("within", case, {"inputs": made, "drawn": drawn}, None)
+            _, arrays = self._ask("within", case, {"inputs": inputs, "drawn": drawn}, None)
         return split("", arrays)
 
     def _ask(
         self, do: str, case: Case, families: Mapping[str, Tensors], rng: np.random.Generator | None
     ) -> tuple[dict[str, Any], dict[str, Array]]:
-        """One question with its arrays; TaskError where the task is at fault."""
-        found: dict[str, Array] = {}
+        """Ask one question with its arrays; TaskError where the task is at fault."""
+        answered: dict[str, Array] = {}
 
         def put(process: _Process) -> dict[str, Any] | None:
-            given, made = (process.folder / f"{kind}-{secrets.token_hex(8)}" for kind in ("to", "from"))
+            question_file, answer_file = (process.folder / f"{kind}-{secrets.token_hex(8)}" for kind in ("to", "from"))
             try:
                 question = {
                     "do": do,
                     "case": {**asdict(case), "dims": dict(case.dims), "scalars": dict(case.scalars)},
-                    "rows": write_arrays(given, joined(families)),
-                    "arrays": given.name,
-                    "into": made.name,
+                    "rows": write_arrays(question_file, joined(families)),
+                    "arrays": question_file.name,
+                    "into": answer_file.name,
                     "rng": None if rng is None else rng.bit_generator.state,
                 }
                 answer = process.exchange(question)
                 if answer is not None and "rows" in answer:
-                    found.update(read_arrays(made, answer["rows"]))
+                    answered.update(read_arrays(answer_file, answer["rows"]))
                 return answer
             finally:
-                given.unlink(missing_ok=True)
-                made.unlink(missing_ok=True)
+                question_file.unlink(missing_ok=True)
+                answer_file.unlink(missing_ok=True)
 
-        return self._patiently(put), found
+        return self._patiently(put), answered
 
     def _patiently(self, put: Callable[[_Process], dict[str, Any] | None]) -> dict[str, Any]:
         """Ask, and once more in a new process where the first has ended for another reason than its limits."""
         for _ in range(TRIES):
-            process, asked = self._process(), time.monotonic()
+            process, begun = self._process(), time.monotonic()
             try:
                 answer = put(process)
             except (ValueError, OSError, RecursionError) as error:
-                _end_all(self._held)
+                _end_all(self._processes)
                 raise self._fault(f"gives no usable answer ({error})") from None
             if answer is not None:
                 if "error" in answer:
                     raise TaskError(_plain(answer["error"]))
                 return answer
-            _end_all(self._held)
+            _end_all(self._processes)
             if process.completed is not None and process.completed.end in ("cpu", "memory"):
                 break  # it began with nearly all that it may take
-            if time.monotonic() - asked > self._limits.idle_s / 2:
+            if time.monotonic() - begun > self._limits.idle_s / 2:
                 break  # nor was it ended for what came before the question
         if process.fault is not None:
             raise process.fault
-        done = process.completed
-        how = self._limit(done.end) if done is not None else ""
-        raise self._fault(how or f"ended its process with status {done.returncode if done else 'unknown'}")
+        completed = process.completed
+        how = self._limit(completed.end) if completed is not None else ""
+        raise self._fault(how or f"ended its process with status {completed.returncode if completed else 'unknown'}")
 
     def _limit(self, end: str) -> str:
-        """The limit that has ended a process, in words; empty where none has."""
+        """Name the limit that has ended a process, in words; empty where none has."""
         if end == "cpu":
             return f"takes more than {self._limits.cpu_s} s of processor time{_HIGHER}SECONDS"
         if end == "memory":
@@ -241,16 +241,16 @@ class TaskChild:
         return _ENDS.get(end, "")
 
     def _process(self) -> _Process:
-        if self._held and self._held[0].spent_s > FRESH_S:
-            _end_all(self._held)
-        if not self._held:
+        if self._processes and self._processes[0].spent_s > FRESH_S:
+            _end_all(self._processes)
+        if not self._processes:
             answers = self._path.with_name(FILE)
             process = _Process(self._cage, self._limits, [answers] if answers.is_file() else [])
-            self._held.append(process)
+            self._processes.append(process)
             answer = process.exchange(self._load(process))
             if answer is not None and "error" in answer:
                 raise TaskError(_plain(answer["error"]))
-        return self._held[0]
+        return self._processes[0]
 
     def _load(self, process: _Process) -> dict[str, str]:
         name = f"code-{secrets.token_hex(8)}.py"
@@ -258,15 +258,15 @@ class TaskChild:
             file.write(self._code)
         return {"do": "load", "path": str(self._path), "code": name}
 
-    def _fault(self, what: str) -> TaskError:
-        return TaskError(f"{self._path} {_plain(what)}")
+    def _fault(self, failure: str) -> TaskError:
+        return TaskError(f"{self._path} {_plain(failure)}")
 
 
-def _end_all(held: list[_Process]) -> None:
-    while held:
-        held.pop().end()
+def _end_all(processes: list[_Process]) -> None:
+    while processes:
+        processes.pop().end()
 
 
 def _plain(text: object) -> str:
-    """A stranger's words as one line without control characters."""
+    """Put a stranger's words on one line without control characters, at most 500 characters."""
     return " ".join(clean(str(text)).split())[:500]

@@ -31,14 +31,14 @@ class TaskHost:
 
     @computed_once
     def cage(self) -> Cage:
-        """The strongest confinement that holds here; without the compiler package the one that needs no launcher."""
+        """Choose the strongest confinement that holds here; without the compiler package the one without launcher."""
         try:
             return find_toolchain(self._cache / "toolchain").cage
         except ToolchainError:
             return candidates(None)[0]
 
     def __call__(self, path: Path, code: str) -> Mapping[str, Any]:
-        """The functions of this file, each run in its own process. SettingsError where none can be confined."""
+        """Give the functions of this file, each run in its own process. SettingsError where none can be confined."""
         digest = hashlib.sha256(f"{path}\0{code}".encode()).hexdigest()
         if digest not in self._children:
             if not self.cage.is_strict and not self._is_trusted:
@@ -53,12 +53,12 @@ class TaskHost:
 
     def _introduce(self, path: Path, code: str) -> None:
         """Say once that this code is new here."""
-        seen = self._cache / "tasks-seen" / hashlib.sha256(code.encode()).hexdigest()
-        if seen.exists():
+        marker = self._cache / "tasks-seen" / hashlib.sha256(code.encode()).hexdigest()
+        if marker.exists():
             return
         self._note(f"{path} was not used here before; it runs confined: {self.cage.text}")
         try:
-            write_whole(seen, f"{path}\n".encode())
+            write_whole(marker, f"{path}\n".encode())
         except OSError as error:
             raise LedgerError(
                 f"the cache {self._cache} cannot be written to ({error.strerror}); free some space or choose another"

@@ -33,7 +33,7 @@ class Finalist:
 
 
 def question(sandbox: Sandbox, purpose: Purpose) -> Callable[[Prepared], Evaluation]:
-    """The sandbox's method for a purpose."""
+    """Choose the sandbox's method for a purpose."""
     match purpose:
         case "compile":
             return sandbox.compile
@@ -48,16 +48,16 @@ def question(sandbox: Sandbox, purpose: Purpose) -> Callable[[Prepared], Evaluat
 
 
 def judge(ask: Ask, prepared: Prepared, purposes: tuple[Purpose, ...]) -> tuple[tuple[Purpose, Evaluation], ...]:
-    """An evaluation for each purpose, in this order; after the first refusal all say the same."""
-    found: list[tuple[Purpose, Evaluation]] = []
+    """Evaluate for each purpose, in this order; after the first refusal all say the same."""
+    evaluations: list[tuple[Purpose, Evaluation]] = []
     for purpose in purposes:
-        refused = found and not found[-1][1].verdict.accepted
-        found.append((purpose, found[-1][1] if refused else ask(purpose, prepared)))
-    return tuple(found)
+        refused = evaluations and not evaluations[-1][1].verdict.accepted
+        evaluations.append((purpose, evaluations[-1][1] if refused else ask(purpose, prepared)))
+    return tuple(evaluations)
 
 
 def tune(ask: Ask, prepared: Prepared, tuning: Tuning, patience: int = 0) -> list[dict[str, int]]:
-    """The choices to benchmark, best estimate first, the default last; estimates verify nothing.
+    """Choose what to benchmark, best estimate first, the default last; estimates verify nothing.
 
     With patience the search ends after so many estimates without a clear gain.
     """
@@ -70,11 +70,11 @@ def tune(ask: Ask, prepared: Prepared, tuning: Tuning, patience: int = 0) -> lis
     return finalists(prepared.choices, tuning, estimate, unused_tunables(prepared), quantities(prepared), patience)
 
 
-def timing_of(made: Evaluation) -> Timing:
-    """The answer to an estimate as a search reads it."""
-    if not made.verdict.accepted or made.rank_us is None:
+def timing_of(evaluation: Evaluation) -> Timing:
+    """Read the answer to an estimate as a search takes it."""
+    if not evaluation.verdict.accepted or evaluation.rank_us is None:
         return Timing(None)
-    return Timing(made.rank_us, *(interval_of(made) if made.time_kind == "measured" else ()))
+    return Timing(evaluation.rank_us, *(interval_of(evaluation) if evaluation.time_kind == "measured" else ()))
 
 
 def benchmark(
@@ -83,25 +83,25 @@ def benchmark(
     choices: list[dict[str, int]],
     is_known: Callable[[Prepared, Evaluation], bool] = lambda prepared, compiled: False,
 ) -> Finalist:
-    """The first of the choices that is right, or known; else the last one. Each is compiled, then judged in full."""
+    """Find the first of the choices that is right, or known; else the last. Each is compiled, then judged in full."""
     for choice in choices:
         tuned = prepared.tuned(choice)
         compiled = ask("compile", tuned)
         if is_known(tuned, compiled):
             return Finalist(tuned, compiled, is_known=True)
-        made = Finalist(tuned, ask("benchmark", tuned))
-        if made.evaluation.verdict.accepted:
+        finalist = Finalist(tuned, ask("benchmark", tuned))
+        if finalist.evaluation.verdict.accepted:
             break
-    return made
+    return finalist
 
 
-def needs_confirmation(made: Evaluation) -> bool:
-    """True for a kernel whose time is predicted: a measured one's outputs were compared whole, call by call."""
-    return made.time_kind != "measured"
+def needs_confirmation(evaluation: Evaluation) -> bool:
+    """Tell whether a kernel's time is predicted: a measured one's outputs were compared whole, call by call."""
+    return evaluation.time_kind != "measured"
 
 
-def needs_comparison(made: Evaluation, rival: Rival | None) -> bool:
-    """True where a measured level is too close to the rival's to say which of the two is faster."""
-    if rival is None or not made.verdict.accepted or made.time_kind != "measured":
+def needs_comparison(evaluation: Evaluation, rival: Rival | None) -> bool:
+    """Tell whether a measured level is too close to the rival's to say which of the two is faster."""
+    if rival is None or not evaluation.verdict.accepted or evaluation.time_kind != "measured":
         return False
-    return by_interval(interval_of(made), (rival.low_us, rival.high_us)) is None
+    return by_interval(interval_of(evaluation), (rival.low_us, rival.high_us)) is None

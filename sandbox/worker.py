@@ -48,7 +48,7 @@ class Folder:
                 "use another spool folder for it"
             )
         self._spool, self._bench, self._once = spool, bench, once
-        self._held: set[Claim] = set()
+        self._claims: set[Claim] = set()
         self._passed: set[str] = set()  # requests that are not for this worker or cannot be read; told once
         self.done = 0
         spool.describe(
@@ -64,7 +64,7 @@ class Folder:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop, or until nothing is left for `once`; raises the first fault when all slots have ended."""
+        """Work until told to stop, or until nothing is left for `once`; raise the first fault when all have ended."""
         ended = threading.Event()
         beating = threading.Thread(target=self._beat, args=(ended,), daemon=True)
         beating.start()
@@ -75,8 +75,8 @@ class Folder:
             finally:
                 ended.set()
         beating.join()
-        for each in work:
-            each.result()
+        for future in work:
+            future.result()
 
     def _take(self, slot: WorkerSlot, stop: threading.Event) -> None:
         while not stop.is_set():
@@ -84,18 +84,18 @@ class Folder:
             for name in self._spool.open_requests(self._passed):
                 if stop.is_set():
                     return
-                worked = self._one(slot, name) or worked
+                worked = self._work_on(slot, name) or worked
             if self._once and not worked:
                 return
             stop.wait(0.0 if worked else POLL_S)
 
-    def _one(self, slot: WorkerSlot, name: str) -> bool:
+    def _work_on(self, slot: WorkerSlot, name: str) -> bool:
         """Do one request, if it is for us and free."""
         request = self._readable(name)
         claim = self._spool.claim(name) if request is not None else None
         if request is None or claim is None:
             return False
-        self._held.add(claim)
+        self._claims.add(claim)
         try:
             if claim.number > MOST_TRIES:
                 result = self._bench.refuse(
@@ -114,7 +114,7 @@ class Folder:
             claim.expire()
             raise
         finally:
-            self._held.discard(claim)
+            self._claims.discard(claim)
         self.done += 1
         note(
             f"{slot.name}: {name[:12]} "
@@ -143,7 +143,7 @@ class Folder:
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._spool.lease_s / 5):
-            for claim in tuple(self._held):
+            for claim in tuple(self._claims):
                 claim.beat()
 
 
@@ -161,26 +161,26 @@ def _await(work: Sequence[Future[None]], stop: threading.Event) -> None:
 
 
 def note(text: str) -> None:
-    """One line for whoever watches."""
+    """Write one line for whoever watches."""
     sys.stderr.write(visible(" ".join(text.split())) + "\n")
     sys.stderr.flush()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; its exit code is 0, 2 for wrong usage, 3 for a machine at fault, 130 when interrupted."""
-    asked = _parser().parse_args(arguments)
+    """Run the command; its exit code is 0, 2 for wrong usage, 3 for a machine at fault, 130 when interrupted."""
+    options = _parser().parse_args(arguments)
     try:
-        bench = _bench(asked)
+        bench = _bench(options)
         stop = threading.Event()
         with contextlib.closing(bench), stoppable():
-            if asked.spool is not None:
-                key = read_token(asked.spool_key_file, "spool key") if asked.spool_key_file else ""
-                folder = Folder(Spool(asked.spool, asked.lease_s, key), bench, asked.once)
-                note(f"{bench.worker}: {bench.place.text}; taking requests from {asked.spool}")
+            if options.spool is not None:
+                key = read_token(options.spool_key_file, "spool key") if options.spool_key_file else ""
+                folder = Folder(Spool(options.spool, options.lease_s, key), bench, options.once)
+                note(f"{bench.worker}: {bench.place.text}; taking requests from {options.spool}")
                 folder.run(stop)
                 note(f"{counted(folder.done, 'request')} done")
             else:
-                server = Server(parse_address(asked.serve), read_token(asked.token_file), bench, note)
+                server = Server(parse_address(options.serve), read_token(options.token_file), bench, note)
                 note(f"{bench.worker}: {bench.place.text}; listening on {server.address[0]}:{server.address[1]}")
                 server.run(stop)
     except ScientistError as error:
@@ -192,29 +192,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _bench(asked: argparse.Namespace) -> WorkerPool:
-    if (asked.spool is None) == (asked.serve is None):
+def _bench(options: argparse.Namespace) -> WorkerPool:
+    if (options.spool is None) == (options.serve is None):
         raise UsageError("give either --spool DIR or --serve HOST:PORT")
-    if asked.serve is not None and asked.token_file is None:
+    if options.serve is not None and options.token_file is None:
         raise UsageError("--serve needs --token-file FILE: without a token anyone could use this machine")
     try:
-        gpus = None if asked.gpus == "all" else tuple(int(text) for text in asked.gpus.split(","))
+        gpus = None if options.gpus == "all" else tuple(int(text) for text in options.gpus.split(","))
     except ValueError:
-        raise UsageError(f"--gpus is all or a list like 0,1, not {asked.gpus!r}") from None
-    if asked.on == "lab":
-        require(find_toolchain(asked.cache.expanduser().absolute() / "toolchain").cage.level, asked.isolation)
+        raise UsageError(f"--gpus is all or a list like 0,1, not {options.gpus!r}") from None
+    if options.on == "lab":
+        require(find_toolchain(options.cache.expanduser().absolute() / "toolchain").cage.level, options.isolation)
     else:
-        require(candidates(None)[0].level, asked.isolation)
+        require(candidates(None)[0].level, options.isolation)
     host = platform.node() or "worker"
     return make_bench(
         worker_id(host),
-        asked.on,
-        load_target(asked.target),
-        asked.cache.expanduser().absolute(),
+        options.on,
+        load_target(options.target),
+        options.cache.expanduser().absolute(),
         gpus,
-        asked.cores,
-        asked.allow_tasks,
-        asked.isolation,
+        options.cores,
+        options.allow_tasks,
+        options.isolation,
     )
 
 

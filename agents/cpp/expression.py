@@ -65,43 +65,43 @@ class Expression:
 
 def tokens(code: str, start: int, end: int) -> list[Lexeme]:
     """List the words of a span of masked code; lines of `#pragma` are left out, other directives are not understood."""
-    found: list[Lexeme] = []
-    at = start
-    while at < end:
-        match = _TOKEN.match(code, at, end)
-        if not match or match.end() == at:
-            raise NotUnderstood(f"unknown text at {at}")
+    lexemes: list[Lexeme] = []
+    offset = start
+    while offset < end:
+        match = _TOKEN.match(code, offset, end)
+        if not match or match.end() == offset:
+            raise NotUnderstood(f"unknown text at {offset}")
         if match.group() == "#":
-            line = code.find("\n", at)
-            if not re.match(r"#\s*pragma\b", code[at:end]) or line < 0 or code[at:line].rstrip().endswith("\\"):
+            line = code.find("\n", offset)
+            if not re.match(r"#\s*pragma\b", code[offset:end]) or line < 0 or code[offset:line].rstrip().endswith("\\"):
                 raise NotUnderstood("a directive inside a kernel")
-            at = line
+            offset = line
             continue
         if match.lastgroup:
-            found.append(Lexeme("".join(match.group().split()), match.start(), match.end(), match.lastgroup))
-        at = match.end()
-    return found
+            lexemes.append(Lexeme("".join(match.group().split()), match.start(), match.end(), match.lastgroup))
+        offset = match.end()
+    return lexemes
 
 
 class LexemeReader:
     """A place in a list of words."""
 
-    def __init__(self, words: list[Lexeme], at: int = 0) -> None:
+    def __init__(self, words: list[Lexeme], position: int = 0) -> None:
         """Start at a word."""
-        self.words, self.at = words, at
+        self.words, self.position = words, position
         self.is_lenient = False  # whether a `while` and commas between expressions are read
 
     def peek(self, ahead: int = 0) -> str:
         """Return the text of a word, empty behind the last."""
-        place = self.at + ahead
-        return self.words[place].text if place < len(self.words) else ""
+        index = self.position + ahead
+        return self.words[index].text if index < len(self.words) else ""
 
     def take(self, expected: str = "") -> Lexeme:
         """Take the next word; NotUnderstood when it is another than expected."""
-        if self.at >= len(self.words) or (expected and self.peek() != expected):
+        if self.position >= len(self.words) or (expected and self.peek() != expected):
             raise NotUnderstood(f"expected {expected or 'more'}, not {self.peek() or 'the end'}")
-        self.at += 1
-        return self.words[self.at - 1]
+        self.position += 1
+        return self.words[self.position - 1]
 
     def expression(self) -> Expression:
         """Read an expression without a comma at its top."""
@@ -117,10 +117,10 @@ class LexemeReader:
         if self.peek() != "?":
             return condition
         self.take()
-        then = self.expression()
+        if_true = self.expression()
         self.take(":")
-        other = self.expression()
-        return Expression("ternary", "?", (condition, then, other), condition.start, other.end)
+        if_false = self.expression()
+        return Expression("ternary", "?", (condition, if_true, if_false), condition.start, if_false.end)
 
     def _binary(self, level: int) -> Expression:
         left, compared = self._unary(), False
@@ -139,23 +139,25 @@ class LexemeReader:
             token = self.take()
             inner = self._unary()
             return Expression("unary", first, (inner,), token.start, inner.end)
-        if first == "(" and (closing := self._type_until(self.at + 1, ")")):
+        if first == "(" and (closing := self._type_until(self.position + 1, ")")):
             token = self.take()
-            kind = " ".join(w.text for w in self.words[self.at : closing])
-            self.at = closing + 1
+            kind = " ".join(w.text for w in self.words[self.position : closing])
+            self.position = closing + 1
             inner = self._unary()
             return Expression("cast", kind, (inner,), token.start, inner.end)
         return self._postfix()
 
     def _type_until(self, start: int, end: str) -> int:
         """Find the place of the word that ends a type; 0 where what stands there is no type."""
-        at = start
-        while at < len(self.words) and (self.words[at].text in TYPE_WORDS or (at > start and self._is_star(at))):
-            at += 1
-        return at if start < at < len(self.words) and self.words[at].text == end else 0
+        index = start
+        while index < len(self.words) and (
+            self.words[index].text in TYPE_WORDS or (index > start and self._is_star(index))
+        ):
+            index += 1
+        return index if start < index < len(self.words) and self.words[index].text == end else 0
 
-    def _is_star(self, at: int) -> bool:
-        return self.words[at].text == "*"
+    def _is_star(self, index: int) -> bool:
+        return self.words[index].text == "*"
 
     def _postfix(self) -> Expression:
         node = self._primary()
@@ -185,24 +187,24 @@ class LexemeReader:
             return Expression("number", token.text, (), token.start, token.end)
         if token.kind != "name" or token.text in ("sizeof", "new", "delete", "reinterpret_cast", "const_cast"):
             raise NotUnderstood(f"no value: {token.text}")
-        if token.text == "static_cast" and self.peek() == "<" and (closing := self._type_until(self.at + 1, ">")):
-            kind = " ".join(w.text for w in self.words[self.at + 1 : closing])
-            self.at = closing + 1
+        if token.text == "static_cast" and self.peek() == "<" and (closing := self._type_until(self.position + 1, ">")):
+            kind = " ".join(w.text for w in self.words[self.position + 1 : closing])
+            self.position = closing + 1
             self.take("(")
             inner = self.expression()
             return Expression("cast", kind, (inner,), token.start, self.take(")").end)
         if self.peek() != "(":
             return Expression("name", token.text, (), token.start, token.end)
         self.take()
-        given: list[Expression] = []
+        arguments: list[Expression] = []
         while self.peek() != ")":
-            given.append(self.expression())
+            arguments.append(self.expression())
             if self.peek() != ")":
                 self.take(",")
         end = self.take(")").end
-        if token.text in TYPE_WORDS and len(given) == 1:
-            return Expression("cast", token.text, tuple(given), token.start, end)
-        return Expression("call", token.text, tuple(given), token.start, end)
+        if token.text in TYPE_WORDS and len(arguments) == 1:
+            return Expression("cast", token.text, tuple(arguments), token.start, end)
+        return Expression("call", token.text, tuple(arguments), token.start, end)
 
 
 def parse_expression(code: str, start: int, end: int) -> Expression:

@@ -44,13 +44,13 @@ class Polynomial:
         """Find the factor of an atom; None where the atom stands in it in another way than to the first power."""
         if any(factors.count(atom) > 1 for factors in self.terms):
             return None
-        found: dict[tuple[str, ...], int] = {}
+        terms: dict[tuple[str, ...], int] = {}
         for factors, count in self.terms.items():
             if atom in factors:
-                rest = list(factors)
-                rest.remove(atom)
-                found[tuple(rest)] = count
-        return Polynomial(found)
+                other_factors = list(factors)
+                other_factors.remove(atom)
+                terms[tuple(other_factors)] = count
+        return Polynomial(terms)
 
 
 ONE = Polynomial({(): 1})
@@ -62,23 +62,23 @@ def atom(name: str) -> Polynomial:
     return Polynomial({(name,): 1})
 
 
-def polynomial(node: Expression, code: str, known: Mapping[str, Polynomial]) -> Polynomial:
-    """Read an integer expression as a polynomial; names that are known stand for theirs. Casts are left out."""
+def polynomial(node: Expression, code: str, values: Mapping[str, Polynomial]) -> Polynomial:
+    """Read an integer expression as a polynomial; names with a value stand for it. Casts are left out."""
     match node.kind:
         case "number":
             digits = node.value.rstrip("uUlL").replace("'", "")
             if digits.isdigit() and (digits == "0" or not digits.startswith("0")):
                 return Polynomial({(): int(digits)}) if int(digits) else ZERO
         case "name":
-            return known.get(node.value, atom(node.value))
+            return values.get(node.value, atom(node.value))
         case "cast" if "*" not in node.value and "float" not in node.value and "double" not in node.value:
-            return polynomial(node.parts[0], code, known)
+            return polynomial(node.parts[0], code, values)
         case "unary" if node.value in "+-":
-            inner = polynomial(node.parts[0], code, known)
+            inner = polynomial(node.parts[0], code, values)
             return -inner if node.value == "-" else inner
         case "binary" if node.value in "+-*":
-            left, right = (polynomial(p, code, known) for p in node.parts)
+            left, right = (polynomial(p, code, values) for p in node.parts)
             if len(left.terms) * len(right.terms) <= MOST_TERMS:
                 return left * right if node.value == "*" else left + (right if node.value == "+" else -right)
     text = " ".join(code[node.start : node.end].split())
-    return known.get(text, atom(text))
+    return values.get(text, atom(text))

@@ -66,26 +66,26 @@ def parse_body(code: str, start: int, end: int, *, is_lenient: bool = False) -> 
     """
     reader = LexemeReader(tokens(code, start, end))
     reader.is_lenient = is_lenient
-    found: list[BodyStatement] = []
+    statements: list[BodyStatement] = []
     while reader.peek():
-        found.append(_statement(reader, code))
-    return tuple(found)
+        statements.append(_statement(reader, code))
+    return tuple(statements)
 
 
 def _statement(reader: LexemeReader, code: str) -> BodyStatement:
     if not reader.peek():
         raise NotUnderstood("the end of the text in a statement")
-    first = reader.words[reader.at]
-    made = _plain_statement(reader, code)
+    first = reader.words[reader.position]
+    statement = _plain_statement(reader, code)
     pragma = _PRAGMA.search(code, 0, first.start)
     if pragma:
         start = pragma.start() + pragma.group().index("#")
-        made = replace(made, start=start)
-    return replace(made, end=reader.words[reader.at - 1].end)
+        statement = replace(statement, start=start)
+    return replace(statement, end=reader.words[reader.position - 1].end)
 
 
 def _plain_statement(reader: LexemeReader, code: str) -> BodyStatement:
-    start, word = reader.words[reader.at].start, reader.peek()
+    start, word = reader.words[reader.position].start, reader.peek()
     match word:
         case "{":
             return BodyStatement("block", start, 0, body=_block(reader, code))
@@ -105,9 +105,9 @@ def _plain_statement(reader: LexemeReader, code: str) -> BodyStatement:
             return _while(reader, code, start)
         case "while" | "do" | "switch" | "goto" | "case" | "default" | "asm" | "__shared__" | "using" | "typedef":
             raise NotUnderstood(word)
-    made = _declaration(reader, start) or _expression(reader, start)
+    statement = _declaration(reader, start) or _expression(reader, start)
     reader.take(";")
-    return made
+    return statement
 
 
 def _expression(reader: LexemeReader, start: int) -> BodyStatement:
@@ -126,11 +126,11 @@ def _listed(reader: LexemeReader) -> Expression:
 
 def _block(reader: LexemeReader, code: str) -> tuple[BodyStatement, ...]:
     reader.take("{")
-    found: list[BodyStatement] = []
+    statements: list[BodyStatement] = []
     while reader.peek() != "}":
-        found.append(_statement(reader, code))
+        statements.append(_statement(reader, code))
     reader.take("}")
-    return tuple(found)
+    return tuple(statements)
 
 
 def _inside(reader: LexemeReader, code: str) -> tuple[BodyStatement, ...]:
@@ -142,12 +142,12 @@ def _if(reader: LexemeReader, code: str, start: int) -> BodyStatement:
     reader.take("(")
     condition = reader.expression()
     reader.take(")")
-    then = _inside(reader, code)
+    body = _inside(reader, code)
     other: tuple[BodyStatement, ...] = ()
     if reader.peek() == "else":
         reader.take()
         other = _inside(reader, code)
-    return BodyStatement("if", start, 0, value=condition, body=then, other=other)
+    return BodyStatement("if", start, 0, value=condition, body=body, other=other)
 
 
 def _while(reader: LexemeReader, code: str, start: int) -> BodyStatement:
@@ -161,8 +161,8 @@ def _while(reader: LexemeReader, code: str, start: int) -> BodyStatement:
 def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
     reader.take("for")
     reader.take("(")
-    place = reader.words[reader.at].start
-    first = None if reader.peek() == ";" else _declaration(reader, place) or _expression(reader, place)
+    head_start = reader.words[reader.position].start
+    first = None if reader.peek() == ";" else _declaration(reader, head_start) or _expression(reader, head_start)
     reader.take(";")
     condition = None if reader.peek() == ";" else reader.expression()
     reader.take(";")
@@ -173,13 +173,13 @@ def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
 
 def _declaration(reader: LexemeReader, start: int) -> BodyStatement | None:
     """Read a declaration up to its semicolon; None where no type stands."""
-    begin = reader.at
+    begin = reader.position
     while reader.peek() in TYPE_WORDS:
         reader.take()
-    if reader.at == begin or reader.peek() == "(":
-        reader.at = begin
+    if reader.position == begin or reader.peek() == "(":
+        reader.position = begin
         return None
-    kind = " ".join(w.text for w in reader.words[begin : reader.at] if "restrict" not in w.text)
+    kind = " ".join(w.text for w in reader.words[begin : reader.position] if "restrict" not in w.text)
     declared: list[Declared] = []
     while True:
         is_pointer = False
@@ -196,5 +196,7 @@ def _declaration(reader: LexemeReader, start: int) -> BodyStatement | None:
             value = reader.expression()
         declared.append(Declared(name.text, is_pointer, value))
         if reader.peek() != ",":
-            return BodyStatement("declare", start, reader.words[reader.at - 1].end, type=kind, declared=tuple(declared))
+            return BodyStatement(
+                "declare", start, reader.words[reader.position - 1].end, type=kind, declared=tuple(declared)
+            )
         reader.take()

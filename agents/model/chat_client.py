@@ -40,11 +40,13 @@ class ToolChat(ChatOpenAI):
             "total_tokens": used.prompt_tokens + used.completion_tokens,
         }
         calls = [{"name": c.name, "arguments": c.arguments, "id": c.id} for c in raw.calls]
-        kept: dict[str, Any] = {"calls": calls} if calls else {}
-        message = AIMessage(raw.text, additional_kwargs=kept, usage_metadata=counted)
-        told = {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
+        extra: dict[str, Any] = {"calls": calls} if calls else {}
+        message = AIMessage(raw.text, additional_kwargs=extra, usage_metadata=counted)
+        token_usage = {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
         generation = ChatGeneration(message=message, generation_info={"finish_reason": raw.finish_reason})
-        return ChatResult(generations=[generation], llm_output={"token_usage": told, "model_name": self.model_name})
+        return ChatResult(
+            generations=[generation], llm_output={"token_usage": token_usage, "model_name": self.model_name}
+        )
 
 
 def client(model: str, base_url: str, api_key: Any) -> ToolChat:
@@ -64,18 +66,18 @@ def client(model: str, base_url: str, api_key: Any) -> ToolChat:
 
 
 def sent(
-    chat: ToolChat, turns: Any, config: Mapping[str, Any], told: Mapping[str, Any], send: Callable[[], RawReply]
+    chat: ToolChat, turns: Any, config: Mapping[str, Any], options: Mapping[str, Any], send: Callable[[], RawReply]
 ) -> RawReply:
     """Have `send` called within a run of LangChain's; its answer, or its exception."""
-    made: list[RawReply] = []
+    replies: list[RawReply] = []
 
     def once() -> RawReply:
-        made.append(send())
-        return made[-1]
+        replies.append(send())
+        return replies[-1]
 
     token = SENDING.set(once)
     try:
-        chat.invoke(turns, config=dict(config), **told)  # type: ignore[arg-type]
+        chat.invoke(turns, config=dict(config), **options)  # type: ignore[arg-type]
     finally:
         SENDING.reset(token)
-    return made[-1]
+    return replies[-1]

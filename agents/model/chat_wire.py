@@ -37,8 +37,8 @@ class ChatCompletions:
 
     def read(self, document: Any) -> WireReply:
         """Read the parts of the first choice."""
-        whole = mapping(document)
-        listed = whole.get("choices")
+        answer = mapping(document)
+        listed = answer.get("choices")
         choice = mapping(listed[0]) if isinstance(listed, list) and listed else {}
         message = mapping(choice.get("message"))
         if not message and isinstance(choice.get("text"), str):  # some servers answer as the older interface did
@@ -46,18 +46,18 @@ class ChatCompletions:
         if not message:
             raise NotAnAnswer("an answer without a message", document)
         calls = message.get("tool_calls")
-        found = tuple(_call(c, n) for n, c in enumerate(calls)) if isinstance(calls, list) else ()
+        tool_calls = tuple(_call(c, n) for n, c in enumerate(calls)) if isinstance(calls, list) else ()
         older = mapping(message.get("function_call"))
-        if not found and older:
-            found = (call_of("", older.get("name"), older.get("arguments"), 0),)
+        if not tool_calls and older:
+            tool_calls = (call_of("", older.get("name"), older.get("arguments"), 0),)
         return WireReply(
             text_of(message.get("content")),
             thinking_of(message),
             _text(message.get("refusal")),
-            found,
+            tool_calls,
             str(choice.get("finish_reason") or ""),
-            whole.get("usage"),
-            whole.get("service_tier"),
+            answer.get("usage"),
+            answer.get("service_tier"),
         )
 
 
@@ -84,12 +84,12 @@ def turn(message: Message) -> dict[str, Any]:
 def thinking_of(message: Mapping[str, Any]) -> str:
     """Read the thoughts of the model, in any of the fields for it."""
     for name in THINKING:
-        if (said := _text(message.get(name))).strip():
-            return said
+        if (thoughts := _text(message.get(name))).strip():
+            return thoughts
     parts = message.get("content")
     if isinstance(parts, list):
-        told = [_text(mapping(p).get("thinking") or mapping(p).get("reasoning")) for p in parts]
-        return "".join(told)
+        pieces = [_text(mapping(p).get("thinking") or mapping(p).get("reasoning")) for p in parts]
+        return "".join(pieces)
     return ""
 
 
@@ -135,10 +135,10 @@ def assembled(lines: str) -> dict[str, Any] | None:
 def _append(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
     """Add a piece of a streamed call to what came of it before."""
     index = piece.get("index")
-    known = calls.setdefault(
+    call = calls.setdefault(
         index if isinstance(index, int) else len(calls), {"id": "", "function": {"name": "", "arguments": ""}}
     )
     function = mapping(piece.get("function"))
-    known["id"] = known["id"] or piece.get("id") or ""
-    known["function"]["name"] += _text(function.get("name"))
-    known["function"]["arguments"] += _text(function.get("arguments"))
+    call["id"] = call["id"] or piece.get("id") or ""
+    call["function"]["name"] += _text(function.get("name"))
+    call["function"]["arguments"] += _text(function.get("arguments"))

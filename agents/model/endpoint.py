@@ -84,9 +84,9 @@ class Endpoint:
 
     def models_for(self, role: str) -> tuple[str, ...]:
         """Return the models of a role; the coder may have several, with commas between their names."""
-        named = self.models.get(role, self.model)
-        several = tuple(name.strip() for name in named.split(",") if name.strip()) if role == "coder" else ()
-        return several or (named,)
+        setting = self.models.get(role, self.model)
+        several = tuple(name.strip() for name in setting.split(",") if name.strip()) if role == "coder" else ()
+        return several or (setting,)
 
     def price_of(self, model: str) -> Price:
         """Return the price of one model."""
@@ -98,8 +98,8 @@ class Endpoint:
         A placeholder such as "none" stays.
         """
         secret = self.api_key.get_secret_value()
-        for each in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
-            text = text.replace(each, "[key]")
+        for secret_part in (*([secret] if len(secret) >= SHORTEST_SECRET else []), *secrets_of(self.base_url)):
+            text = text.replace(secret_part, "[key]")
         return text
 
 

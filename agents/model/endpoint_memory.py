@@ -34,12 +34,12 @@ class EndpointMemory:
         row = self._rows().get(f"{address} {model}")
         if not isinstance(row, dict) or not _is_fresh(row.get("at")):
             return None
-        told = row.get("forms")
-        if not isinstance(told, dict):
+        stored = row.get("forms")
+        if not isinstance(stored, dict):
             return None
-        known = {f.name: told.get(f.name, 0) for f in fields(Forms)}
-        fits = all(type(n) is int and 0 <= n <= LAST[name] for name, n in known.items())  # type: ignore[index]
-        return Forms(**known) if fits else None
+        choices = {f.name: stored.get(f.name, 0) for f in fields(Forms)}
+        fits = all(type(n) is int and 0 <= n <= LAST[name] for name, n in choices.items())  # type: ignore[index]
+        return Forms(**choices) if fits else None
 
     def remember(self, address: str, model: str, forms: Forms) -> None:
         """Keep the forms that worked; a file that cannot be written is no fault."""
@@ -48,7 +48,7 @@ class EndpointMemory:
         with _LOCK:
             rows = self._rows()
             rows[f"{address} {model}"] = {"forms": asdict(forms), "at": time.time()}
-            newest = sorted(rows.items(), key=lambda item: _at(item[1]))[-MOST:]
+            newest = sorted(rows.items(), key=lambda item: _time_of(item[1]))[-MOST:]
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
@@ -60,16 +60,16 @@ class EndpointMemory:
 
     def _rows(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8")) if self._path is not None else {}
+            rows = json.loads(self._path.read_text(encoding="utf-8")) if self._path is not None else {}
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return rows if isinstance(rows, dict) else {}
 
 
-def _at(row: Any) -> float:
-    at = row.get("at") if isinstance(row, dict) else None
-    return float(at) if isinstance(at, int | float) else 0.0
+def _time_of(row: Any) -> float:
+    noted_at = row.get("at") if isinstance(row, dict) else None
+    return float(noted_at) if isinstance(noted_at, int | float) else 0.0
 
 
-def _is_fresh(at: Any) -> bool:
-    return isinstance(at, int | float) and -KEPT_S < time.time() - at < KEPT_S
+def _is_fresh(noted_at: Any) -> bool:
+    return isinstance(noted_at, int | float) and -KEPT_S < time.time() - noted_at < KEPT_S

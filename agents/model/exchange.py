@@ -131,11 +131,11 @@ class _Line:
         if name.endswith("send_request_headers.started"):
             self.is_open = True
         stream: Any = info.get("return_value") if name.endswith(".complete") else None
-        found = stream.get_extra_info("socket") if hasattr(stream, "get_extra_info") else None
-        if found is None:
+        connection = stream.get_extra_info("socket") if hasattr(stream, "get_extra_info") else None
+        if connection is None:
             return
         with self._lock:
-            self._socket = found
+            self._socket = connection
             if self.is_cut:
                 self._shut()
 

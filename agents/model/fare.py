@@ -36,10 +36,10 @@ class Fare:
         """Before each sending. The stored call where it was answered; LimitReached where it may not be sent."""
         if self.held is None:
             self._may_go_on()
-            held = self._ledger.reserve(self._call, self._most(), self._least)
-            if held.state == "done":
-                return held
-            self.held = held
+            call = self._ledger.reserve(self._call, self._most(), self._least)
+            if call.state == "done":
+                return call
+            self.held = call
         return self.held
 
     def lose(self) -> None:

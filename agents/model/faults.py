@@ -69,9 +69,9 @@ class Fault(Exception):
         """Return the same where the endpoint took such requests before: what it refuses now may pass."""
         if self.kind not in ("account", "model") or self.is_credit:
             return self
-        again = Fault("odd", self.text, self.status, self.after_s, self.is_sent)
-        again.whole, again.param = self.whole, self.param
-        return again
+        fault = Fault("odd", self.text, self.status, self.after_s, self.is_sent)
+        fault.whole, fault.param = self.whole, self.param
+        return fault
 
     @property
     def named_s(self) -> float:
@@ -85,7 +85,7 @@ class Fault(Exception):
 
 
 @dataclass(frozen=True)
-class Said:
+class ErrorWords:
     """A server's account of a fault: its words, the part it names, a code."""
 
     text: str
@@ -93,18 +93,18 @@ class Said:
     code: str = ""
 
 
-def said_in(body: bytes | str) -> Said:
+def error_words_in(body: bytes | str) -> ErrorWords:
     """Read the error in a body of any of the shapes in use: `error` as object or text, `message`, `detail`, bare."""
     text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
     text = text[:MOST_READ]
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return Said(text.strip())
-    return said(document)
+        return ErrorWords(text.strip())
+    return error_words(document)
 
 
-def said(document: Any) -> Said:
+def error_words(document: Any) -> ErrorWords:
     """Read the error in a document."""
     inner, param, code = document, "", ""
     for _ in range(4):  # routers wrap the error of the server behind them
@@ -118,26 +118,26 @@ def said(document: Any) -> Said:
         if deeper is None:
             break
         if isinstance(deeper, str):
-            rest = {k: v for k, v in inner.items() if type(v) in (int, float) and k not in ("code", "status")}  # sizes
-            return Said(f"{deeper} {json.dumps(rest)}" if rest else deeper, param, code)
+            sizes = {k: v for k, v in inner.items() if type(v) in (int, float) and k not in ("code", "status")}  # sizes
+            return ErrorWords(f"{deeper} {json.dumps(sizes)}" if sizes else deeper, param, code)
         inner = deeper
-    whole = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False, default=str)
-    return Said(whole[:MOST_READ], param, code)
+    message = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False, default=str)
+    return ErrorWords(message[:MOST_READ], param, code)
 
 
-def of_status(status: int, told: Said, after_s: float | None, is_window: bool, is_part: bool) -> Fault:
+def of_status(status: int, error: ErrorWords, after_s: float | None, is_window: bool, is_part: bool) -> Fault:
     """Find the class of an HTTP error.
 
     `is_window` and `is_part` say that its words are of the request's size, of one of its parts.
     """
-    text = told.text[:MOST_TEXT]
-    kind = _kind(status, f"{told.code} {told.text}", is_window, is_part)
-    if kind == "account" and status == 429 and after_s is not None and "insufficient_quota" not in told.code:
+    text = error.text[:MOST_TEXT]
+    kind = _kind(status, f"{error.code} {error.text}", is_window, is_part)
+    if kind == "account" and status == 429 and after_s is not None and "insufficient_quota" not in error.code:
         kind = "passing"  # a quota of the minute: the server names the wait
     if kind == "passing":
         text = f"HTTP {status}" if status >= 500 else f"HTTP {status}, {_first_line(text)}".rstrip(", ")
     fault = Fault(kind, text, status, after_s, status in TIMED_OUT_BEHIND)
-    fault.whole, fault.param = f"{told.code} {told.param} {told.text}", told.param
+    fault.whole, fault.param = f"{error.code} {error.param} {error.text}", error.param
     return fault
 
 
@@ -149,13 +149,13 @@ def would_pass(words: str) -> bool:
 def _kind(status: int, words: str, is_window: bool, is_part: bool) -> Kind:
     if is_window:
         return "window"
-    named = next((kind for kind, pattern in WORDS if pattern.search(words)), None)
-    if named == "account" or (named == "declined" and status in (400, 403, 422, 451)):
-        return named
+    kind_by_words = next((kind for kind, pattern in WORDS if pattern.search(words)), None)
+    if kind_by_words == "account" or (kind_by_words == "declined" and status in (400, 403, 422, 451)):
+        return kind_by_words
     if status in PAYLOAD or (is_part and status in MODEL):
         return "part"
     if status == 501 or status == 505 or status in MODEL:
-        return "passing" if named == "passing" and status == 403 else "model"
+        return "passing" if kind_by_words == "passing" and status == 403 else "model"
     if status in ACCOUNT:
         return "account"
     return "passing"  # 408, 409, 423, 425, 429, 5xx, and what no table knows

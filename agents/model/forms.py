@@ -78,18 +78,18 @@ NAMED: tuple[tuple[Part, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
-def named_part(text: str, param: str, sent: frozenset[str], forms: Forms) -> Part | None:
+def named_part(text: str, param: str, sent_parts: frozenset[str], forms: Forms) -> Part | None:
     """Return the part that a refusal is about, of those that were sent and have a simpler form.
 
     It is None for none of them.
     """
     by_field = next((part for part, pattern in NAMED if param and pattern.search(param)), None)
-    if by_field in sent and by_field is not None and forms.simpler(by_field):
+    if by_field in sent_parts and by_field is not None and forms.simpler(by_field):
         return by_field
-    if "token_field" in sent and forms.simpler("token_field") and _refuses_name(f"{param} {text}", forms):
+    if "token_field" in sent_parts and forms.simpler("token_field") and _refuses_name(f"{param} {text}", forms):
         return "token_field"
     for part, pattern in NAMED:
-        if part in sent and forms.simpler(part) and pattern.search(text):
+        if part in sent_parts and forms.simpler(part) and pattern.search(text):
             return part
     return None
 

@@ -114,10 +114,10 @@ class Gateway:
         talk = [Message(m.role, clean(m.content), spare=m.spare) for m in messages]
         if form.schema is not None:
             talk[-1] = replace(talk[-1], content=f"{talk[-1].content}\n\n{instruction(form.schema)}")
-        asked, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
+        opening, used, max_tokens, least = tuple(talk), Usage(), self.endpoint.max_tokens, 0
         mended = False
         while True:
-            raw = self._asked(role, step, talk, max_tokens, candidate, form.schema, least=least)
+            raw = self._ask_models(role, step, talk, max_tokens, candidate, form.schema, least=least)
             used = add(used, raw.usage)
             if raw.is_cut:
                 if least:
@@ -135,7 +135,7 @@ class Gateway:
                 mended = True
                 self._distrust(model_of(self.ledger, role, step, self.endpoint.models_for(role)), raw.text, form)
                 talk = [
-                    *asked,
+                    *opening,
                     Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
                     Message(
                         "user",
@@ -148,10 +148,10 @@ class Gateway:
         """By the setting; without one by a small question, paid and stored like any other and asked once a run."""
         if self.endpoint.tools != "auto":
             return self.endpoint.tools == "calls"
-        place = Step(step.run_id, 0)
+        run_step = Step(step.run_id, 0)
         with self._question:
             try:
-                return calls_a_tool(self._asked(role, place, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
+                return calls_a_tool(self._ask_models(role, run_step, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
             except ModelRefused:  # where the endpoint is at fault, the next request says so
                 return False
 
@@ -161,16 +161,16 @@ class Gateway:
         """At most two requests: the second with twice the tokens, after an answer that was cut off."""
         talk = [replace(m, content=clean(m.content)) for m in messages]
         max_tokens = self.endpoint.max_tokens
-        first = self._asked(role, step, talk, max_tokens, candidate, tools=tools)
+        first = self._ask_models(role, step, talk, max_tokens, candidate, tools=tools)
         if not first.is_cut:
             return first
         try:
             least = first.allowed(max_tokens) + 1
-            return self._asked(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
+            return self._ask_models(role, step, talk, 2 * max_tokens, candidate, tools=tools, least=least)
         except NoRoom:
             return first
 
-    def _asked(
+    def _ask_models(
         self,
         role: str,
         step: Step,
@@ -182,8 +182,8 @@ class Gateway:
         least: int = 0,
     ) -> RawReply:
         """Get the answer of the role's model, or of the next one of the list where that cannot be had."""
-        own, first = model_of(self.ledger, role, step, self.endpoint.models_for(role)), None
-        models = self.provider.models.in_order((own, *self.endpoint.fallbacks))
+        preferred, first = model_of(self.ledger, role, step, self.endpoint.models_for(role)), None
+        models = self.provider.models.in_order((preferred, *self.endpoint.fallbacks))
         for model in models:
             longest = min([*[OPTIONAL_S] * (role in OPTIONAL), *[NEXT_S] * (model != models[-1])], default=None)
             question = ModelQuestion(
@@ -222,8 +222,8 @@ class Gateway:
         prompt = transcribed(question.talk)
         offered = json.dumps(question.tools) if question.tools else ""
         key = call_key(role, step, prompt + offered, question.max_tokens)
-        asked = ModelCall(key, step.run_id, role, question.model, self.artefacts.put(prompt), "reserved", 0.0)
-        return replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
+        call = ModelCall(key, step.run_id, role, question.model, self.artefacts.put(prompt), "reserved", 0.0)
+        return replace(call, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
 
     def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
         """Get the stored answer of this very request, or a new one, stored before it is returned."""

@@ -18,7 +18,7 @@ from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.faults import Fault
 from agents.model.forms import MOST_STEPS, named_part, names_tools
-from agents.model.known_models import Known, KnownModels
+from agents.model.known_models import KnownModels, ModelFacts
 from agents.model.model_errors import NoRoom, error_of
 from agents.model.patience import CallPatience
 from agents.model.prompt_fit import LEAST, FittedPrompt, ModelSizes, fit, size_of
@@ -51,8 +51,8 @@ class Inquiry:
     def __init__(self, endpoint: Endpoint, models: KnownModels, question: ModelQuestion) -> None:
         """Raise NoRoom where the model's window is known to be too small."""
         self.endpoint, self.models, self.question = endpoint, models, question
-        known = models.of(question.model)
-        self.forms, self.sizes = known.forms, known.sizes
+        facts = models.of(question.model)
+        self.forms, self.sizes = facts.forms, facts.sizes
         longest = endpoint.patience_s if question.patience_s is None else min(question.patience_s, endpoint.patience_s)
         self.patience = CallPatience(endpoint, models.has_answered(), longest)
         self.steps = self.fits = self.lost = 0
@@ -68,14 +68,14 @@ class Inquiry:
     def request(self) -> ModelRequest:
         """Return the request as it is to be sent now."""
         end, question = self.endpoint, self.question
-        wanted = response_format(self.forms.json_mode, question.schema)
+        reply_format = response_format(self.forms.json_mode, question.schema)
         fitted = self.fitted
         return ModelRequest(
             question.model,
             fitted.talk,
             fitted.max_tokens,
             self.forms,
-            wanted,
+            reply_format,
             question.tools,
             end.temperature,
             end.effort,
@@ -84,25 +84,25 @@ class Inquiry:
     def meet(self, fault: Fault) -> float:
         """Change the request, or give the seconds until it can be asked again; ModelError where neither helps."""
         self.lost += fault.is_sent
-        known = self.models.of(self.question.model)
+        facts = self.models.of(self.question.model)
         if self.models.has_answered():  # by any model: key and address are those of all
             fault = fault.known_good()
         if self.first is not None and fault.kind != "part":  # neither interface takes it: the first one's words count
             raise self._error(self.first)
         if fault.kind == "window":
             self._narrow(fault)
-        elif fault.kind == "part" or self._is_other_interface(fault, known.has_answered):
+        elif fault.kind == "part" or self._is_other_interface(fault, facts.has_answered):
             self._simplify(fault)
         elif fault.kind in ("passing", "late", "odd") and not self.patience.is_over(fault):
             return self.patience.next_wait_s(fault)
-        elif fault.kind not in ("model", "odd") or not self._starts_over(known):
+        elif fault.kind not in ("model", "odd") or not self._starts_over(facts):
             raise self._error(fault)
         return 0.0
 
-    def _starts_over(self, known: Known) -> bool:
+    def _starts_over(self, facts: ModelFacts) -> bool:
         """Ask in the fullest forms again where those that a memory held are refused: the server is another by now."""
         fresh = self.models.fresh()
-        if known.has_answered or known.forms == fresh or self.steps:
+        if facts.has_answered or facts.forms == fresh or self.steps:
             return False
         self.steps += 1
         self.models.pin(self.question.model, fresh)
@@ -138,24 +138,27 @@ class Inquiry:
         if self.fits > MOST_FITS:
             raise self._error(fault)
         bytes_now = size_of(self.fitted.talk) + self.extra_bytes
-        asked, prompt = self.fitted.max_tokens, bytes_now / self.sizes.bytes_per_token
-        size = size_in(fault.whole, asked, prompt) or Size()
+        answer_tokens, prompt = self.fitted.max_tokens, bytes_now / self.sizes.bytes_per_token
+        size = size_in(fault.whole, answer_tokens, prompt) or Size()
         sizes = self.sizes
         if size.prompt:
             sizes = replace(sizes, bytes_per_token=min(8.0, max(1.0, bytes_now / size.prompt)))
         learnt = sizes.narrowed(size.window, size.answer)
         is_new = self.fits == 1 and (learnt.window, learnt.answer) != (self.sizes.window, self.sizes.answer)
         # A size that leaves no room was misread, or there is none: the next request finds out.
-        for tried in [learnt] * is_new + [self._less(learnt, asked, prompt), self._less(sizes, asked, prompt)]:
+        for tried in [learnt] * is_new + [
+            self._less(learnt, answer_tokens, prompt),
+            self._less(sizes, answer_tokens, prompt),
+        ]:
             fitted = self._fitted(tried)
             if fitted is not None:
                 self.sizes, self.fitted = tried, fitted
                 return
         raise self._error(fault)
 
-    def _less(self, sizes: ModelSizes, asked: int, prompt: float) -> ModelSizes:
+    def _less(self, sizes: ModelSizes, answer_tokens: int, prompt: float) -> ModelSizes:
         """Sizes below what was just refused, where its words teach nothing new."""
-        answer = max(LEAST, asked // 4)
+        answer = max(LEAST, answer_tokens // 4)
         if self.fits == 1:
             return sizes.narrowed(None, answer)
         return sizes.narrowed(int(0.6 * prompt) + answer, answer)
@@ -185,7 +188,7 @@ class Inquiry:
 
 def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
     """SHA-256 of a request's place in its run and of its text."""
-    place = [
+    identity = [
         step.run_id,
         role,
         step.generation,
@@ -194,7 +197,7 @@ def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
         max_tokens,
         hashlib.sha256(prompt.encode()).hexdigest(),
     ]
-    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
 def trace_config(role: str, step: Step, candidate: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ DOWN_S = 900.0  # a model that could not be had is asked last for so long
 
 
 @dataclass
-class Known:
+class ModelFacts:
     """The state of one model."""
 
     forms: Forms
@@ -32,9 +32,9 @@ class KnownModels:
         """Nothing is known but what the memory holds."""
         self._endpoint, self._memory = endpoint, memory
         self._lock = threading.Lock()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ModelFacts] = {}
 
-    def of(self, model: str) -> Known:
+    def of(self, model: str) -> ModelFacts:
         """Return a copy of the state of one model."""
         with self._lock:
             return replace(self._of(model))
@@ -42,16 +42,16 @@ class KnownModels:
     def has_answered(self) -> bool:
         """Tell whether the endpoint answered in this session, by whichever model."""
         with self._lock:
-            return any(known.has_answered for known in self._known.values())
+            return any(facts.has_answered for facts in self._known.values())
 
     def answered(self, model: str, forms: Forms, sizes: ModelSizes) -> None:
         """Keep the forms and sizes with which an answer came."""
         with self._lock:
-            known = self._of(model)
-            merged = forms.merged(known.forms)
-            is_new = merged != known.forms or not known.has_answered
-            sizes = sizes.narrowed(known.sizes.window, known.sizes.answer)
-            self._known[model] = Known(merged, sizes, True)
+            facts = self._of(model)
+            merged = forms.merged(facts.forms)
+            is_new = merged != facts.forms or not facts.has_answered
+            sizes = sizes.narrowed(facts.sizes.window, facts.sizes.answer)
+            self._known[model] = ModelFacts(merged, sizes, True)
         if is_new:
             self.remember(model)
 
@@ -62,8 +62,8 @@ class KnownModels:
     def simplify(self, model: str, forms: Forms) -> None:
         """Keep forms that were found too full in another way than by a refusal."""
         with self._lock:
-            known = self._of(model)
-            known.forms = known.forms.merged(forms)
+            facts = self._of(model)
+            facts.forms = facts.forms.merged(forms)
 
     def pin(self, model: str, forms: Forms) -> None:
         """Ask in these forms from now on, simpler or not."""
@@ -88,8 +88,8 @@ class KnownModels:
         """List the models in the order in which they are asked: those that could not be had lately come last."""
         return sorted(dict.fromkeys(models), key=self.is_down)
 
-    def _of(self, model: str) -> Known:
+    def _of(self, model: str) -> ModelFacts:
         if model not in self._known:
             stored = self._memory.forms(self._endpoint.address, model)
-            self._known[model] = Known(stored.merged(self.fresh()) if stored else self.fresh())
+            self._known[model] = ModelFacts(stored.merged(self.fresh()) if stored else self.fresh())
         return self._known[model]

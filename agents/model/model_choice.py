@@ -44,25 +44,25 @@ def model_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> st
     if len(models) == 1 or not step.experiment_id:
         return models[0]
     planned = [e.id for e in ledger.experiments(step.run_id, step.generation) if e.picked_as not in UNWRITTEN]
-    place = planned.index(step.experiment_id) if step.experiment_id in planned else 0
-    return draws(models, records_of(ledger, role, step, models), place + 1)[place]
+    position = planned.index(step.experiment_id) if step.experiment_id in planned else 0
+    return draws(models, records_of(ledger, role, step, models), position + 1)[position]
 
 
-def draws(models: Sequence[str], known: Mapping[str, ModelRecord], count: int) -> list[str]:
+def draws(models: Sequence[str], earlier: Mapping[str, ModelRecord], count: int) -> list[str]:
     """Draw the models of so many experiments that begin at once; of equal ones the first that is named."""
-    records, drawn = {model: known.get(model, ModelRecord()) for model in models}, list[str]()
+    records, drawn = {model: earlier.get(model, ModelRecord()) for model in models}, list[str]()
     while len(drawn) < count:
         total = sum(r.experiments for r in records.values())
         usual = sum(r.price for r in records.values()) / total if total else 0.0
         model = max(models, key=lambda name: records[name].index(total, usual))
         drawn.append(model)
-        made = records[model]
-        each = max(1, made.experiments)  # as it went so far, until it is known
+        record = records[model]
+        experiments = max(1, record.experiments)  # as it went so far, until it is known
         records[model] = replace(
-            made,
-            experiments=made.experiments + 1,
-            reward=made.reward + made.reward / each,
-            price=made.price + (made.price / each or usual),
+            record,
+            experiments=record.experiments + 1,
+            reward=record.reward + record.reward / experiments,
+            price=record.price + (record.price / experiments or usual),
         )
     return drawn
 
@@ -72,15 +72,15 @@ def records_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> 
     calls = [c for c in ledger.calls(step.run_id) if _counts(c, role, step.generation) and c.model in models]
     is_priced = any(c.usage.usd for c in calls)
     gains = _gains(ledger.attempts(step.run_id))
-    found = dict[str, ModelRecord]()
+    records = dict[str, ModelRecord]()
     for experiment in dict.fromkeys(c.experiment_id for c in calls):
         mine = [c for c in calls if c.experiment_id == experiment]
         tokens = float(sum(c.usage.prompt_tokens + c.usage.completion_tokens for c in mine))
-        made = found.get(mine[0].model, ModelRecord())
+        record = records.get(mine[0].model, ModelRecord())
         reward = min(1.0, math.log2(1 + max(0.0, gains.get(experiment, 0.0)) / 100))
         price = sum(c.usage.usd for c in mine) if is_priced else tokens
-        found[mine[0].model] = ModelRecord(made.experiments + 1, made.reward + reward, made.price + price)
-    return found
+        records[mine[0].model] = ModelRecord(record.experiments + 1, record.reward + reward, record.price + price)
+    return records
 
 
 def _counts(call: ModelCall, role: str, generation: int) -> bool:
@@ -90,9 +90,9 @@ def _counts(call: ModelCall, role: str, generation: int) -> bool:
 
 def _gains(attempts: Sequence[Attempt]) -> dict[str, float]:
     """Compute the gain that each experiment's change is shown to give, in per cent."""
-    found = dict[str, float]()
+    gains = dict[str, float]()
     for attempt in attempts:
-        shown = attempt.credit.shown_pct if attempt.credit.shown_pct is not None else attempt.credit.idea_pct
-        if attempt.status == "accepted" and attempt.standing != "refuted" and shown is not None:
-            found[attempt.experiment_id] = shown
-    return found
+        gain_pct = attempt.credit.shown_pct if attempt.credit.shown_pct is not None else attempt.credit.idea_pct
+        if attempt.status == "accepted" and attempt.standing != "refuted" and gain_pct is not None:
+            gains[attempt.experiment_id] = gain_pct
+    return gains

@@ -54,15 +54,15 @@ def refused(endpoint: Endpoint, fault: Fault, lost: int = 0) -> ModelRefused:
     """Make the error for a refusal that no second request changes."""
     status = f"with HTTP {fault.status}" if fault.status else ""
     # The server's own words about a key may quote it.
-    said = f": {fault.text}" if fault.text and fault.status not in (401, 403) else ""
+    detail = f": {fault.text}" if fault.text and fault.status not in (401, 403) else ""
     remedy = ADVICE.get(fault.status, "check the base URL, the key and the model name")
     if fault.is_credit:
-        said, remedy = ": the account has no credit left", "add credit or use another key"
+        detail, remedy = ": the account has no credit left", "add credit or use another key"
     elif fault.status in (301, 302, 303, 307, 308):
-        said, remedy = ": it points elsewhere", "check the base URL"
-    what = f"refused the request {status}".rstrip() if fault.status else "cannot be used"
+        detail, remedy = ": it points elsewhere", "check the base URL"
+    outcome = f"refused the request {status}".rstrip() if fault.status else "cannot be used"
     return ModelRefused(
-        f"the model's endpoint {endpoint.address} {what}{said}; {remedy}", lost, fault.kind == "account"
+        f"the model's endpoint {endpoint.address} {outcome}{detail}; {remedy}", lost, fault.kind == "account"
     )
 
 

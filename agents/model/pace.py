@@ -60,15 +60,15 @@ class Pace:
 
     def learn(self, headers: Mapping[str, str]) -> None:
         """Note what a response's headers say is left."""
-        at = server_clock(headers)
+        now = server_clock(headers)
         with self._lock:
-            for what, names in _HEADERS.items():
+            for resource, names in _HEADERS.items():
                 for left, reset in names:
-                    seconds, rest = moment_s(headers.get(reset, ""), at), _count(headers.get(left, ""))
-                    if rest is not None and seconds is not None:
+                    seconds, remaining = moment_s(headers.get(reset, ""), now), _count(headers.get(left, ""))
+                    if remaining is not None and seconds is not None:
                         most = _count(headers.get(left.replace("remaining", "limit"), ""))
                         until = self._clock() + min(seconds, LONGEST_S)
-                        self._left[what] = (rest, until, math.inf if most is None else most)
+                        self._left[resource] = (remaining, until, math.inf if most is None else most)
                         break
 
     def hold(self, seconds: float, caller: int = 0) -> None:
@@ -77,13 +77,13 @@ class Pace:
             self._held_until = max(self._held_until, self._clock() + min(seconds, LONGEST_S))
             self._holder = caller
 
-    def _by_headers(self, what: str, needed: float, now: float) -> float:
-        left, until, most = self._left.get(what, (0.0, 0.0, 0.0))
+    def _by_headers(self, resource: str, needed: float, now: float) -> float:
+        left, until, most = self._left.get(resource, (0.0, 0.0, 0.0))
         if until <= now:
-            self._left.pop(what, None)
+            self._left.pop(resource, None)
             return now
         needed = min(needed, most)  # one above the limit goes alone
-        self._left[what] = (max(0.0, left - needed), until, most)
+        self._left[resource] = (max(0.0, left - needed), until, most)
         return now if left >= needed else until
 
     def _by_settings(self, start: float, tokens: int) -> float:

@@ -95,8 +95,8 @@ def read_prices(path: Path = SHIPPED) -> PriceFile:
 def _price(row: Mapping[str, Any]) -> Price:
     if unknown := sorted(set(row) - _FIELDS):
         raise ValueError(f"no price is called {unknown[0]}")
-    told = {f"{name}_usd": _number(value) for name, value in row.items()}
-    return Price(prompt_usd=told.pop("prompt_usd"), completion_usd=told.pop("completion_usd"), **told)  # type: ignore[arg-type]
+    prices = {f"{name}_usd": _number(value) for name, value in row.items()}
+    return Price(prompt_usd=prices.pop("prompt_usd"), completion_usd=prices.pop("completion_usd"), **prices)  # type: ignore[arg-type]
 
 
 def _number(value: Any) -> float:

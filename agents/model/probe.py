@@ -96,7 +96,7 @@ def probe(
     best = JSON_MODES.index(works[0]) if works else len(JSON_MODES) - 1
     forms = replace(provider.models.of(model).forms, json_mode=best)
     provider.models.pin(model, forms)
-    told, spent = _calls_tools(provider, model)
+    has_tools, spent = _calls_tools(provider, model)
     provider.models.remember(model)
     return Capabilities(
         endpoint.address,
@@ -106,7 +106,7 @@ def probe(
         counts,
         seconds,
         add(usage, spent),
-        told,
+        has_tools,
         WIRES[forms.wire],
         provider.models.of(model).sizes.window,
     )

@@ -42,31 +42,31 @@ class FittedPrompt:
 
 
 def fit(
-    talk: Sequence[Message], extra_bytes: int, wanted: int, sizes: ModelSizes, least: int = 0
+    talk: Sequence[Message], extra_bytes: int, answer_tokens: int, sizes: ModelSizes, least: int = 0
 ) -> FittedPrompt | None:
     """Fit the conversation and the answer within the sizes; None where no answer of `least` tokens has room.
 
     `extra_bytes`: of the tools and schemas that go with it.
     """
-    most = min(wanted, sizes.answer or wanted)
+    most = min(answer_tokens, sizes.answer or answer_tokens)
     if most < least:
         return None
     if sizes.window is None:
         return FittedPrompt(tuple(talk), most)
     window = sizes.window - RESERVE - sizes.window // 50
     floor = max(least, min(most, max(LEAST, window // PLENTY)))
-    turns, gone = list(talk), list[str]()
+    turns, omitted = list(talk), list[str]()
     for number, spare in [*_old_results(turns), *_spares(turns)]:
         if _tokens(turns, extra_bytes, sizes) + floor <= window:
             break
-        said = turns[number].content
-        content = said.replace(spare.text, f"(left out to fit the window: {spare.name})", 1)
-        turns[number] = replace(turns[number], content=GONE if spare.text == said else content)
-        gone.append(spare.name)
+        original = turns[number].content
+        content = original.replace(spare.text, f"(left out to fit the window: {spare.name})", 1)
+        turns[number] = replace(turns[number], content=GONE if spare.text == original else content)
+        omitted.append(spare.name)
     room = window - _tokens(turns, extra_bytes, sizes)
     if room < max(least, min(LEAST, most)):
         return None
-    return FittedPrompt(tuple(turns), min(most, room), tuple(dict.fromkeys(gone)))
+    return FittedPrompt(tuple(turns), min(most, room), tuple(dict.fromkeys(omitted)))
 
 
 def tokens_of(talk: Sequence[Message], extra_bytes: int, sizes: ModelSizes) -> int:

@@ -34,9 +34,9 @@ class Responses:
 
     def read(self, document: Any) -> WireReply:
         """Read the parts of an answer's items."""
-        whole = mapping(document)
-        listed = whole.get("output")
-        if not isinstance(listed, list) or not (listed or whole.get("status") == "incomplete"):
+        answer = mapping(document)
+        listed = answer.get("output")
+        if not isinstance(listed, list) or not (listed or answer.get("status") == "incomplete"):
             raise NotAnAnswer("an answer without output", document)
         text, thinking, refusal, calls = "", "", "", list[ToolCall]()
         for item in map(mapping, listed):
@@ -51,7 +51,7 @@ class Responses:
                 text += text_of(item.get("content"))
                 refusal += "".join(_refusal(part) for part in item.get("content") or ())
         return WireReply(
-            text, thinking, refusal, tuple(calls), _reason(whole), whole.get("usage"), whole.get("service_tier")
+            text, thinking, refusal, tuple(calls), _reason(answer), answer.get("usage"), answer.get("service_tier")
         )
 
 
@@ -59,27 +59,27 @@ def _items(message: Message) -> list[dict[str, Any]]:
     """One turn as items of the input."""
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.call_id, "output": message.content}]
-    said = [{"role": message.role, "content": message.content}] if message.content or not message.calls else []
+    messages = [{"role": message.role, "content": message.content}] if message.content or not message.calls else []
     calls = [
         {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.arguments} for c in message.calls
     ]
-    return [*said, *calls]
+    return [*messages, *calls]
 
 
-def _format(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _format(response_format: Mapping[str, Any]) -> dict[str, Any]:
     """Put the response format of chat completions in the words of this interface."""
-    schema = mapping(wanted.get("json_schema"))
-    return {"type": wanted.get("type"), **schema} if schema else dict(wanted)
+    schema = mapping(response_format.get("json_schema"))
+    return {"type": response_format.get("type"), **schema} if schema else dict(response_format)
 
 
-def _reason(whole: Mapping[str, Any]) -> str:
+def _reason(answer: Mapping[str, Any]) -> str:
     """Read the reason of the answer's end: only `completed` is a whole one."""
-    status = str(whole.get("status") or "completed")
+    status = str(answer.get("status") or "completed")
     if status == "completed":
         return "stop"
-    return str(mapping(whole.get("incomplete_details")).get("reason") or f"incomplete: {status}")
+    return str(mapping(answer.get("incomplete_details")).get("reason") or f"incomplete: {status}")
 
 
 def _refusal(part: Any) -> str:
-    said = mapping(part).get("refusal")
-    return said if isinstance(said, str) else ""
+    refusal = mapping(part).get("refusal")
+    return refusal if isinstance(refusal, str) else ""

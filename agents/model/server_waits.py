@@ -45,17 +45,17 @@ def asked_wait_s(headers: Mapping[str, str], text: str = "") -> float | None:
         return _bounded(ms * 1e-3)
     if (wait := moment_s(headers.get("retry-after", ""), now)) is not None:
         return wait
-    if found := _SAID.search(text):
-        return _bounded(duration_s(found[1]))
-    if found := _FIELD.search(text):
-        return _bounded(float(found[1]))
+    if match := _SAID.search(text):
+        return _bounded(duration_s(match[1]))
+    if match := _FIELD.search(text):
+        return _bounded(float(match[1]))
     return reset_s(headers, now)
 
 
 def reset_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds until the limits that are used up are new; the longest of those whose rest is nothing, else of all."""
-    at = now or server_clock(headers)
-    waits = {name: wait for name in _RESETS if (wait := moment_s(headers.get(name, ""), at)) is not None}
+    current = now or server_clock(headers)
+    waits = {name: wait for name in _RESETS if (wait := moment_s(headers.get(name, ""), current)) is not None}
     used_up = [wait for name, wait in waits.items() if _number(headers.get(_rest_of(name), "")) == 0]
     return max(used_up or list(waits.values()), default=None)
 
@@ -102,8 +102,8 @@ def _iso(value: str) -> datetime:
 def server_clock(headers: Mapping[str, str]) -> datetime:
     """Read the clock of the server, else ours."""
     try:
-        told = parsedate_to_datetime(headers.get("date", ""))
-        return told if told.tzinfo else told.replace(tzinfo=UTC)
+        date = parsedate_to_datetime(headers.get("date", ""))
+        return date if date.tzinfo else date.replace(tzinfo=UTC)
     except (ValueError, TypeError, OverflowError, IndexError):
         return datetime.now(UTC)
 

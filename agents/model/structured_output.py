@@ -56,16 +56,16 @@ def json_form(schema: type[Schema], convert: Callable[[Schema], Value]) -> Form[
 
 def read_json(text: str, schema: type[Schema]) -> Schema:
     """Read the last object in the text that fits the schema; models that think aloud write drafts before it."""
-    found: Schema | None = None
+    answer: Schema | None = None
     complaint = "the answer holds no JSON object"
     for value in objects(text):
         try:
-            found = schema.model_validate(value)
+            answer = schema.model_validate(value)
         except ValidationError as error:
             complaint = _complaint(error)
-    if found is None:
+    if answer is None:
         raise ReplyError("the answer is empty" if not text.strip() else complaint)
-    return found
+    return answer
 
 
 def read_block(text: str, labels: tuple[str, ...]) -> str:
@@ -95,18 +95,18 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
     """JSON objects in the text, in order: bare, in a fence or within prose. Nested ones are not listed."""
     text = spoken(text)
     decoder = json.JSONDecoder()
-    at = text.find("{")
+    offset = text.find("{")
     for _ in range(MAX_STARTS):
-        if at < 0:
+        if offset < 0:
             return
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, end = decoder.raw_decode(text, offset)
         except (ValueError, RecursionError):
-            end = at + 1
+            end = offset + 1
         else:
             if isinstance(value, dict):
                 yield cleaned_value(value)
-        at = text.find("{", end)
+        offset = text.find("{", end)
 
 
 def spoken(text: str) -> str:
@@ -122,12 +122,12 @@ def spoken(text: str) -> str:
 def thought_and_said(text: str, thinking: str) -> tuple[str, str]:
     """Thinking aloud and the answer, apart. Where nothing else was said, the thought is the answer."""
     try:
-        rest = spoken(text)
+        answer = spoken(text)
     except ReplyError:  # too long to be looked at
         return thinking, text
-    inside = text[: len(text) - len(rest)]
-    if rest.strip():
-        return "\n".join(filter(None, [thinking, _bare(inside).strip()])), rest
+    inside = text[: len(text) - len(answer)]
+    if answer.strip():
+        return "\n".join(filter(None, [thinking, _bare(inside).strip()])), answer
     return thinking, _bare(text).strip() or thinking
 
 
@@ -172,15 +172,15 @@ def _strict(node: Any) -> Any:
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {
+    schema = {
         k: ({n: _strict(s) for n, s in v.items()} if k in ("properties", "$defs") else _strict(v))
         for k, v in node.items()
         if k != "title"
     }
-    if kept.get("type") == "object":
-        kept["additionalProperties"] = False
-        kept["required"] = list(kept.get("properties", {}))
-    return kept
+    if schema.get("type") == "object":
+        schema["additionalProperties"] = False
+        schema["required"] = list(schema.get("properties", {}))
+    return schema
 
 
 def _complaint(error: ValidationError) -> str:

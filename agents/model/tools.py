@@ -32,8 +32,8 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """Build the JSON schema of the arguments; what has a default may be left out."""
-        made: dict[str, Any] = _plain(self.arguments.model_json_schema())
-        return made
+        schema: dict[str, Any] = _plain(self.arguments.model_json_schema())
+        return schema
 
 
 def _plain(node: Any) -> Any:

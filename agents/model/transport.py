@@ -12,7 +12,7 @@ from agents.model.chat_wire import ChatCompletions, ToolsInText, assembled
 from agents.model.conversation import RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
 from agents.model.exchange import Exchange, HttpAnswer
-from agents.model.faults import Fault, hidden, of_status, said, said_in, would_pass
+from agents.model.faults import Fault, error_words, error_words_in, hidden, of_status, would_pass
 from agents.model.forms import named_part
 from agents.model.prompt_fit import size_of
 from agents.model.responses_wire import Responses
@@ -45,8 +45,8 @@ class Transport:
         from agents.model.chat_wire import turn
 
         turns = [turn(m) for m in request.talk]
-        told = {request.forms.token_name: request.max_tokens}
-        return sent(self._client(request.model), turns, config, told, lambda: self._once(request))
+        options = {request.forms.token_name: request.max_tokens}
+        return sent(self._client(request.model), turns, config, options, lambda: self._once(request))
 
     def wire(self, request: ModelRequest) -> Wire:
         """Choose the format in which a request is sent."""
@@ -128,11 +128,11 @@ def _read(wire: Wire, request: ModelRequest, answer: HttpAnswer) -> WireReply:
 
 def _failed(document: Any) -> Any:
     """Find the error that a document with a status of success holds, as some routers answer; None for none."""
-    whole = mapping(document)
-    told = whole.get("error")
-    if told:  # also beside half of an answer
-        return whole
-    return whole if whole.get("object") == "error" or whole.get("status") == "failed" else None
+    answer = mapping(document)
+    error = answer.get("error")
+    if error:  # also beside half of an answer
+        return answer
+    return answer if answer.get("object") == "error" or answer.get("status") == "failed" else None
 
 
 def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
@@ -140,18 +140,18 @@ def _in_body(request: ModelRequest, answer: HttpAnswer, document: Any) -> Fault:
     code = inner.get("code")
     status = code if isinstance(code, int) and 400 <= code <= 599 else 0
     fault = _refusal(request, status or 500, answer.headers, json.dumps(document).encode())
-    if not status and fault.kind == "passing" and not would_pass(said(document).text):
-        fault = Fault("odd", said(document).text[:200], answer.status)
+    if not status and fault.kind == "passing" and not would_pass(error_words(document).text):
+        fault = Fault("odd", error_words(document).text[:200], answer.status)
     return fault  # with an error of its own, so that nothing is billed
 
 
 def _refusal(request: ModelRequest, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """Find the fault of an HTTP error, by its status and by what its words say of the request's size and parts."""
-    told = said_in(body)
+    error = error_words_in(body)
     prompt = size_of(request.talk) / 3.5
-    about_size = status in SIZED and size_in(told.text, request.max_tokens, prompt, status not in (429, 500))
-    part = named_part(told.text, told.param, request.parts(), request.forms)
+    about_size = status in SIZED and size_in(error.text, request.max_tokens, prompt, status not in (429, 500))
+    part = named_part(error.text, error.param, request.parts(), request.forms)
     if body.lstrip()[:1] == b"<":  # a page for people
-        told = replace(told, text="a page instead of an answer", param="", code="")
+        error = replace(error, text="a page instead of an answer", param="", code="")
         about_size, part = None, None
-    return of_status(status, told, asked_wait_s(headers, told.text), bool(about_size), part is not None)
+    return of_status(status, error, asked_wait_s(headers, error.text), bool(about_size), part is not None)

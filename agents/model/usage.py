@@ -33,21 +33,21 @@ class CountedUsage:
     is_counted: bool
 
 
-def usage_of(told: Any, sizes: RequestSizes, price: Price, tier: Any = "") -> CountedUsage:
+def usage_of(document: Any, sizes: RequestSizes, price: Price, tier: Any = "") -> CountedUsage:
     """Read the usage as a server says it, in the words of chat completions or Responses, whatever else it may be."""
-    said = told if isinstance(told, Mapping) else {}
-    prompt = _believed(_first(said, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)
-    answer = _believed(_first(said, "completion_tokens", "output_tokens"), sizes.answer_bytes)
-    total = _whole(said.get("total_tokens"))
+    usage = document if isinstance(document, Mapping) else {}
+    prompt = _believed(_first(usage, "prompt_tokens", "input_tokens"), sizes.prompt_bytes)
+    answer = _believed(_first(usage, "completion_tokens", "output_tokens"), sizes.answer_bytes)
+    total = _whole_number(usage.get("total_tokens"))
     if prompt is not None and answer is not None and total is not None:
         answer = max(answer, total - prompt)  # some servers leave reasoning out of the completion, and bill it
     prompt_tokens = _at_worst(sizes.prompt_bytes) if prompt is None else prompt
     completion_tokens = _at_worst(sizes.answer_bytes) if answer is None else answer
-    cached = 0 if prompt is None else min(prompt, _cached(said))
-    reasoning = 0 if answer is None else min(answer, _reasoning(said))
+    cached = 0 if prompt is None else min(prompt, _cached(usage))
+    reasoning = 0 if answer is None else min(answer, _reasoning(usage))
     service = tier if isinstance(tier, str) else ""
     usd = price.cost_usd(prompt_tokens, completion_tokens, cached, reasoning, service)
-    stated = said.get("cost")
+    stated = usage.get("cost")
     if usd == 0.0 and _is_number(stated) and stated >= 0:  # a router that knows what no price here does
         usd = float(stated)
     return CountedUsage(Usage(prompt_tokens, completion_tokens, usd, cached, reasoning), answer is not None)
@@ -58,7 +58,7 @@ def _at_worst(size_bytes: int) -> int:
 
 
 def _believed(value: Any, size_bytes: int) -> int | None:
-    count = _whole(value)
+    count = _whole_number(value)
     return None if count is None or count * BYTES_PER_TOKEN_AT_BEST < size_bytes else count
 
 
@@ -66,29 +66,29 @@ def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and -MOST <= value <= MOST
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     return int(value) if _is_number(value) and value >= 0 and value == int(value) else None
 
 
-def _first(said: Mapping[str, Any], *names: str) -> Any:
-    return next((said[name] for name in names if said.get(name) is not None), None)
+def _first(usage: Mapping[str, Any], *names: str) -> Any:
+    return next((usage[name] for name in names if usage.get(name) is not None), None)
 
 
-def _part(said: Mapping[str, Any], groups: tuple[str, ...], name: str) -> int:
+def _part(usage: Mapping[str, Any], groups: tuple[str, ...], name: str) -> int:
     """Read a count among the details of a usage; 0 where it is none."""
     for group in groups:
-        details = said.get(group)
-        count = _whole(details.get(name)) if isinstance(details, Mapping) else None
+        details = usage.get(group)
+        count = _whole_number(details.get(name)) if isinstance(details, Mapping) else None
         if count is not None:
             return count
     return 0
 
 
-def _cached(said: Mapping[str, Any]) -> int:
-    found = _part(said, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
-    others = (_whole(said.get(name)) for name in ("prompt_cache_hit_tokens", "cache_read_input_tokens"))
-    return max([found, *(count for count in others if count is not None)])
+def _cached(usage: Mapping[str, Any]) -> int:
+    detailed = _part(usage, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
+    top_level = (_whole_number(usage.get(name)) for name in ("prompt_cache_hit_tokens", "cache_read_input_tokens"))
+    return max([detailed, *(count for count in top_level if count is not None)])
 
 
-def _reasoning(said: Mapping[str, Any]) -> int:
-    return _part(said, ("completion_tokens_details", "output_tokens_details"), "reasoning_tokens")
+def _reasoning(usage: Mapping[str, Any]) -> int:
+    return _part(usage, ("completion_tokens_details", "output_tokens_details"), "reasoning_tokens")

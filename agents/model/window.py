@@ -49,14 +49,14 @@ class Size:
         return bool(self.window or self.answer)
 
 
-def size_in(text: str, asked: int, prompt_tokens: float, has_status: bool = True) -> Size | None:
-    """Read a refusal of `asked` tokens after a prompt of about so many; None where it is about something else.
+def size_in(text: str, answer_tokens: int, prompt_tokens: float, has_status: bool = True) -> Size | None:
+    """Read a refusal of `answer_tokens` after a prompt of about so many; None where it is about something else.
 
     `has_status`: the status is one that a size is refused with; else the words must be about a window.
     """
     bare = _IDS.sub(" ", _STATUS.sub(" ", text))
     numbers = numbers_in(bare)
-    if not _ABOUT_SIZE.search(bare) or not (_TOO_LARGE.search(bare) or (asked in numbers and len(numbers) > 1)):
+    if not _ABOUT_SIZE.search(bare) or not (_TOO_LARGE.search(bare) or (answer_tokens in numbers and len(numbers) > 1)):
         return None
     if _A_MINUTE.search(bare):
         return _minute(bare, numbers)
@@ -67,19 +67,19 @@ def size_in(text: str, asked: int, prompt_tokens: float, has_status: bool = True
     if not numbers:
         return Size() if is_whole and not _says_unknown(bare) else None
     if not is_whole:
-        caps = [n for n in numbers if n < asked]
+        caps = [n for n in numbers if n < answer_tokens]
         return Size(answer=max(caps)) if caps and (_ANSWER.search(bare)) else None
-    return _window(numbers, asked, prompt_tokens, bare)
+    return _window(numbers, answer_tokens, prompt_tokens, bare)
 
 
 def numbers_in(text: str) -> list[int]:
     """Read the sizes in a text in their order, each once: `32,768`, `32_768`, `32k`."""
-    found = []
+    numbers = []
     for digits, thousands in _NUMBER.findall(text):
         value = int(re.sub(r"\D", "", digits)) * (1024 if thousands else 1)
         if SMALLEST <= value <= LARGEST:
-            found.append(value)
-    return list(dict.fromkeys(found))
+            numbers.append(value)
+    return list(dict.fromkeys(numbers))
 
 
 def _minute(text: str, numbers: Sequence[int]) -> Size | None:
@@ -90,33 +90,40 @@ def _minute(text: str, numbers: Sequence[int]) -> Size | None:
     return Size(window=int(limit[1])) if any(n > int(limit[1]) for n in numbers) else None
 
 
-def _window(numbers: Sequence[int], asked: int, prompt_tokens: float, text: str) -> Size:
-    sums = {(p, s) for p in numbers for s in numbers if p != asked and s == p + asked}
-    others = [n for n in numbers if n != asked and n not in {s for _, s in sums}]
+def _window(numbers: Sequence[int], answer_tokens: int, prompt_tokens: float, text: str) -> Size:
+    sums = {(p, s) for p in numbers for s in numbers if p != answer_tokens and s == p + answer_tokens}
+    candidates = [n for n in numbers if n != answer_tokens and n not in {s for _, s in sums}]
     if sums:
         prompt = min(p for p, _ in sums)
-        rest = [n for n in others if n != prompt and n < prompt + asked]
+        windows = [n for n in candidates if n != prompt and n < prompt + answer_tokens]
         return (
-            Size(window=max(rest), prompt=prompt) if rest else Size(window=_named(text, others) or None, prompt=prompt)
+            Size(window=max(windows), prompt=prompt)
+            if windows
+            else Size(window=_window_named(text, candidates) or None, prompt=prompt)
         )
-    if asked not in numbers and len(others) == 1 and _ANSWER.search(_NAMES.sub(" ", text)) and others[0] < asked:
+    if (
+        answer_tokens not in numbers
+        and len(candidates) == 1
+        and _ANSWER.search(_NAMES.sub(" ", text))
+        and candidates[0] < answer_tokens
+    ):
         only_answer = not re.search(r"context|window|ctx|model_len|prompt|input", _NAMES.sub(" ", text), re.I)
         if only_answer:
-            return Size(answer=others[0])
-    return _told_apart(others, asked, prompt_tokens, text)
+            return Size(answer=candidates[0])
+    return _told_apart(candidates, answer_tokens, prompt_tokens, text)
 
 
-def _told_apart(others: Sequence[int], asked: int, prompt_tokens: float, text: str) -> Size:
+def _told_apart(candidates: Sequence[int], answer_tokens: int, prompt_tokens: float, text: str) -> Size:
     """Window and prompt among numbers of which none is a sum: by the words beside them, else by the prompt's size."""
-    if not others:
-        return Size(window=asked - 1)  # the only number is what was asked
-    window = _named(text, others)
+    if not candidates:
+        return Size(window=answer_tokens - 1)  # the only number is what was asked
+    window = _window_named(text, candidates)
     if window is None:
-        likely = sorted(others, key=lambda n: abs(n - prompt_tokens) / max(n, prompt_tokens))
-        rest = [n for n in others if n != likely[0]] or list(others)
-        below = [n for n in rest if n < likely[0] + asked] or rest
+        likely = sorted(candidates, key=lambda n: abs(n - prompt_tokens) / max(n, prompt_tokens))
+        windows = [n for n in candidates if n != likely[0]] or list(candidates)
+        below = [n for n in windows if n < likely[0] + answer_tokens] or windows
         window = max(below)
-    prompts = [n for n in others if n != window and 0.25 * prompt_tokens <= n <= 4 * prompt_tokens + 64]
+    prompts = [n for n in candidates if n != window and 0.25 * prompt_tokens <= n <= 4 * prompt_tokens + 64]
     prompt = min(prompts, key=lambda n: abs(n - prompt_tokens)) if prompts else None
     return Size(window=window, prompt=prompt)
 
@@ -133,12 +140,12 @@ _BESIDE = (  # a number right behind a comparison or such words is the window, o
 )  # fmt: skip
 
 
-def _named(text: str, others: Sequence[int]) -> int | None:
+def _window_named(text: str, candidates: Sequence[int]) -> int | None:
     """Find the number that the words call the window; None where they call none so, or several."""
     for pattern in _BESIDE:
-        found = {int(re.sub(r"\D", "", n)) for n in pattern.findall(text)} & set(others)
-        if len(found) == 1:
-            return found.pop()
+        matches = {int(re.sub(r"\D", "", n)) for n in pattern.findall(text)} & set(candidates)
+        if len(matches) == 1:
+            return matches.pop()
     return None
 
 

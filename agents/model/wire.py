@@ -30,7 +30,7 @@ class ModelRequest:
 
     def parts(self) -> frozenset[str]:
         """List the parts that this request has, of those with simpler forms."""
-        there = {
+        presence = {
             "wire": True,
             "roles": any(m.role == "system" for m in self.talk) or len(self.talk) > 2,
             "token_field": self.forms.wire == 0,
@@ -39,7 +39,7 @@ class ModelRequest:
             "json_mode": self.response_format is not None,
             "tools": bool(self.tools),
         }
-        return frozenset(name for name, is_there in there.items() if is_there)
+        return frozenset(name for name, is_there in presence.items() if is_there)
 
 
 class NotAnAnswer(ValueError):
@@ -77,28 +77,28 @@ class Wire(Protocol):
 
 def plain_roles(talk: Sequence[Message]) -> tuple[Message, ...]:
     """Return the conversation without the role `system` and without two turns of one role in a row."""
-    told = list[Message]()
+    turns = list[Message]()
     for message in talk:
         turn = replace(message, role="user") if message.role == "system" else message
-        last = told[-1] if told else None
+        last = turns[-1] if turns else None
         if last is not None and last.role == turn.role and turn.role in ("user", "assistant") and not last.calls:
-            told[-1] = replace(turn, content=f"{last.content}\n\n{turn.content}".strip())
+            turns[-1] = replace(turn, content=f"{last.content}\n\n{turn.content}".strip())
         else:
-            told.append(turn)
-    return tuple(told)
+            turns.append(turn)
+    return tuple(turns)
 
 
 def in_text(talk: Sequence[Message]) -> list[Message]:
     """Write a conversation with tool calls as one of plain turns."""
-    told = []
+    turns = []
     for message in talk:
         if message.role == "tool":
-            told.append(Message("user", f"Result:\n\n{message.content}"))
+            turns.append(Message("user", f"Result:\n\n{message.content}"))
         else:
-            asked = [f'```tool\n{{"tool": "{c.name}", "arguments": {c.arguments}}}\n```' for c in message.calls]
-            content = "\n\n".join(filter(None, [message.content, *asked]))
-            told.append(replace(message, content=content, calls=()))
-    return told
+            requests = [f'```tool\n{{"tool": "{c.name}", "arguments": {c.arguments}}}\n```' for c in message.calls]
+            content = "\n\n".join(filter(None, [message.content, *requests]))
+            turns.append(replace(message, content=content, calls=()))
+    return turns
 
 
 def text_of(content: Any) -> str:
@@ -112,8 +112,8 @@ def text_of(content: Any) -> str:
 def _text(part: Any) -> str:
     if not isinstance(part, Mapping) or str(part.get("type", "text")) in ("thinking", "reasoning", "refusal"):
         return ""
-    said = part.get("text", "")
-    return said if isinstance(said, str) else ""
+    text = part.get("text", "")
+    return text if isinstance(text, str) else ""
 
 
 def call_of(call_id: Any, name: Any, arguments: Any, number: int) -> ToolCall:

@@ -34,24 +34,24 @@ class Changes:
 
     def __init__(self, work: Assignment) -> None:
         """Names that a new tunable must not have come from the task."""
-        self._arch, self._taken = work.arch, taken(work.task)
+        self._arch, self._reserved = work.arch, reserved_names(work.task)
 
     def offers(self, source: str) -> tuple[str, ...]:
         """List handles `move:variant` of all that applies, one change each; none for a text that cannot be read."""
         try:
-            found = moves.offers(read(source), self._arch, self._taken)
+            handles = moves.offers(read(source), self._arch, self._reserved)
         except SourceError:
             return ()
-        return tuple(handle for handle in found if not handle.startswith("together:"))
+        return tuple(handle for handle in handles if not handle.startswith("together:"))
 
     def together(self, handles: Sequence[str]) -> tuple[str, ...]:
         """Those that lose nothing as a rule, one variant of each move: `unroll:4` where there is a choice."""
-        kept = dict[str, str]()
+        chosen = dict[str, str]()
         for handle in handles:
             name = handle.split(":")[0]
-            if name in AT_ONCE and (name not in kept or handle in SAFE_TOGETHER):
-                kept[name] = handle
-        return tuple(kept.values())
+            if name in AT_ONCE and (name not in chosen or handle in SAFE_TOGETHER):
+                chosen[name] = handle
+        return tuple(chosen.values())
 
     def promise(self, handle: str, evaluation: Evaluation) -> float:
         """Its usual gain, and more where it relieves what binds the kernel or keeps registers from spilling."""
@@ -67,12 +67,12 @@ class Changes:
     def apply(self, source: str, handle: str) -> str:
         """Apply a change and return the text; the text itself where the change does not apply."""
         try:
-            return moves.apply(source, handle, self._arch, self._taken)
+            return moves.apply(source, handle, self._arch, self._reserved)
         except SourceError:
             return source
 
 
-def taken(task: Task) -> frozenset[str]:
+def reserved_names(task: Task) -> frozenset[str]:
     """Names a new tunable must not have."""
     dims = {d for case in (*task.tests, *task.benchmarks) for d in case.dims}
     return frozenset({t.name for t in (*task.inputs, *task.outputs)} | {s.name for s in task.scalars} | dims)

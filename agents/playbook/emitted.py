@@ -24,16 +24,16 @@ def fresh_name(file: KernelFile, name: str) -> str:
     return next((c for c in (name, f"{name}_B", f"{name}_C") if not words(file.source, c)), "")
 
 
-def are_free(file: KernelFile, taken: frozenset[str], *names: str) -> bool:
-    """Tell whether tunables of these names can be made in a file of a task that has taken some."""
-    made = [fresh_name(file, name) for name in names]
-    return all(made) and not taken & set(made)
+def are_free(file: KernelFile, reserved: frozenset[str], *names: str) -> bool:
+    """Tell whether tunables of these names can be made in a file of a task that reserves some."""
+    fresh = [fresh_name(file, name) for name in names]
+    return all(fresh) and not reserved & set(fresh)
 
 
-def restored(work: WorkItems, kind: str, made: Declared) -> str:
+def restored(work: WorkItems, kind: str, declaration: Declared) -> str:
     """Write a declaration as the kernel has it."""
-    value = f" = {work.text(made.value)}" if made.value else ""
-    return f"{kind}{'*' if made.is_pointer else ''} {made.name}{value};"
+    value = f" = {work.text(declaration.value)}" if declaration.value else ""
+    return f"{kind}{'*' if declaration.is_pointer else ''} {declaration.name}{value};"
 
 
 def text_of(work: WorkItems) -> str:
@@ -48,9 +48,9 @@ def indented(lines: list[str], spaces: int) -> list[str]:
 
 def unindented(text: str) -> list[str]:
     """Lines of a text whose first line begins at its first word, brought to the left as a whole."""
-    first, *rest = text.splitlines() or [""]
-    margin = min((len(x) - len(x.lstrip()) for x in rest if x.strip() and not x.startswith("#")), default=0)
-    deep = [line[margin:] if not line.startswith("#") else line for line in rest]
+    first, *following = text.splitlines() or [""]
+    margin = min((len(x) - len(x.lstrip()) for x in following if x.strip() and not x.startswith("#")), default=0)
+    deep = [line[margin:] if not line.startswith("#") else line for line in following]
     return [first, *deep]
 
 
@@ -67,11 +67,11 @@ def items_of(work: WorkItems, axis: str) -> str:
     grid, block = extent(work.launch, "grid", axis), extent(work.launch, "block", axis)
     index = work.index(axis)
     if work.strides and index:
-        return in_plan(index.bound, {n: str(a).split(":")[0] for n, a in _given(work).items()})
+        return in_plan(index.bound, {n: str(a).split(":")[0] for n, a in _arguments(work).items()})
     match = _CEILING.fullmatch(grid)
     if match and index and match["size"].strip() == block and _is_whole(match["items"]):
-        given = {name: atom(str(argument).split(":")[0]) for name, argument in _given(work).items()}
-        bound = _sum(index.bound, {n: _named(p, given) for n, p in work.known.items()} | given)
+        arguments = {name: atom(str(argument).split(":")[0]) for name, argument in _arguments(work).items()}
+        bound = _sum(index.bound, {n: _in_plan_names(p, arguments) for n, p in work.integers.items()} | arguments)
         if bound is not None and bound == _sum(match["items"], {}):
             return match["items"]
     return f"({grid}) * ({block})"
@@ -80,9 +80,10 @@ def items_of(work: WorkItems, axis: str) -> str:
 def grid_of(work: WorkItems, axis: str, share: str) -> list[str]:
     """Compute the grid's extents when a block takes `share` work-items of the axis; one where `share` is empty."""
     axes = AXES[: max(len(work.launch["grid"]), AXES.index(axis) + 1)]
-    own = items_of(work, axis)
+    items = items_of(work, axis)
     return [
-        (f"ceil_div({own}, {share})" if share else own) if a == axis else extent(work.launch, "grid", a) for a in axes
+        (f"ceil_div({items}, {share})" if share else items) if a == axis else extent(work.launch, "grid", a)
+        for a in axes
     ]
 
 
@@ -121,24 +122,24 @@ def with_restrict(source: str) -> str:
     return add_restrict(file, "all") if restrict_variants(file, "", frozenset()) else source
 
 
-def _given(work: WorkItems) -> dict[str, object]:
+def _arguments(work: WorkItems) -> dict[str, object]:
     return {p.name: a for a, p in zip(work.launch.get("args", []), work.kernel.parameters, strict=False)}
 
 
-def _sum(text: str, known: Mapping[str, Polynomial]) -> Polynomial | None:
+def _sum(text: str, values: Mapping[str, Polynomial]) -> Polynomial | None:
     try:
-        return polynomial(parse_expression(text, 0, len(text)), text, known)
+        return polynomial(parse_expression(text, 0, len(text)), text, values)
     except NotUnderstood:
         return None
 
 
-def _named(value: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
+def _in_plan_names(value: Polynomial, arguments: Mapping[str, Polynomial]) -> Polynomial:
     """Write a polynomial of parameters in the plan's names."""
     total = Polynomial({})
     for factors, count in value.terms.items():
         product = Polynomial({(): count})
         for factor in factors:
-            product = product * given.get(factor, atom(factor))
+            product = product * arguments.get(factor, atom(factor))
         total += product
     return total
 

@@ -21,7 +21,7 @@ def as_one_item(
     kernel: KernelText,
     statements: Sequence[BodyStatement],
     launch: Mapping[str, Any],
-    known: Mapping[str, Polynomial],
+    integers: Mapping[str, Polynomial],
 ) -> tuple[BodyStatement, ...] | None:
     """`for (i = number; i < n; i += all)` as `i = number; if (i < n)`; None where the last statement is another.
 
@@ -30,30 +30,30 @@ def as_one_item(
     loop = statements[-1] if statements else None
     if not loop or loop.form != "for" or not loop.first or not loop.step or not loop.value:
         return None
-    made, step, test = loop.first.declared, loop.step, loop.value
-    if len(made) != 1 or not made[0].value or step.kind != "assign" or step.value != "+=" or test.value != "<":
+    declared, step, test = loop.first.declared, loop.step, loop.value
+    if len(declared) != 1 or not declared[0].value or step.kind != "assign" or step.value != "+=" or test.value != "<":
         return None
-    name, block = made[0].name, known["blockDim.x"]
+    name, block = declared[0].name, integers["blockDim.x"]
     grid = launch.get("grid")
     is_one = [str(e) for e in grid] == ["1"] if isinstance(grid, list) else False
-    first, stride = (polynomial(n, file.code, known) for n in (made[0].value, step.parts[1]))
-    whole = atom("blockIdx.x") * block + atom("threadIdx.x"), atom("gridDim.x") * block
+    first, stride = (polynomial(n, file.code, integers) for n in (declared[0].value, step.parts[1]))
+    over_grid = atom("blockIdx.x") * block + atom("threadIdx.x"), atom("gridDim.x") * block
     alone = atom("threadIdx.x"), block
-    if step.parts[0].value != name or (first, stride) not in ((whole, alone) if is_one else (whole,)):
+    if step.parts[0].value != name or (first, stride) not in ((over_grid, alone) if is_one else (over_grid,)):
         return None
     left, bound = test.parts
     parameters = {p.name for p in kernel.parameters if not p.is_pointer}
     plain = all(n.kind in ("name", "number", "cast") or n.value in ("+", "*", "-") for n in bound.walk())
     if left.value != name or not plain or not bound.names() <= parameters:
         return None
-    item = BodyStatement("declare", loop.first.start, loop.first.end, type=loop.first.type, declared=made)
+    item = BodyStatement("declare", loop.first.start, loop.first.end, type=loop.first.type, declared=declared)
     inside = BodyStatement("if", loop.start, loop.end, value=test, body=loop.body)
     return (*statements[:-1], item, inside)
 
 
-def in_plan(bound: str, given: Mapping[str, str]) -> str:
+def in_plan(bound: str, plan_names: Mapping[str, str]) -> str:
     """Write a bound of parameters in the plan's names."""
-    return re.sub(r"\([A-Za-z_ ]+\)\s*(?=[\w(])", "", _WORD.sub(lambda m: given.get(m.group(), m.group()), bound))
+    return re.sub(r"\([A-Za-z_ ]+\)\s*(?=[\w(])", "", _WORD.sub(lambda m: plan_names.get(m.group(), m.group()), bound))
 
 
 def hides_nothing(file: KernelFile, kernel: KernelText) -> bool:
@@ -63,8 +63,8 @@ def hides_nothing(file: KernelFile, kernel: KernelText) -> bool:
     for name, macro in defined.items():
         if not words(file.code, name, *kernel.body):
             continue
-        own = set(_WORD.findall(macro[2] or ""))
+        arguments = set(_WORD.findall(macro[2] or ""))
         used = {w for w in _WORD.findall(macro[3]) if not re.search(rf"\b{w}\s*\(", macro[3])}
-        if _EFFECT.search(macro[3]) or used - own - allowed - set(defined):
+        if _EFFECT.search(macro[3]) or used - arguments - allowed - set(defined):
             return False
     return True

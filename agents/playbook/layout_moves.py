@@ -44,7 +44,7 @@ ELEMENT_BYTES: Mapping[str, int] = {
 _SHARED = re.compile(r"__shared__\s+(?P<type>(?:unsigned\s+)?\w+)\s+(?P<name>\w+)\s*(?P<dims>(?:\[[^\][]+\]\s*)+);")
 
 
-def xcd_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def xcd_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`8` for one-dimensional grids on chiplet GPUs, where every use of `blockIdx` is `blockIdx.x` inside a kernel."""
     if not arch.startswith("gfx94") or "xcd_block" in file.code or not file.kernels:
         return ()
@@ -76,17 +76,17 @@ def xcd_order(file: KernelFile, variant: str) -> str:
     return substitute(file.source, edits)
 
 
-def padding_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def padding_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`bank` where a two-dimensional LDS array is used by its two subscripts only and still fits when padded."""
     return ("bank",) if _paddings(file, LDS_BYTES if arch.startswith("gfx") else STATIC_BYTES) else ()
 
 
 def pad_lds(file: KernelFile, variant: str) -> str:
     """Widen the last dimension by one bank."""
-    return substitute(file.source, [(at, at, f" + {extra}") for at, extra in _paddings(file, LDS_BYTES)])
+    return substitute(file.source, [(offset, offset, f" + {extra}") for offset, extra in _paddings(file, LDS_BYTES)])
 
 
-def thread_swap_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def thread_swap_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`xy` for two-dimensional blocks whose lanes exchange nothing."""
     if THREADS_MARK in file.source or LANES.search(file.code):
         return ()
@@ -100,7 +100,7 @@ def swap_threads(file: KernelFile, variant: str) -> str:
     return _swapped(file, ("threadIdx", "blockDim"), "block", THREADS_MARK)
 
 
-def grid_swap_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def grid_swap_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`xy` for two-dimensional grids; not on NVIDIA, where the second extent is limited to 65535."""
     if GRID_MARK in file.source or not arch.startswith("gfx"):
         return ()
@@ -149,7 +149,7 @@ def _swapped(file: KernelFile, names: tuple[str, ...], key: str, mark: str) -> s
 
 def _paddings(file: KernelFile, most_bytes: int) -> list[tuple[int, int]]:
     """Place and number of elements of the padding of each LDS array that can take one; none when LDS might overflow."""
-    sizes, found, total = _constants(file), list[tuple[int, int]](), 0
+    sizes, paddings, total = _constants(file), list[tuple[int, int]](), 0
     for match in _SHARED.finditer(file.code):
         element = ELEMENT_BYTES.get(" ".join(match["type"].split()))
         dims = re.findall(r"\[([^\][]+)\]", match["dims"])
@@ -161,33 +161,33 @@ def _paddings(file: KernelFile, most_bytes: int) -> list[tuple[int, int]]:
         whole_lines = len(dims) == 2 and "+" not in dims[1] and extents[1] * (element or 1) % 128 == 0
         if element and whole_lines and _by_subscripts(file, match):
             extra = max(1, 4 // element)
-            found.append((match.start("dims") + match["dims"].rindex("]"), extra))
+            paddings.append((match.start("dims") + match["dims"].rindex("]"), extra))
         rows = extents[0] if len(extents) == 2 else 1
-        whole = (element or 16) * (rows * (extents[1] + extra) if len(extents) == 2 else math.prod(extents))
-        total += whole
-    others = len(words(file.code, "__shared__")) - len(list(_SHARED.finditer(file.code)))
+        size_bytes = (element or 16) * (rows * (extents[1] + extra) if len(extents) == 2 else math.prod(extents))
+        total += size_bytes
+    unmatched = len(words(file.code, "__shared__")) - len(list(_SHARED.finditer(file.code)))
     dynamic = any(str(x.get("lds", "0")) != "0" for x in file.plan["launch"])
-    return found if total <= most_bytes and not others and not dynamic else []
+    return paddings if total <= most_bytes and not unmatched and not dynamic else []
 
 
 def _by_subscripts(file: KernelFile, match: re.Match[str]) -> bool:
     for use in words(file.code, re.escape(match["name"])):
         if match.start() <= use.start() < match.end():
             continue
-        at = use.end()
+        offset = use.end()
         for _ in range(2):
-            opening = re.compile(r"\s*\[").match(file.code, at)
+            opening = re.compile(r"\s*\[").match(file.code, offset)
             if not opening:
                 return False
-            at = closing(file.code, opening.end() - 1) + 1
-        if not at or file.code[: use.start()].rstrip().endswith(("&", "sizeof(", "sizeof")):
+            offset = closing(file.code, opening.end() - 1) + 1
+        if not offset or file.code[: use.start()].rstrip().endswith(("&", "sizeof(", "sizeof")):
             return False
     return True
 
 
 def _constants(file: KernelFile) -> dict[str, int]:
     """Values of integer constants of the code, and the largest value of every tunable."""
-    known = {name: max(values) for name, values in file.tunables.items()}
+    constants = {name: max(values) for name, values in file.tunables.items()}
     pattern = re.compile(
         r"(?:constexpr|const)\s+(?:static\s+)?(?:int|unsigned|size_t|auto)\s+(\w+)\s*=\s*([^;,]+);"
         r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$",
@@ -196,7 +196,7 @@ def _constants(file: KernelFile) -> dict[str, int]:
     for match in pattern.finditer(file.code):
         name, text = match[1] or match[3], match[2] or match[4]
         try:
-            known[name] = evaluate(text.strip().replace("/", "//"), known)
+            constants[name] = evaluate(text.strip().replace("/", "//"), constants)
         except PlanError:
             continue
-    return known
+    return constants

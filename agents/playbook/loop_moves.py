@@ -34,7 +34,7 @@ _FAST = {"expf": "__expf", "logf": "__logf"}
 _TANH = ("(1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * (", "))))")  # the ends of what stands for tanhf(...)
 
 
-def unroll_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def unroll_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """Factors, where an innermost loop has no pragma yet."""
     return ("2", "4", "8") if _innermost(file) else ()
 
@@ -42,17 +42,17 @@ def unroll_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple
 def unroll(file: KernelFile, variant: str) -> str:
     """Put the pragma on a line of its own before each loop."""
     edits = []
-    for at in _innermost(file):
-        start = file.code.rfind("\n", 0, at) + 1
-        indent = file.source[start:at] if not file.source[start:at].strip() else ""
-        if indent or start == at:
+    for offset in _innermost(file):
+        start = file.code.rfind("\n", 0, offset) + 1
+        indent = file.source[start:offset] if not file.source[start:offset].strip() else ""
+        if indent or start == offset:
             edits.append((start, start, f"{indent}#pragma unroll {variant}\n"))
         else:
-            edits.append((at, at, f"\n#pragma unroll {variant}\n"))
+            edits.append((offset, offset, f"\n#pragma unroll {variant}\n"))
     return substitute(file.source, edits)
 
 
-def store_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def store_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List `outputs` where every use of a written pointer is a plain store to an element of a built-in type."""
     return ("outputs",) if any(_stores(file, k) for k in file.kernels) else ()
 
@@ -62,12 +62,12 @@ def nontemporal_stores(file: KernelFile, variant: str) -> str:
     edits = []
     for kernel in file.kernels:
         for start, bracket, equals, end in _stores(file, kernel):
-            place, value = file.source[start : bracket + 1], file.source[equals + 1 : end].strip()
-            edits.append((start, end, f"__builtin_nontemporal_store({value}, &{place})"))
+            target, value = file.source[start : bracket + 1], file.source[equals + 1 : end].strip()
+            edits.append((start, end, f"__builtin_nontemporal_store({value}, &{target})"))
     return substitute(file.source, edits)
 
 
-def math_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def math_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`native` where a precise function is called that has a hardware form."""
     return ("native",) if any(words(file.code, rf"{name}\s*(?=\()") for name in (*_FAST, "tanhf")) else ()
 
@@ -79,16 +79,16 @@ def fast_math(file: KernelFile, variant: str) -> str:
         for name, fast in _FAST.items()
         for m in words(file.code, rf"{name}\s*(?=\()")
     ]
-    for found in words(file.code, r"tanhf\s*(?=\()"):
-        close = closing(file.code, found.end())
-        if close > 0 and not on_directive(file.code, found.start()):
-            edits += [(found.start(), found.end() + 1, _TANH[0]), (close, close + 1, _TANH[1])]
+    for call in words(file.code, r"tanhf\s*(?=\()"):
+        close = closing(file.code, call.end())
+        if close > 0 and not on_directive(file.code, call.start()):
+            edits += [(call.start(), call.end() + 1, _TANH[0]), (close, close + 1, _TANH[1])]
     return substitute(file.source, edits)
 
 
 def _innermost(file: KernelFile) -> list[int]:
     """Offsets of `for` keywords whose loop holds no other loop and follows no pragma."""
-    found = []
+    offsets = []
     for match in words(file.code, "for"):
         opening = re.compile(r"\s*\(").match(file.code, match.end())
         if not opening or on_directive(file.code, match.start()):
@@ -99,18 +99,18 @@ def _innermost(file: KernelFile) -> list[int]:
         end = _statement_end(file.code, close + 1)
         before = file.source[: match.start()].rstrip().rpartition("\n")[2].lstrip()
         if end > 0 and not words(file.code, "(?:for|while|do)", close, end) and not before.startswith(("#", "_Pragma")):
-            found.append(match.start())
-    return found
+            offsets.append(match.start())
+    return offsets
 
 
-def _statement_end(code: str, at: int) -> int:
-    """Offset behind the statement that starts at `at`: a block, or up to its semicolon."""
-    start = re.compile(r"\s*").match(code, at)
-    at = start.end() if start else at
-    if at < len(code) and code[at] == "{":
-        return closing(code, at) + 1
+def _statement_end(code: str, offset: int) -> int:
+    """Offset behind the statement that starts at `offset`: a block, or up to its semicolon."""
+    start = re.compile(r"\s*").match(code, offset)
+    offset = start.end() if start else offset
+    if offset < len(code) and code[offset] == "{":
+        return closing(code, offset) + 1
     depth = 0
-    for index in range(at, len(code)):
+    for index in range(offset, len(code)):
         depth += (code[index] in "([{") - (code[index] in ")]}")
         if depth < 0:
             return -1
@@ -121,7 +121,7 @@ def _statement_end(code: str, at: int) -> int:
 
 def _stores(file: KernelFile, kernel: KernelText) -> list[tuple[int, int, int, int]]:
     """(start, closing bracket, equals sign, semicolon) of every plain store to a pointer that is only stored to."""
-    found: list[tuple[int, int, int, int]] = []
+    spans: list[tuple[int, int, int, int]] = []
     for parameter in kernel.parameters:
         is_read_only = "const" in parameter.text.split("*")[0].split()
         if parameter.pointee not in _PLAIN or is_read_only:
@@ -133,8 +133,8 @@ def _stores(file: KernelFile, kernel: KernelText) -> list[tuple[int, int, int, i
         ]  # moving the pointer reads nothing
         stores = [_store(file.code, use) for use in uses]
         if stores and all(stores):
-            found += [s for s in stores if s]
-    return found
+            spans += [s for s in stores if s]
+    return spans
 
 
 def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:

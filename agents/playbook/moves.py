@@ -252,15 +252,15 @@ SAFE_TOGETHER = ("restrict:all", "launch_bounds:1", "unroll:4")
 _HANDLE = re.compile(r"[a-z_]+:[\w.+]+")
 
 
-def offers(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def offers(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List handles `move:variant` of every change that applies, in a fixed order."""
     file = read(plain(file.source))
-    found = [f"{m.name}:{v}" for m in MOVES for v in m.variants(file, arch, taken)]
-    together = [h for h in SAFE_TOGETHER if h in found]
-    return tuple(found + (["together:" + "+".join(h.split(":")[0] for h in together)] if len(together) > 1 else []))
+    handles = [f"{m.name}:{v}" for m in MOVES for v in m.variants(file, arch, reserved)]
+    together = [h for h in SAFE_TOGETHER if h in handles]
+    return tuple(handles + (["together:" + "+".join(h.split(":")[0] for h in together)] if len(together) > 1 else []))
 
 
-def apply(source: str, handle: str, arch: str, taken: frozenset[str]) -> str:
+def apply(source: str, handle: str, arch: str, reserved: frozenset[str]) -> str:
     """Apply a change and return the text; SourceError when the change does not apply to it."""
     if not _HANDLE.fullmatch(handle):
         raise SourceError(f"{handle!r} is no change this author knows")
@@ -268,9 +268,9 @@ def apply(source: str, handle: str, arch: str, taken: frozenset[str]) -> str:
     if name == "together":
         for part in SAFE_TOGETHER:
             if part.split(":")[0] in variant.split("+"):
-                source = apply(source, part, arch, taken)
+                source = apply(source, part, arch, reserved)
         return source
     file = read(plain(source))
-    if name not in BY_NAME or variant not in BY_NAME[name].variants(file, arch, taken):
+    if name not in BY_NAME or variant not in BY_NAME[name].variants(file, arch, reserved):
         raise SourceError(f"the change {handle} does not apply to this kernel")
     return BY_NAME[name].apply(file, variant)

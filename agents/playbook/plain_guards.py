@@ -28,39 +28,45 @@ def spelled_out(file: KernelFile, kernel: KernelText) -> list[Edit]:
 
 def early_return(view: StatementView) -> list[Edit]:
     """Write a guard around the rest of a kernel that declares numbers as one that ends the others' work first."""
-    it, code = view.it, view.file.code
-    if it.form != "if" or it.other or not it.value or view.around is not view.body or it is not view.body[-1]:
+    statement, code = view.statement, view.file.code
+    if (
+        statement.form != "if"
+        or statement.other
+        or not statement.value
+        or view.around is not view.body
+        or statement is not view.body[-1]
+    ):
         return []
-    tests = list(joined(it.value, "&&"))
-    inner = {d.name for s in it.body for d in s.declared}
+    tests = list(joined(statement.value, "&&"))
+    inner = {d.name for s in statement.body for d in s.declared}
     outer = {d.name for s in view.body for d in s.declared} | {p.name for p in view.kernel.parameters}
-    numbers = any(_is_whole(s.type) and not d.is_pointer for s in it.body for d in s.declared)
+    numbers = any(_is_whole(s.type) and not d.is_pointer for s in statement.body for d in s.declared)
     if not numbers or inner & outer or not all(t.value in _TURNED and _are_whole(view, t) for t in tests):
         return []
     turned = [f"{view.text(t.parts[0])} {_TURNED[t.value]} {view.text(t.parts[1])}" for t in tests]
-    opening = code.index("(", it.start)
+    opening = code.index("(", statement.start)
     head = closing(code, opening) + 1
     brace = code.index("{", head)
     return [
-        (it.start, brace + 1, f"if ({' || '.join(turned)}) return;"),
+        (statement.start, brace + 1, f"if ({' || '.join(turned)}) return;"),
         (closing(code, brace), closing(code, brace) + 1, ""),
     ]
 
 
 def plain_guard(view: StatementView) -> list[Edit]:
     """`!(i < n)`, `i > n - 1`, and an `if` in an `if`, as comparisons of a number with its bound."""
-    it = view.it
-    if it.form != "if" or not it.value:
+    statement = view.statement
+    if statement.form != "if" or not statement.value:
         return []
-    only = it.body[0] if len(it.body) == 1 and not it.other else None
+    only = statement.body[0] if len(statement.body) == 1 and not statement.other else None
     if only and only.form == "if" and not only.other and only.value and not _has_effects(only.value):
-        both = f"({view.text(it.value)}) && ({view.text(only.value)})"
-        start, end = view.file.code.index("(", it.start), only.value.end
+        combined = f"({view.text(statement.value)}) && ({view.text(only.value)})"
+        start, end = view.file.code.index("(", statement.start), only.value.end
         close = view.file.code.index(")", end)
-        return [(start, close + 1, f"({both})")]
-    for node in it.value.walk():
-        if made := _plain(view, node):
-            return [(node.start, node.end, made)]
+        return [(start, close + 1, f"({combined})")]
+    for node in statement.value.walk():
+        if text := _plain(view, node):
+            return [(node.start, node.end, text)]
     return []
 
 

@@ -29,14 +29,14 @@ def plain(source: str) -> str:
             file = read(source)
         except SourceError:
             return source
-        edits = next((found for kernel in file.kernels for found in _found(file, kernel)), None)
+        edits = next((applicable for kernel in file.kernels for applicable in _applicable(file, kernel)), None)
         if edits is None:
             return source
         source = substitute(source, edits)
     return source
 
 
-def _found(file: KernelFile, kernel: KernelText) -> Iterator[list[Edit]]:
+def _applicable(file: KernelFile, kernel: KernelText) -> Iterator[list[Edit]]:
     try:
         body = parse_body(file.code, *kernel.body, is_lenient=True)
     except NotUnderstood:
@@ -47,8 +47,8 @@ def _found(file: KernelFile, kernel: KernelText) -> Iterator[list[Edit]]:
     pointers |= {d.name for s in body for part in s.walk() for d in part.declared if d.is_pointer}
     for rule in _RULES:
         for around in _lists(body):
-            for place in range(len(around)):
-                if edits := rule(StatementView(file, kernel, body, around, place, frozenset(pointers))):
+            for position in range(len(around)):
+                if edits := rule(StatementView(file, kernel, body, around, position, frozenset(pointers))):
                     yield edits
 
 
@@ -63,131 +63,150 @@ def _lists(statements: Sequence[BodyStatement]) -> Iterator[Sequence[BodyStateme
 
 def _split(view: StatementView) -> list[Edit]:
     """`int i = 0, n = 5;` as two declarations."""
-    it = view.it
-    if it.form != "declare" or len(it.declared) < 2:
+    statement = view.statement
+    if statement.form != "declare" or len(statement.declared) < 2:
         return []
-    made = []
-    for each in it.declared:
-        value = f" = {view.text(each.value)}" if each.value else ""
-        made.append(f"{it.type}{'*' if each.is_pointer else ''} {each.name}{value};")
-    return [(it.start, it.end, " ".join(made))]
+    declarations = []
+    for declared in statement.declared:
+        value = f" = {view.text(declared.value)}" if declared.value else ""
+        declarations.append(f"{statement.type}{'*' if declared.is_pointer else ''} {declared.name}{value};")
+    return [(statement.start, statement.end, " ".join(declarations))]
 
 
 def _counting_while(view: StatementView) -> list[Edit]:
     """`int i = a; while (i < n) { ...; ++i; }` as a `for`, and the same with `x[i++]` in its last statement."""
-    it = view.it
-    if it.form != "while" or not it.value or not it.body or it.value.kind != "binary":
+    loop = view.statement
+    if loop.form != "while" or not loop.value or not loop.body or loop.value.kind != "binary":
         return []
-    last, name = it.body[-1], it.value.parts[0].value
+    last, name = loop.body[-1], loop.value.parts[0].value
     step, edit = step_of(view, last, name), (last.start, last.end, "")
     if not step:
         node = moved_within(last, name)
         if not node:
             return []
         step, edit = f"++{name}", (node.start, node.end, name)
-    made = _movable(view, name)
-    rest = [*it.body[:-1], *([] if edit[2] == "" else [last])]
-    skips = any(part.form == "continue" for s in it.body for part in s.walk())
-    if not made or skips or name in assigned(rest[:-1] if edit[2] else rest):
+    moved = _movable(view, name)
+    remaining = [*loop.body[:-1], *([] if edit[2] == "" else [last])]
+    skips = any(part.form == "continue" for s in loop.body for part in s.walk())
+    if not moved or skips or name in assigned(remaining[:-1] if edit[2] else remaining):
         return []
-    keyword = view.file.code.index("while", it.start)  # behind a pragma
+    keyword = view.file.code.index("while", loop.start)  # behind a pragma
     end = closing(view.file.code, view.file.code.index("(", keyword)) + 1
-    head = f"for ({made[1]}; {view.text(it.value)}; {step})"
-    body = [edit] if len(it.body) > 1 or edit[2] else [(edit[0], edit[1], ";")]
-    return [made[0], (keyword, end, head), *body]
+    head = f"for ({moved[1]}; {view.text(loop.value)}; {step})"
+    body = [edit] if len(loop.body) > 1 or edit[2] else [(edit[0], edit[1], ";")]
+    return [moved[0], (keyword, end, head), *body]
 
 
 def _fresh_pointer(view: StatementView) -> list[Edit]:
     """Give the loop a copy of a pointer that a `while` moves and that others read before it."""
-    it = view.it
-    if it.form != "while" or not it.value or it.value.kind != "binary":
+    loop = view.statement
+    if loop.form != "while" or not loop.value or loop.value.kind != "binary":
         return []
-    name = it.value.parts[0].value
-    found = view.declared(name)
-    if not found or not found[2].is_pointer or view.uses(name, it.end, view.kernel.body[1]):
+    name = loop.value.parts[0].value
+    declaration = view.declared(name)
+    if not declaration or not declaration[2].is_pointer or view.uses(name, loop.end, view.kernel.body[1]):
         return []
-    before = view.around[found[0] + 1 : view.place]
+    before = view.around[declaration[0] + 1 : view.position]
     if not any(name in s.names() for s in before) or words(view.file.code, f"{name}_now"):
         return []
-    made = f"{found[1].type}* {name}_now = {name}; "
-    renamed = [(m.start(), m.end(), f"{name}_now") for m in words(view.file.code, name, it.start, it.end)]
-    return [(it.start, it.start, made), *renamed]
+    copied = f"{declaration[1].type}* {name}_now = {name}; "
+    renamed = [(m.start(), m.end(), f"{name}_now") for m in words(view.file.code, name, loop.start, loop.end)]
+    return [(loop.start, loop.start, copied), *renamed]
 
 
 def _movable(view: StatementView, name: str) -> tuple[Edit, str] | None:
     """Find the edit that takes a declaration away and its text, where only this loop uses the name."""
-    found = view.declared(name)
-    if not found or not found[2].value or ("const" in found[1].type.split() and not found[2].is_pointer):
+    declaration = view.declared(name)
+    if (
+        not declaration
+        or not declaration[2].value
+        or ("const" in declaration[1].type.split() and not declaration[2].is_pointer)
+    ):
         return None
-    place, statement, made = found
-    between = view.around[place + 1 : view.place]
-    assert made.value
+    position, statement, declared = declaration
+    between = view.around[position + 1 : view.position]
+    assert declared.value
     touches = any(
         n.kind in ("index", "call", "assign") or (n.value in ("*", "++") and n.kind == "unary")
-        for n in made.value.walk()
+        for n in declared.value.walk()
     )
-    if any(name in s.names() for s in between) or (touches and between) or made.value.names() & assigned(between):
+    if any(name in s.names() for s in between) or (touches and between) or declared.value.names() & assigned(between):
         return None
-    if view.uses(name, view.it.end, view.kernel.body[1]):
+    if view.uses(name, view.statement.end, view.kernel.body[1]):
         return None
-    kind = f"{statement.type}{'*' if made.is_pointer else ''}"
-    return (statement.start, statement.end, ""), f"{kind} {name} = {view.text(made.value)}"
+    kind = f"{statement.type}{'*' if declared.is_pointer else ''}"
+    return (statement.start, statement.end, ""), f"{kind} {name} = {view.text(declared.value)}"
 
 
 def _one_by_one(view: StatementView) -> list[Edit]:
     """Write `a = 1, b = 2;` as two statements, and what a `for` does beside its step at the end of its body."""
-    it, code = view.it, view.file.code
-    if it.form == "expression" and it.value and it.value.value == ",":
-        return [(it.start, it.end, "{ " + " ".join(f"{view.text(p)};" for p in it.value.parts) + " }")]
-    if it.form != "for" or not it.step or it.step.value != "," or not it.value or it.value.kind != "binary":
+    statement, code = view.statement, view.file.code
+    if statement.form == "expression" and statement.value and statement.value.value == ",":
+        return [
+            (statement.start, statement.end, "{ " + " ".join(f"{view.text(p)};" for p in statement.value.parts) + " }")
+        ]
+    if (
+        statement.form != "for"
+        or not statement.step
+        or statement.step.value != ","
+        or not statement.value
+        or statement.value.kind != "binary"
+    ):
         return []
-    name = it.value.parts[0].value
-    steps = [p for p in it.step.parts if p.parts and p.parts[0].value == name]
-    if len(steps) != 1 or not it.body or any(part.form == "continue" for s in it.body for part in s.walk()):
+    name = statement.value.parts[0].value
+    steps = [p for p in statement.step.parts if p.parts and p.parts[0].value == name]
+    if (
+        len(steps) != 1
+        or not statement.body
+        or any(part.form == "continue" for s in statement.body for part in s.walk())
+    ):
         return []
-    rest = " ".join(f"{view.text(p)};" for p in it.step.parts if p is not steps[0])
-    head = closing(code, code.index("(", code.index("for", it.start)))
-    is_block = code[head + 1 : it.body[0].start].strip() == "{"
-    inside = [(it.body[-1].end, it.body[-1].end, f" {rest}")]
-    braces = [(it.body[0].start, it.body[0].start, "{ "), (it.body[-1].end, it.body[-1].end, f" {rest} }}")]
-    return [(it.step.start, it.step.end, view.text(steps[0])), *(inside if is_block else braces)]
+    other_steps = " ".join(f"{view.text(p)};" for p in statement.step.parts if p is not steps[0])
+    head = closing(code, code.index("(", code.index("for", statement.start)))
+    is_block = code[head + 1 : statement.body[0].start].strip() == "{"
+    inside = [(statement.body[-1].end, statement.body[-1].end, f" {other_steps}")]
+    braces = [
+        (statement.body[0].start, statement.body[0].start, "{ "),
+        (statement.body[-1].end, statement.body[-1].end, f" {other_steps} }}"),
+    ]
+    return [(statement.step.start, statement.step.end, view.text(steps[0])), *(inside if is_block else braces)]
 
 
 def _whole_for(view: StatementView) -> list[Edit]:
     """Make a whole `for` of one whose first value, step or counter's type stands elsewhere."""
-    it, code = view.it, view.file.code
-    if it.form != "for" or not it.value or it.value.kind != "binary":
+    loop, code = view.statement, view.file.code
+    if loop.form != "for" or not loop.value or loop.value.kind != "binary":
         return []
-    name, opening = it.value.parts[0].value, code.index("(", code.index("for", it.start))
-    if it.step and (text := sum_step(view, it.step, name)):
-        return [(it.step.start, it.step.end, text)]
-    if it.step is None and it.body and (step := step_of(view, it.body[-1], name)):
-        skips = any(part.form == "continue" for s in it.body for part in s.walk())
-        if not skips and name not in assigned(it.body[:-1]):
+    name, opening = loop.value.parts[0].value, code.index("(", code.index("for", loop.start))
+    if loop.step and (text := sum_step(view, loop.step, name)):
+        return [(loop.step.start, loop.step.end, text)]
+    if loop.step is None and loop.body and (step := step_of(view, loop.body[-1], name)):
+        skips = any(part.form == "continue" for s in loop.body for part in s.walk())
+        if not skips and name not in assigned(loop.body[:-1]):
             end = closing(code, opening)
-            rest = "" if len(it.body) > 1 else ";"
-            return [(end, end, f" {step}"), (it.body[-1].start, it.body[-1].end, rest)]
-    if it.first is None and (made := _movable(view, name)):
-        return [made[0], (opening + 1, code.index(";", opening), made[1])]
+            filler = "" if len(loop.body) > 1 else ";"
+            return [(end, end, f" {step}"), (loop.body[-1].start, loop.body[-1].end, filler)]
+    if loop.first is None and (moved := _movable(view, name)):
+        return [moved[0], (opening + 1, code.index(";", opening), moved[1])]
     return _upward(view, name) or _own_counter(view, name)
 
 
 def _upward(view: StatementView, name: str) -> list[Edit]:
     """`i != n` as `i < n` where i goes up by one: else the loop would not end."""
-    it = view.it
-    if not it.first or not it.step or not it.value or it.value.value != "!=" or len(it.first.declared) != 1:
+    loop = view.statement
+    if not loop.first or not loop.step or not loop.value or loop.value.value != "!=" or len(loop.first.declared) != 1:
         return []
-    ups = it.step.kind in ("unary", "postfix") and it.step.value == "++" and it.step.parts[0].value == name
-    if not ups or it.first.declared[0].is_pointer or name in assigned(it.body):
+    ups = loop.step.kind in ("unary", "postfix") and loop.step.value == "++" and loop.step.parts[0].value == name
+    if not ups or loop.first.declared[0].is_pointer or name in assigned(loop.body):
         return []
-    left, right = it.value.parts
+    left, right = loop.value.parts
     return [(left.start, right.end, f"{view.text(left)} < {view.text(right)}")]
 
 
 def _own_counter(view: StatementView, name: str) -> list[Edit]:
     """`int i; for (i = 0; ...)`: where loops alone use the name and each sets it first, each declares its own."""
-    found = view.declared(name)
-    if not found or found[2].is_pointer or "const" in found[1].type.split():
+    declaration = view.declared(name)
+    if not declaration or declaration[2].is_pointer or "const" in declaration[1].type.split():
         return []
     loops = [s for s in view.around if s.form == "for" and s.first and s.first.form == "expression"]
     mine = [
@@ -200,11 +219,14 @@ def _own_counter(view: StatementView, name: str) -> list[Edit]:
         and s.first.value.parts[0].value == name
     ]
     inside = sum(view.uses(name, s.start, s.end) for s in mine)
-    every = view.uses(name, *view.kernel.body) - 1
-    if not mine or inside != every:
+    total_uses = view.uses(name, *view.kernel.body) - 1
+    if not mine or inside != total_uses:
         return []
     firsts = [s.first for s in mine if s.first]
-    return [(found[1].start, found[1].end, ""), *((f.start, f.start, f"{found[1].type} ") for f in firsts)]
+    return [
+        (declaration[1].start, declaration[1].end, ""),
+        *((f.start, f.start, f"{declaration[1].type} ") for f in firsts),
+    ]
 
 
 _RULES: tuple[Callable[[StatementView], list[Edit]], ...] = (

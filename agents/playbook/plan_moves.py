@@ -19,7 +19,7 @@ _CONSTANT = re.compile(
 LANES = re.compile(r"__shfl|__ballot|__any|__all\b|mfma|dpp|readlane|readfirstlane|mbcnt|ds_bpermute|warpSize|__lane")
 
 
-def bounds_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def bounds_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`1` adds bounds where there are none; `2` and `4` add a minimum to bounds that have none.
 
     The minimum counts waves per SIMD on AMD, blocks per multiprocessor on NVIDIA: less registers, more at a time.
@@ -53,33 +53,35 @@ def block_in_c(file: KernelFile, kernel: KernelText) -> str:
     return " * ".join(p.replace("//", "/") if re.fullmatch(r"\w+", p) else f"({p.replace('//', '/')})" for p in parts)
 
 
-def restrict_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def restrict_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """`all` where a pointer lacks the promise and no launch passes one buffer twice."""
     return ("all",) if any(_open_pointers(file, k) for k in file.kernels) else ()
 
 
 def add_restrict(file: KernelFile, variant: str) -> str:
     """Put `__restrict__` before the names."""
-    return substitute(file.source, [(at, at, "__restrict__ ") for k in file.kernels for at in _open_pointers(file, k)])
+    return substitute(
+        file.source, [(offset, offset, "__restrict__ ") for k in file.kernels for offset in _open_pointers(file, k)]
+    )
 
 
-def block_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def block_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the fixed block sizes that nothing in the code depends on but through one name or `blockDim`."""
-    return tuple(str(size) for size in SIZES if _block_plan(file, size, taken) is not None)
+    return tuple(str(size) for size in SIZES if _block_plan(file, size, reserved) is not None)
 
 
 def expose_block(file: KernelFile, variant: str) -> str:
     """Turn the size into a tunable whose default is the old value."""
     size = int(variant)
-    found = _block_plan(file, size, frozenset())
-    if found is None:
+    edits_and_plan = _block_plan(file, size, frozenset())
+    if edits_and_plan is None:
         return file.source
-    edits, plan = found
+    edits, plan = edits_and_plan
     return with_plan(file, plan, substitute(file.source, edits))
 
 
 def _block_plan(
-    file: KernelFile, size: int, taken: frozenset[str]
+    file: KernelFile, size: int, reserved: frozenset[str]
 ) -> tuple[list[tuple[int, int, str]], Mapping[str, Any]] | None:
     """Make the edits of the code and the new plan; None when the change is not certain to be safe."""
     launches = file.plan["launch"]
@@ -110,12 +112,12 @@ def _block_plan(
             return None
         edits = [(constants[0].start(), constants[0].end(), "")]
     else:
-        name = next((n for n in ("BLOCK", "BLOCK_SIZE", "GROUP") if not words(file.code, n) and n not in taken), "")
+        name = next((n for n in ("BLOCK", "BLOCK_SIZE", "GROUP") if not words(file.code, n) and n not in reserved), "")
         adapts = origins or words(file.code, r"blockDim\s*\.\s*x")
         if arrays or not name or not adapts or LANES.search(file.code):
             return None
         edits = []
-    if name in taken or name in file.tunables or name in file.plan.get("workspace", {}):
+    if name in reserved or name in file.tunables or name in file.plan.get("workspace", {}):
         return None
     edits += [(start, end, name) for start, end in origins]
     edits += [(b[0], b[1], re.sub(rf"\b{size}[uU]?\b", name, file.source[b[0] : b[1]])) for b in bounds if b]
@@ -125,42 +127,42 @@ def _block_plan(
 def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
     """Return the plan with the size's name in every launch and its values among the tunables."""
 
-    def named(value: Any) -> Any:
+    def renamed(value: Any) -> Any:
         if isinstance(value, list):
-            return [named(v) for v in value]
+            return [renamed(v) for v in value]
         return re.sub(rf"\b{size}\b", name, str(value)) if isinstance(value, (str, int)) else value
 
-    launches = [{k: named(v) if k in ("grid", "block", "lds") else v for k, v in x.items()} for x in plan["launch"]]
+    launches = [{k: renamed(v) if k in ("grid", "block", "lds") else v for k, v in x.items()} for x in plan["launch"]]
     values = [size, *(s for s in SIZES if s != size)]
     return {**plan, "launch": launches, "tunables": {**plan.get("tunables", {}), name: values}}
 
 
 def integer_constants(file: KernelFile) -> dict[str, int]:
     """Names that stand for one integer wherever the file has them: no parameter and no other constant is called so."""
-    found = [(m["name"] or m["macro"], int(m["value"] or m["number"])) for m in _CONSTANT.finditer(file.code)]
-    names = [name for name, _ in found] + [p.name for kernel in file.kernels for p in kernel.parameters]
-    return {name: value for name, value in found if names.count(name) == 1}
+    constants = [(m["name"] or m["macro"], int(m["value"] or m["number"])) for m in _CONSTANT.finditer(file.code)]
+    names = [name for name, _ in constants] + [p.name for kernel in file.kernels for p in kernel.parameters]
+    return {name: value for name, value in constants if names.count(name) == 1}
 
 
-def on_plan(file: KernelFile, at: int) -> bool:
+def on_plan(file: KernelFile, offset: int) -> bool:
     """Tell whether an offset lies in the plan's comment."""
-    return file.plan_span[0] <= at < file.plan_span[1]
+    return file.plan_span[0] <= offset < file.plan_span[1]
 
 
 def bounds_of(file: KernelFile, kernel: KernelText) -> tuple[int, int] | None:
     """Compute the span of the arguments of a kernel's launch bounds."""
     before = max(file.code.rfind(c, 0, kernel.head[0]) for c in ";}") + 1
-    found = _BOUNDS.search(file.code, before, kernel.head[1])
-    if not found or on_directive(file.code, found.start()):
+    match = _BOUNDS.search(file.code, before, kernel.head[1])
+    if not match or on_directive(file.code, match.start()):
         return None
-    return found.end(), closing(file.code, found.end() - 1)
+    return match.end(), closing(file.code, match.end() - 1)
 
 
 def _open_pointers(file: KernelFile, kernel: KernelText) -> list[int]:
     for launch in file.launches(kernel.name):
         args = launch.get("args", [])
-        given = [a for a, p in zip(args, kernel.parameters, strict=False) if p.is_pointer]
-        if len(args) != len(kernel.parameters) or len(set(given)) != len(given):
+        buffers = [a for a, p in zip(args, kernel.parameters, strict=False) if p.is_pointer]
+        if len(args) != len(kernel.parameters) or len(set(buffers)) != len(buffers):
             return []
     if not file.launches(kernel.name):
         return []

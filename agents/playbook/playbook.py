@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Room, Selection, Specimen, Step
 from agents.checks import check
 from agents.playbook import moves
-from agents.playbook.changes import promise, taken
+from agents.playbook.changes import promise, reserved_names
 from agents.playbook.moves import BY_NAME
 from agents.source import KernelFile, SourceError, read, with_plan
 from records.errors import PlanError
@@ -46,18 +46,18 @@ class Playbook:
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
         """Select the fastest as base; now and then the fastest of another strategy, or any other kernel."""
         ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
-        rest = [m for m in ranked if not m.is_explored]
+        unexplored = [m for m in ranked if not m.is_explored]
         if self._explores:
-            chosen = rest[0] if rest else ranked[0]
+            chosen = unexplored[0] if unexplored else ranked[0]
             return Selection(chosen.id, None, f"{chosen.id} is the fastest that was not explored")
-        best, others = ranked[0], ranked[1:]
-        different = [m for m in others if m.strategy != best.strategy] or others
+        best, slower = ranked[0], ranked[1:]
+        different = [m for m in slower if m.strategy != best.strategy] or slower
         dice = self._dice(step, "select")
-        if others and dice.random() < EXPLORE:
+        if slower and dice.random() < EXPLORE:
             base = dice.choice(different[:3])
             return Selection(base.id, best.id, f"{base.id} for a change: another way than the fastest, {best.id}")
         reference = different[0].id if different else None
-        equal = sum(ties(best, other) for other in others)
+        equal = sum(ties(best, other) for other in slower)
         among = f", equal to {equal} of them within the clock's error" if equal else ""
         return Selection(best.id, reference, f"{best.id} is the fastest of {len(ranked)}{among}")
 
@@ -75,8 +75,8 @@ class Playbook:
             return Proposal((), ())
         if self._explores:
             return Proposal((), ())
-        told = (*memory.tried, *memory.failures, *memory.lessons, base.experiment.title)
-        tried = {tag[0] for line in told for tag in _TAG.finditer(line)}
+        notes = (*memory.tried, *memory.failures, *memory.lessons, base.experiment.title)
+        tried = {tag[0] for line in notes for tag in _TAG.finditer(line)}
         fresh = [h for h in self._handles(file, work, base) if _tag(h, file) not in tried]
         ranked = sorted(fresh, key=lambda h: (-self._worth(h, base), self._dice(step, h).random()))
         firsts = list({h.split(":")[0]: h for h in reversed(ranked)}.values())[::-1]
@@ -110,8 +110,8 @@ class Playbook:
     ) -> Critique:
         """Report the findings of the mechanical checks in the draft that the base does not have."""
         before = {(r.kind, r.about) for r in check(base.source, work.arch)}
-        found = check(draft.source, work.arch)
-        remarks = tuple(r.text for r in found if (r.kind, r.about) not in before)
+        draft_remarks = check(draft.source, work.arch)
+        remarks = tuple(r.text for r in draft_remarks if (r.kind, r.about) not in before)
         return Critique(not remarks, remarks)
 
     def repair(
@@ -131,9 +131,9 @@ class Playbook:
             file = read(base.source)
         except SourceError:
             return Draft(base.source, (), ("the base cannot be read",))
-        rest = [h for h in self._handles(file, work, base) if h.startswith(f"{name}:") and h != _handle(idea)]
-        if step.number <= len(rest):
-            return self._draft(base, work, rest[max(0, step.number - 1)], idea)
+        variants = [h for h in self._handles(file, work, base) if h.startswith(f"{name}:") and h != _handle(idea)]
+        if step.number <= len(variants):
+            return self._draft(base, work, variants[max(0, step.number - 1)], idea)
         return Draft(base.source, (), (f"{idea.title}: undone, because no variant of it works here",))
 
     def _draft(self, base: Specimen, work: Assignment, handle: str, idea: Idea) -> Draft:
@@ -148,7 +148,7 @@ class Playbook:
         if handle.startswith("search:"):
             start = _another_start(file, work.task, int(handle.split(":")[1]))
             return with_plan(file, {**file.plan, "tunables": start}) if start else base.source
-        return moves.apply(base.source, handle, work.arch, taken(work.task))
+        return moves.apply(base.source, handle, work.arch, reserved_names(work.task))
 
     def _handles(self, file: KernelFile, work: Assignment, base: Specimen) -> list[str]:
         """Every change that applies, the search of tunables first."""
@@ -156,8 +156,8 @@ class Playbook:
         for values in file.tunables.values():
             size *= len(values)
         searches = [1, 2, 3] if size > SEARCHED else [1] if size > 1 and base.attempt.generation == 0 else []
-        found = [f"search:{n}" for n in searches if _another_start(file, work.task, n)]
-        return [*found, *moves.offers(file, work.arch, taken(work.task))]
+        handles = [f"search:{n}" for n in searches if _another_start(file, work.task, n)]
+        return [*handles, *moves.offers(file, work.arch, reserved_names(work.task))]
 
     def _worth(self, handle: str, base: Specimen) -> float:
         """Promise of a change on this kernel: its usual gain, and more when it relieves the resource that binds."""
@@ -212,9 +212,9 @@ def _another_start(file: KernelFile, task: Task, number: int) -> Mapping[str, li
     """Find the tunables with another default that the constraints allow on every case; empty when there is none."""
     names = list(file.tunables)
     choices = list(itertools.islice(itertools.product(*(file.tunables[n] for n in names)), 4096))
-    rest = choices[1:]
-    random.Random(number).shuffle(rest)
-    for choice in rest:
+    other_choices = choices[1:]
+    random.Random(number).shuffle(other_choices)
+    for choice in other_choices:
         values = dict(zip(names, choice, strict=True))
         if _allowed(file, task, values):
             return {n: [values[n], *(v for v in file.tunables[n] if v != values[n])] for n in names}

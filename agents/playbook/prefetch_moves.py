@@ -30,22 +30,22 @@ class Ahead:
     loads: tuple[tuple[Expression, str], ...]  # with the element's type
 
 
-def prefetch_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def prefetch_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels with such loops, by name."""
-    return tuple(dict.fromkeys(each.kernel.name for each in _every(file)))
+    return tuple(dict.fromkeys(ahead.kernel.name for ahead in _candidates(file)))
 
 
 def prefetch(file: KernelFile, variant: str) -> str:
     """Each such loop of the kernel with its loads one pass ahead."""
-    found = [each for each in _every(file) if each.kernel.name == variant]
+    loops = [ahead for ahead in _candidates(file) if ahead.kernel.name == variant]
     return substitute(
-        file.source, [(each.loop.start, each.loop.end, _text(file, each, n)) for n, each in enumerate(found)]
+        file.source, [(ahead.loop.start, ahead.loop.end, _text(file, ahead, n)) for n, ahead in enumerate(loops)]
     )
 
 
 def _text(file: KernelFile, ahead: Ahead, number: int) -> str:
     source, loop = file.source, ahead.loop
-    names = [f"ahead_{number}_{place}" for place in range(len(ahead.loads))]
+    names = [f"ahead_{number}_{index}" for index in range(len(ahead.loads))]
     loads = [f"{name} = {source[n.start : n.end]};" for name, (n, _) in zip(names, ahead.loads, strict=True)]
     start, end = loop.body[0].start, loop.body[-1].end
     edits = [(n.start - start, n.end - start, f"now_{name}") for name, (n, _) in zip(names, ahead.loads, strict=True)]
@@ -70,7 +70,7 @@ def _text(file: KernelFile, ahead: Ahead, number: int) -> str:
     return "\n".join(lines)
 
 
-def _every(file: KernelFile) -> Iterator[Ahead]:
+def _candidates(file: KernelFile) -> Iterator[Ahead]:
     if words(file.code, r"(?:ahead|next|now_ahead)_\d\w*"):
         return
     for kernel in file.kernels:
@@ -80,63 +80,69 @@ def _every(file: KernelFile) -> Iterator[Ahead]:
             continue
         read_only = _read_only(file, kernel, body)
         for statement in (part for s in body for part in s.walk() if part.form == "for"):
-            if made := _ahead(file, kernel, statement, read_only):
-                yield made
+            if ahead := _ahead(file, kernel, statement, read_only):
+                yield ahead
 
 
 def _read_only(file: KernelFile, kernel: KernelText, body: Sequence[BodyStatement]) -> dict[str, str]:
     """Find the pointers into buffers that the kernel only reads, with the type of an element."""
     for launch in file.launches(kernel.name):
-        given = [a for a, p in zip(launch.get("args", []), kernel.parameters, strict=False) if p.is_pointer]
-        if len(set(given)) != len(given):
+        buffers = [a for a, p in zip(launch.get("args", []), kernel.parameters, strict=False) if p.is_pointer]
+        if len(set(buffers)) != len(buffers):
             return {}
-    found = {p.name: p.pointee for p in kernel.parameters if p.is_pointer and "const" in p.text.split("*")[0].split()}
-    others = {p.name for p in kernel.parameters if p.is_pointer} - found.keys()
-    for made in (d for s in body for part in s.walk() for d in part.declared if d.is_pointer):
-        names = made.value.names() if made.value else frozenset[str]()
-        roots = [name for name in names if name in found]
-        if len(roots) == 1 and not names & others:
-            found[made.name] = found[roots[0]]
+    element_types = {
+        p.name: p.pointee for p in kernel.parameters if p.is_pointer and "const" in p.text.split("*")[0].split()
+    }
+    excluded = {p.name for p in kernel.parameters if p.is_pointer} - element_types.keys()
+    for declared in (d for s in body for part in s.walk() for d in part.declared if d.is_pointer):
+        names = declared.value.names() if declared.value else frozenset[str]()
+        roots = [name for name in names if name in element_types]
+        if len(roots) == 1 and not names & excluded:
+            element_types[declared.name] = element_types[roots[0]]
         else:
-            others.add(made.name)
-    return {name: kind for name, kind in found.items() if kind in ELEMENT_BYTES and name not in others}
+            excluded.add(declared.name)
+    return {name: kind for name, kind in element_types.items() if kind in ELEMENT_BYTES and name not in excluded}
 
 
 def _ahead(file: KernelFile, kernel: KernelText, loop: BodyStatement, read_only: dict[str, str]) -> Ahead | None:
     first, step, test = loop.first, loop.step, loop.value
     if not first or not step or not test or len(first.declared) != 1 or not loop.body or not step.parts:
         return None
-    made, changed = first.declared[0], assigned(loop.body)
+    declared, changed = first.declared[0], assigned(loop.body)
     inner = {n for s in loop.body for n in s.makes()} | changed
     ups = step.kind in ("unary", "postfix") and step.value == "++"
-    adds = step.kind == "assign" and step.value == "+=" and not step.parts[1].names() & (inner | {made.name})
+    adds = step.kind == "assign" and step.value == "+=" and not step.parts[1].names() & (inner | {declared.name})
     forms = {part.form for s in loop.body for part in s.walk()} - {"declare", "expression", "if", "block", "empty"}
     calls = any(
         n.kind == "call" and (n.value.startswith("__sync") or "barrier" in n.value)
         for s in loop.body
         for n in s.nodes()
     )
-    if made.is_pointer or not made.value or made.name in inner or not (ups or adds) or forms or calls:
+    if declared.is_pointer or not declared.value or declared.name in inner or not (ups or adds) or forms or calls:
         return None
     if (
-        step.parts[0].value != made.name
+        step.parts[0].value != declared.name
         or test.names() & inner
         or first.type == "auto"
         or _acts(test)
-        or _acts(made.value)
+        or _acts(declared.value)
     ):
         return None
     loads = dict[str, tuple[Expression, str]]()
     for node in certain(tuple(loop.body)):
         base = node.parts[0].value if node.kind == "index" and node.parts[0].kind == "name" else ""
-        fixed = base in read_only and not node.names() & inner and made.name in node.parts[1].names()
+        fixed = base in read_only and not node.names() & inner and declared.name in node.parts[1].names()
         if fixed and not _acts(node.parts[1]):
             loads.setdefault(f"{node.start}", (node, read_only[base]))
     kind = " ".join(w for w in first.type.split() if w != "const")
     by = "1" if ups else f"({file.source[step.parts[1].start : step.parts[1].end]})"
-    start, until = (file.source[n.start : n.end] for n in (made.value, test))
-    found = tuple(loads.values())
-    return Ahead(kernel, loop, made.name, kind, start, until, by, found) if 0 < len(found) <= MOST else None
+    start, until = (file.source[n.start : n.end] for n in (declared.value, test))
+    ordered_loads = tuple(loads.values())
+    return (
+        Ahead(kernel, loop, declared.name, kind, start, until, by, ordered_loads)
+        if 0 < len(ordered_loads) <= MOST
+        else None
+    )
 
 
 def _acts(node: Expression) -> bool:

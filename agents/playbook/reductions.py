@@ -22,19 +22,19 @@ class Reduction:
 
     name: str
     rule: str  # "+", the name of a function of two values, or the sign by which another value is better
-    place: str = ""  # the variable that holds where the best value was found
+    position: str = ""  # the variable that holds where the best value was found
 
-    def joined(self, other: str, place: str = "") -> str:
+    def joined(self, other: str, position: str = "") -> str:
         """Write a statement that takes in another work-item's value."""
         if self.rule == "+":
             return f"{self.name} += {other};"
         if self.rule.isidentifier():
             return f"{self.name} = {self.rule}({self.name}, {other});"
-        if not self.place:
+        if not self.position:
             return f"if ({other} {self.rule} {self.name}) {self.name} = {other};"
         return (
-            f"if ({other} {self.rule} {self.name} || ({other} == {self.name} && {place} < {self.place})) "
-            f"{{ {self.name} = {other}; {self.place} = {place}; }}"
+            f"if ({other} {self.rule} {self.name} || ({other} == {self.name} && {position} < {self.position})) "
+            f"{{ {self.name} = {other}; {self.position} = {position}; }}"
         )
 
 
@@ -60,21 +60,21 @@ def counted(work: WorkItems, loop: BodyStatement) -> Counted | None:
     first, step, test = loop.first, loop.step, loop.value
     if not first or not step or not test or len(first.declared) != 1 or not loop.body:
         return None
-    made, name = first.declared[0], first.declared[0].name
+    declared, name = first.declared[0], first.declared[0].name
     by_one = (step.kind in ("unary", "postfix") and step.value == "++" and step.parts[0].value == name) or (
         step.kind == "assign" and step.value == "+=" and step.parts[0].value == name and step.parts[1].value == "1"
     )
-    if not by_one or made.is_pointer or not made.value or test.kind != "binary":
+    if not by_one or declared.is_pointer or not declared.value or test.kind != "binary":
         return None
     ends = {"<": test.parts, "<=": test.parts, ">": test.parts[::-1], ">=": test.parts[::-1]}.get(test.value)
     changed = assigned(loop.body)
     if not ends or ends[0].kind != "name" or ends[0].value != name or name in changed:
         return None
-    if (ends[1].names() | made.value.names()) & (changed | {name}) or _touching(ends[1]):
+    if (ends[1].names() | declared.value.names()) & (changed | {name}) or _touching(ends[1]):
         return None
     end = f"({work.text(ends[1])})" + (" + 1" if "=" in test.value else "")
     kind = " ".join(w for w in first.type.split() if w != "const")
-    return None if kind == "auto" else Counted(loop, name, kind, work.text(made.value), end)
+    return None if kind == "auto" else Counted(loop, name, kind, work.text(declared.value), end)
 
 
 def reductions(loop: Counted) -> tuple[Reduction, ...] | None:
@@ -83,21 +83,21 @@ def reductions(loop: Counted) -> tuple[Reduction, ...] | None:
     outer = assigned(loop.loop.body) - inside
     if assigned(loop.loop.body) & inside & {loop.name}:
         return None
-    found, accounted = dict[str, Reduction](), dict[str, int]()
+    by_name, accounted = dict[str, Reduction](), dict[str, int]()
     for statement in loop.loop.body:
-        for made, names in _updates(statement, outer, loop.name):
-            if found.setdefault(made.name, made) != made:
+        for reduction, names in _updates(statement, outer, loop.name):
+            if by_name.setdefault(reduction.name, reduction) != reduction:
                 return None
             for name in names:
                 accounted[name] = accounted.get(name, 0) + 1
-    places = {r.place for r in found.values() if r.place}
-    if outer - set(found) - places or places & set(found):
+    positions = {r.position for r in by_name.values() if r.position}
+    if outer - set(by_name) - positions or positions & set(by_name):
         return None
     for name in outer:
         uses = sum(n.kind == "name" and n.value == name for s in loop.loop.body for n in s.nodes())
         if uses != accounted.get(name, 0):
             return None
-    return tuple(found.values())
+    return tuple(by_name.values())
 
 
 def _updates(statement: BodyStatement, outer: frozenset[str], variable: str) -> Iterator[tuple[Reduction, list[str]]]:
@@ -145,14 +145,14 @@ def _terms(node: Expression) -> Iterator[Expression]:
 
 def _chosen(value: Expression, name: str) -> str:
     """Read `a > b ? a : b` and its like, where one of the two is the variable."""
-    test, then, other = value.parts
+    test, if_true, if_false = value.parts
     if test.kind != "binary" or test.value not in ("<", ">", "<=", ">="):
         return ""
     left, right = test.parts
     sign = test.value[0]
-    if same(then, right) and same(other, left):
+    if same(if_true, right) and same(if_false, left):
         sign = {"<": ">", ">": "<"}[sign]
-    elif not (same(then, left) and same(other, right)):
+    elif not (same(if_true, left) and same(if_false, right)):
         return ""
     return sign if any(p.kind == "name" and p.value == name for p in (left, right)) else ""
 
@@ -165,16 +165,18 @@ def _best(statement: BodyStatement, outer: frozenset[str], variable: str) -> tup
     sets = [s.value for s in statement.body]
     if not all(n and n.kind == "assign" and n.value == "=" and n.parts[0].kind == "name" for n in sets):
         return None
-    given = {n.parts[0].value: n.parts[1] for n in sets if n}
+    assignments = {n.parts[0].value: n.parts[1] for n in sets if n}
     left, right = test.parts
-    for kept, new, sign in ((right, left, test.value), (left, right, _turned(test.value))):
-        name = kept.value
-        if kept.kind != "name" or name not in outer or name not in given or not same(given[name], new):
+    for best, new, sign in ((right, left, test.value), (left, right, _turned(test.value))):
+        name = best.value
+        if best.kind != "name" or name not in outer or name not in assignments or not same(assignments[name], new):
             continue
-        places = [n for n in given if n != name]
-        is_place = all(_bare(given[p]).kind == "name" and _bare(given[p]).value == variable for p in places)
-        if len(sets) == len(given) and len(places) <= 1 and is_place and name not in new.names():
-            return Reduction(name, sign, *places), [name, name, *places]
+        positions = [n for n in assignments if n != name]
+        is_place = all(
+            _bare(assignments[p]).kind == "name" and _bare(assignments[p]).value == variable for p in positions
+        )
+        if len(sets) == len(assignments) and len(positions) <= 1 and is_place and name not in new.names():
+            return Reduction(name, sign, *positions), [name, name, *positions]
     return None
 
 
@@ -186,10 +188,10 @@ def _bare(node: Expression) -> Expression:
     return node.parts[0] if node.kind == "cast" else node
 
 
-def same(one: Expression, other: Expression) -> bool:
+def same(left: Expression, right: Expression) -> bool:
     """Tell whether two expressions read the same."""
-    return (one.kind, one.value, len(one.parts)) == (other.kind, other.value, len(other.parts)) and all(
-        same(a, b) for a, b in zip(one.parts, other.parts, strict=True)
+    return (left.kind, left.value, len(left.parts)) == (right.kind, right.value, len(right.parts)) and all(
+        same(a, b) for a, b in zip(left.parts, right.parts, strict=True)
     )
 
 
@@ -201,12 +203,12 @@ def has_effects(nodes: Sequence[Expression], pointers: frozenset[str]) -> bool:
     """Tell whether an expression may write through a pointer: a call that gets one, an assignment inside another."""
     for node in nodes:
         for part in node.walk():
-            given = part.parts if part.kind == "call" and part.value not in ("__ldg",) else ()
-            for argument in given:
-                at = _bare(argument)
-                if at.value == "&" and at.kind == "unary":
+            arguments = part.parts if part.kind == "call" and part.value not in ("__ldg",) else ()
+            for argument in arguments:
+                target = _bare(argument)
+                if target.value == "&" and target.kind == "unary":
                     return True
-                if at.kind in ("name", "binary") and at.names() & pointers and not _reads(at, pointers):
+                if target.kind in ("name", "binary") and target.names() & pointers and not _reads(target, pointers):
                     return True
     return False
 

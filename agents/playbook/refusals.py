@@ -14,15 +14,17 @@ _LEAVES = frozenset(("for", "return", "continue", "break"))
 
 def refusals(source: str, offered: Sequence[str]) -> tuple[str, ...]:
     """For each kernel the changes that were not offered for it, with the first thing that is against each."""
-    file, found = read(plain(source)), list[str]()
+    file, sentences = read(plain(source)), list[str]()
     for kernel in file.kernels:
         work = form_of(file, kernel)
         if isinstance(work, str):
-            found.append(f"{kernel.name}: only its plan and single lines are changed: {work}")
+            sentences.append(f"{kernel.name}: only its plan and single lines are changed: {work}")
             continue
         mine = {h.split(":")[0] for h in offered if h.split(":")[1].split(".")[0] == kernel.name}
-        found += [f"{move} not for {kernel.name}: {why(work)}" for move, why in _REASONS.items() if move not in mine]
-    return tuple(found)
+        sentences += [
+            f"{move} not for {kernel.name}: {why(work)}" for move, why in _REASONS.items() if move not in mine
+        ]
+    return tuple(sentences)
 
 
 def _rows(work: WorkItems) -> str:
@@ -34,10 +36,10 @@ def _rows(work: WorkItems) -> str:
     if not loops:
         return "it has no loop over a row"
     for loop in loops:
-        made = counted(work, loop)
-        if not made:
+        counted_loop = counted(work, loop)
+        if not counted_loop:
             return f"{_line(work, loop.start)}: the loop does not count up by one to a fixed end"
-        if reductions(made) is None:
+        if reductions(counted_loop) is None:
             return f"{_line(work, loop.start)}: a pass of the loop needs what an earlier one computed"
     return _apart(work) or "no loop reads neighbouring elements, or passes may store to one place"
 
@@ -45,13 +47,13 @@ def _rows(work: WorkItems) -> str:
 def _items(work: WorkItems) -> str:
     if not any(i.bound for i in work.indices):
         return "no guard bounds the number of a work-item"
-    return _apart(work) or _whole(work) or "what it changes outlives an item, or nothing is accessed by its number"
+    return _apart(work) or _leaves(work) or "what it changes outlives an item, or nothing is accessed by its number"
 
 
 def _tile(work: WorkItems) -> str:
     if {i.axis for i in work.indices if i.bound} != {"x", "y"}:
         return "its work-items do not lie in two guarded axes"
-    return _apart(work) or _whole(work) or "no load runs across the direction of its stores"
+    return _apart(work) or _leaves(work) or "no load runs across the direction of its stores"
 
 
 def _stage(work: WorkItems) -> str:
@@ -75,13 +77,13 @@ def _apart(work: WorkItems) -> str:
     return "" if work.is_apart else "the plan gives one buffer to two of its parameters"
 
 
-def _whole(work: WorkItems) -> str:
+def _leaves(work: WorkItems) -> str:
     leaves = sorted({s.form for part in work.work for s in part.walk()} & _LEAVES)
     return f"its work holds a {leaves[0]}" if leaves else ""
 
 
-def _line(work: WorkItems, at: int) -> str:
-    return f"line {work.file.source.count(chr(10), 0, at) + 1}"
+def _line(work: WorkItems, offset: int) -> str:
+    return f"line {work.file.source.count(chr(10), 0, offset) + 1}"
 
 
 _REASONS: Mapping[str, Callable[[WorkItems], str]] = {

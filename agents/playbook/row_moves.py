@@ -16,9 +16,9 @@ THREADS = [256, 64, 128, 512, 1024]
 WIDE = [4, 1, 2, 8]
 
 
-def row_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def row_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels whose rows can be shared, by name, with the lanes of a wave."""
-    if not are_free(file, taken, "ROWS", "WIDE", "THREADS"):
+    if not are_free(file, reserved, "ROWS", "WIDE", "THREADS"):
         return ()
     return tuple(f"{r.work.kernel.name}.{wave_of(arch)}" for r in rows_of(file) if not _collides(file, r))
 
@@ -35,12 +35,17 @@ def block_rows(file: KernelFile, variant: str) -> str:
 
 def _collides(file: KernelFile, rows: Rows) -> bool:
     """Tell whether the file has a name that the change would make."""
-    made = {"lane_step", "lane_other", "wave_part"}
+    new_names = {"lane_step", "lane_other", "wave_part"}
     for loop in rows.loops:
-        made |= {f"{loop.name}_first", f"{loop.name}_item"}
-        for found in loop.reductions:
-            made |= {f"{found.name}_before", f"{found.name}_parts", f"{found.place}_parts", f"lane_{found.place}"}
-    return any(words(file.code, name) for name in made)
+        new_names |= {f"{loop.name}_first", f"{loop.name}_item"}
+        for reduction in loop.reductions:
+            new_names |= {
+                f"{reduction.name}_before",
+                f"{reduction.name}_parts",
+                f"{reduction.position}_parts",
+                f"lane_{reduction.position}",
+            }
+    return any(words(file.code, name) for name in new_names)
 
 
 def _shared(file: KernelFile, variant: str, is_block: bool) -> str:
@@ -49,8 +54,8 @@ def _shared(file: KernelFile, variant: str, is_block: bool) -> str:
     work, index = rows.work, rows.work.indices[0]
     lanes, wide = (fresh_name(file, "THREADS" if is_block else "ROWS"), fresh_name(file, "WIDE"))
     row = "blockIdx.x" if is_block else f"blockIdx.x * {lanes} + threadIdx.y"
-    edits = [(at.start, at.end, f"{{ if (threadIdx.x == 0) {{ {work.text(at)} }} }}") for at in rows.stores]
-    edits.append((index.at, index.at + len(index.value), row))
+    edits = [(store.start, store.end, f"{{ if (threadIdx.x == 0) {{ {work.text(store)} }} }}") for store in rows.stores]
+    edits.append((index.offset, index.offset + len(index.value), row))
     width = lanes if is_block else wave
     edits += [(c.loop.start, c.loop.end, _loop(rows, c, wide, width, int(wave) if is_block else 0)) for c in rows.loops]
     bounds = bounds_of(file, work.kernel)
@@ -69,33 +74,33 @@ def _shared(file: KernelFile, variant: str, is_block: bool) -> str:
 def _loop(rows: Rows, loop: Counted, wide: str, width: str, wave: int) -> str:
     """Write the loop for the lanes, and what joins their results; `wave` is 0 where one wave has the row."""
     before, after = list[str](), list[str]()
-    for found in loop.reductions:
-        kind = rows.type_of(found.name)
-        if found.rule == "+":
-            before += [f"const {kind} {found.name}_before = {found.name};", f"{found.name} = 0;"]
-        after += _joined(found, kind, rows.type_of(found.place), width, wave)
-        if found.rule == "+":
-            after.append(f"{found.name} += {found.name}_before;")
+    for reduction in loop.reductions:
+        kind = rows.type_of(reduction.name)
+        if reduction.rule == "+":
+            before += [f"const {kind} {reduction.name}_before = {reduction.name};", f"{reduction.name} = 0;"]
+        after += _joined(reduction, kind, rows.type_of(reduction.position), width, wave)
+        if reduction.rule == "+":
+            after.append(f"{reduction.name} += {reduction.name}_before;")
     start = f"({loop.start}) + ({loop.type})threadIdx.x * {wide}"
     body = loop.body(rows.work)
     stride = passes(loop.name, loop.type, start, loop.end, body, f"{width} * {wide}", wide)
     return ahead("{", ahead("", *before, *stride, *after), "}")
 
 
-def _joined(found: Reduction, kind: str, place_kind: str, width: str, wave: int) -> list[str]:
-    name, where = found.name, found.place
+def _joined(reduction: Reduction, kind: str, place_kind: str, width: str, wave: int) -> list[str]:
+    name, position = reduction.name, reduction.position
     other = [f"const {kind} lane_other = __shfl_xor({name}, lane_step);"]
-    place = [f"const {place_kind} lane_{where} = __shfl_xor({where}, lane_step);"] if where else []
-    inside = [*other, *place, found.joined("lane_other", f"lane_{where}")]
+    lane_position = [f"const {place_kind} lane_{position} = __shfl_xor({position}, lane_step);"] if position else []
+    inside = [*other, *lane_position, reduction.joined("lane_other", f"lane_{position}")]
     first = wave // 2 if wave else int(width) // 2
     lines = [f"for (int lane_step = {first}; lane_step > 0; lane_step /= 2) {{", *("    " + x for x in inside), "}"]
     if not wave:
         return lines
-    parts = [(name, kind), *([(where, place_kind)] if where else [])]
+    parts = [(name, kind), *([(position, place_kind)] if position else [])]
     lines += [f"__shared__ {t} {n}_parts[{width} / {wave}];" for n, t in parts]
     lines += ["__syncthreads();", f"if (threadIdx.x % {wave} == 0) {{"]
     lines += [f"    {n}_parts[threadIdx.x / {wave}] = {n};" for n, _ in parts]
     lines += ["}", "__syncthreads();", *(f"{n} = {n}_parts[0];" for n, _ in parts)]
     lines += [f"for (int wave_part = 1; wave_part < {width} / {wave}; ++wave_part) {{"]
-    lines += ["    " + found.joined(f"{name}_parts[wave_part]", f"{where}_parts[wave_part]"), "}"]
+    lines += ["    " + reduction.joined(f"{name}_parts[wave_part]", f"{position}_parts[wave_part]"), "}"]
     return [*lines, "__syncthreads();"]

@@ -28,7 +28,7 @@ class Rows:
 
     def type_of(self, name: str) -> str:
         """Find the type that a variable of the kernel is declared with."""
-        types = {made.name: kind for kind, made in self.work.lead}
+        types = {declared.name: kind for kind, declared in self.work.lead}
         types |= {d.name: s.type for s in self.work.work for d in s.declared}
         return plain(types.get(name, ""))
 
@@ -62,14 +62,14 @@ def _rows(work: WorkItems) -> Rows | None:
     for statement in work.work:
         if statement.form == "for":
             loop = counted(work, statement)
-            found = reductions(loop) if loop else None
-            if not loop or found is None or not _is_closed(statement, work.pointers):
+            loop_reductions = reductions(loop) if loop else None
+            if not loop or loop_reductions is None or not _is_closed(statement, work.pointers):
                 return None
-            loops.append(replace(loop, reductions=found))
+            loops.append(replace(loop, reductions=loop_reductions))
         elif not _outside(statement, work.pointers, stores) or (loops and assigned([statement]) & work.pointers):
             return None
     rows = Rows(work, tuple(loops), tuple(stores))
-    kinds = {rows.type_of(n) for loop in loops for r in loop.reductions for n in (r.name, r.place) if n}
+    kinds = {rows.type_of(n) for loop in loops for r in loop.reductions for n in (r.name, r.position) if n}
     return rows if loops and kinds <= PLAIN and not _changes(loops) & work.pointers and _is_apart(rows) else None
 
 
@@ -118,66 +118,68 @@ def _is_closed(loop: BodyStatement, pointers: frozenset[str]) -> bool:
 
 def _is_apart(rows: Rows) -> bool:
     """Tell whether no lane reads or overwrites what another one stored."""
-    work, roots, written = rows.work, rows.work.roots(), Places()
+    work, roots, stored = rows.work, rows.work.roots(), Places()
     targets = set[int]()
     for loop in rows.loops:
         for node in (n for s in loop.loop.body for n in s.nodes() if n.kind == "assign" and n.parts[0].kind == "index"):
             target = node.parts[0]
-            place = _place(work, loop, target.parts[1])
-            if not place or target.parts[0].kind != "name" or roots.get(target.parts[0].value, "?") == "?":
+            subscript = _subscript(work, loop, target.parts[1])
+            if not subscript or target.parts[0].kind != "name" or roots.get(target.parts[0].value, "?") == "?":
                 return False
             targets.add(id(target))
             base = target.parts[0].value
-            written.setdefault(roots[base], set()).add((base, loop.start, place))
-    if any(len(places) > 1 for places in written.values()):
+            stored.setdefault(roots[base], set()).add((base, loop.start, subscript))
+    if any(len(subscripts) > 1 for subscripts in stored.values()):
         return False
-    own = [n for s in rows.stores if s.value for n in s.value.parts[0].walk() if n.kind == "name" and n.value in roots]
-    beside = {roots[n.value] for n in own}
+    store_names = [
+        n for s in rows.stores if s.value for n in s.value.parts[0].walk() if n.kind == "name" and n.value in roots
+    ]
+    beside = {roots[n.value] for n in store_names}
     uses = sum(n.kind == "name" and roots.get(n.value, "") in beside for s in work.work for n in s.nodes())
-    if beside & (set(written) | {"?"}) or uses != len(own):
+    if beside & (set(stored) | {"?"}) or uses != len(store_names):
         return False
-    return _reads_own(rows, roots, written, targets)
+    return _reads_own(rows, roots, stored, targets)
 
 
-def _reads_own(rows: Rows, roots: Mapping[str, str], written: Places, targets: set[int]) -> bool:
+def _reads_own(rows: Rows, roots: Mapping[str, str], stored: Places, targets: set[int]) -> bool:
     """Tell whether what the loops store is read only by the pass of the same number, if at all."""
     work, bases = rows.work, set[int]()
     for loop in rows.loops:
         for node in (n for s in loop.loop.body for n in s.nodes() if n.kind == "index"):
             base = node.parts[0].value
-            places = written.get(roots.get(base, ""), set())
+            subscripts = stored.get(roots.get(base, ""), set())
             if (
-                places
+                subscripts
                 and id(node) not in targets
-                and (base, loop.start, _place(work, loop, node.parts[1])) not in places
+                and (base, loop.start, _subscript(work, loop, node.parts[1])) not in subscripts
             ):
                 return False
             bases.add(id(node.parts[0]))
     moved = {id(n.parts[0]) for s in work.work for n in s.nodes() if n.kind == "assign"}
     top = {id(n) for s in work.work for d in s.declared if d.is_pointer and d.value for n in d.value.walk()}
-    used = (n for s in work.work for n in s.nodes() if n.kind == "name" and roots.get(n.value) in written)
+    used = (n for s in work.work for n in s.nodes() if n.kind == "name" and roots.get(n.value) in stored)
     return all(id(n) in bases | moved | top for n in used)
 
 
-def _place(work: WorkItems, loop: Counted, node: Expression) -> str:
+def _subscript(work: WorkItems, loop: Counted, node: Expression) -> str:
     """Write a canonical text of an index that is different in every pass; empty where that is not certain."""
-    place = _polynomial(work, loop, node)
-    step = place.along("@")
+    subscript = _polynomial(work, loop, node)
+    step = subscript.along("@")
     inner = {loop.name} | {name for s in loop.loop.body for name in s.makes()}
-    hidden = any(set(_NAME.findall(a)) & inner for a in place.atoms if a != "@")
-    return "" if step is None or set(step.terms) != {()} or hidden else str(sorted(place.terms.items()))
+    hidden = any(set(_NAME.findall(a)) & inner for a in subscript.atoms if a != "@")
+    return "" if step is None or set(step.terms) != {()} or hidden else str(sorted(subscript.terms.items()))
 
 
 def _polynomial(work: WorkItems, loop: Counted, node: Expression) -> Polynomial:
     changed = assigned(loop.loop.body)
     inner = {name for s in loop.loop.body for name in s.makes()}
-    known = {n: p for n, p in work.known.items() if n not in inner} | {loop.name: atom("@")}
-    for made in (d for s in loop.loop.body for d in s.declared if not d.is_pointer and d.name not in changed):
-        if made.value:
-            known[made.name] = polynomial(made.value, work.file.code, known)
-    return polynomial(node, work.file.code, known)
+    integers = {n: p for n, p in work.integers.items() if n not in inner} | {loop.name: atom("@")}
+    for declared in (d for s in loop.loop.body for d in s.declared if not d.is_pointer and d.name not in changed):
+        if declared.value:
+            integers[declared.name] = polynomial(declared.value, work.file.code, integers)
+    return polynomial(node, work.file.code, integers)
 
 
 def _is_contiguous(work: WorkItems, loop: Counted) -> bool:
-    places = [n.parts[1] for s in loop.loop.body for n in s.nodes() if n.kind == "index"]
-    return any(_polynomial(work, loop, place).along("@") == ONE for place in places)
+    subscripts = [n.parts[1] for s in loop.loop.body for n in s.nodes() if n.kind == "index"]
+    return any(_polynomial(work, loop, subscript).along("@") == ONE for subscript in subscripts)

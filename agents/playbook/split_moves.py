@@ -32,19 +32,19 @@ class Split:
     @property
     def names(self) -> tuple[str, ...]:
         """The workspaces, one for each sum."""
-        return tuple(f"partial_{place}" for place in range(len(self.types)))
+        return tuple(f"partial_{number}" for number in range(len(self.types)))
 
 
-def split_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def split_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels whose items are sums, by name."""
-    if not are_free(file, taken, "SPLIT") or file.plan.get("workspace") or {"partial_0", "partial_1"} & taken:
+    if not are_free(file, reserved, "SPLIT") or file.plan.get("workspace") or {"partial_0", "partial_1"} & reserved:
         return ()
-    return tuple(s.work.kernel.name for s in _every(file))
+    return tuple(s.work.kernel.name for s in _candidates(file))
 
 
 def split_sum(file: KernelFile, variant: str) -> str:
     """Write the kernel for a part of the loop each, and its copy that adds the parts and does the rest."""
-    split = next(s for s in _every(file) if s.work.kernel.name == variant)
+    split = next(s for s in _candidates(file) if s.work.kernel.name == variant)
     work, kernel, count = split.work, split.work.kernel, fresh_name(file, "SPLIT")
     join = f"{kernel.name}_join"
     first = substitute(file.source, [(split.loop.loop.start, split.end, _part(split, count)), *_parameters(split)])
@@ -55,14 +55,14 @@ def split_sum(file: KernelFile, variant: str) -> str:
     start, end = _span(file, kernel)
     grown = len(first) - len(file.source)
     copied = second[start : end + len(second) - len(file.source)]
-    at = kernel.head[1] - start
-    copied = copied[:at] + copied[at:].replace(kernel.name, join, 1)
+    offset = kernel.head[1] - start
+    copied = copied[:offset] + copied[offset:].replace(kernel.name, join, 1)
     source = f"{first[: end + grown]}\n\n{copied}{first[end + grown :]}"
     launches = list(file.plan["launch"])
-    place = next(n for n, x in enumerate(launches) if x is work.launch)
-    given = {**work.launch, "args": [*work.launch["args"], *split.names]}
+    position = next(n for n, x in enumerate(launches) if x is work.launch)
+    launch = {**work.launch, "args": [*work.launch["args"], *split.names]}
     extents = [work.extent("grid", axis) for axis in AXES]
-    launches[place : place + 1] = [{**given, "grid": [*extents[:2], count]}, {**given, "kernel": join}]
+    launches[position : position + 1] = [{**launch, "grid": [*extents[:2], count]}, {**launch, "kernel": join}]
     shape = [count, *(extent for _, _, extent in _axes(work))]
     workspace = {n: [_TYPES[t], *shape] for n, t in zip(split.names, split.types.values(), strict=True)}
     tunables = {**file.tunables, count: SPLITS}
@@ -103,30 +103,30 @@ def _slot(split: Split, part: str) -> str:
 
 def _axes(work: WorkItems) -> list[tuple[str, str, str]]:
     """Count and number along each axis in the kernel's terms, and the count in the plan's."""
-    found = [(i.bound, i.name, items_of(work, i.axis)) for i in reversed(work.indices)]
-    others = [axis for axis in "xy" if not work.index(axis) and work.extent("grid", axis) != "1"]
-    return [(f"gridDim.{axis}", f"blockIdx.{axis}", f"({work.extent('grid', axis)})") for axis in others] + found
+    indexed = [(i.bound, i.name, items_of(work, i.axis)) for i in reversed(work.indices)]
+    unindexed = [axis for axis in "xy" if not work.index(axis) and work.extent("grid", axis) != "1"]
+    return [(f"gridDim.{axis}", f"blockIdx.{axis}", f"({work.extent('grid', axis)})") for axis in unindexed] + indexed
 
 
 def _parameters(split: Split) -> list[tuple[int, int, str]]:
     kernel = split.work.kernel
     last = kernel.parameters[-1]
-    at = last.name_at + len(last.name)
+    offset = last.name_at + len(last.name)
     kinds = zip(split.types.values(), split.names, strict=True)
-    return [(at, at, "".join(f", {kind}* __restrict__ {name}" for kind, name in kinds))]
+    return [(offset, offset, "".join(f", {kind}* __restrict__ {name}" for kind, name in kinds))]
 
 
 def _span(file: KernelFile, kernel: KernelText) -> tuple[int, int]:
     """Return the text of a function, `extern "C"` included."""
-    found = _EXTERN.search(file.source, 0, kernel.head[0])
-    return (found.start() if found else kernel.head[0]), kernel.body[1] + 1
+    match = _EXTERN.search(file.source, 0, kernel.head[0])
+    return (match.start() if match else kernel.head[0]), kernel.body[1] + 1
 
 
-def _every(file: KernelFile) -> Iterator[Split]:
+def _candidates(file: KernelFile) -> Iterator[Split]:
     for work in forms(file):
-        made = _split(work)
-        if made:
-            yield made
+        split = _split(work)
+        if split:
+            yield split
 
 
 def _split(work: WorkItems) -> Split | None:
@@ -141,11 +141,11 @@ def _split(work: WorkItems) -> Split | None:
         return None
     template = _TEMPLATE.search(code, 0, _span(work.file, kernel)[0])
     loop = counted(work, loops[0])
-    found = reductions(loop) if loop else None
-    if not loop or not found or len(found) > 2 or any(r.rule != "+" for r in found) or template:
+    sums = reductions(loop) if loop else None
+    if not loop or not sums or len(sums) > 2 or any(r.rule != "+" for r in sums) or template:
         return None
-    place = work.work.index(loops[0])
-    before, types = work.work[:place], _types(work, [r.name for r in found])
+    position = work.work.index(loops[0])
+    before, types = work.work[:position], _types(work, [r.name for r in sums])
     bounded = all(i.bound for i in work.indices) and not {
         n for i in work.indices for n in work.depends(i.name)
     } & assigned(work.work)
@@ -165,10 +165,10 @@ def _split(work: WorkItems) -> Split | None:
 
 
 def _types(work: WorkItems, names: list[str]) -> dict[str, str] | None:
-    made = [*work.lead, *((s.type, d) for s in work.work for d in s.declared)]
-    kinds = {d.name: plain(kind) for kind, d in made if not d.is_pointer}
-    found = {name: kinds.get(name, "") for name in names}
-    return found if all(kind in _TYPES for kind in found.values()) else None
+    declarations = [*work.lead, *((s.type, d) for s in work.work for d in s.declared)]
+    kinds = {d.name: plain(kind) for kind, d in declarations if not d.is_pointer}
+    types = {name: kinds.get(name, "") for name in names}
+    return types if all(kind in _TYPES for kind in types.values()) else None
 
 
 def _is_calm(work: WorkItems, before: tuple[BodyStatement, ...]) -> bool:

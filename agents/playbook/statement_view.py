@@ -20,13 +20,13 @@ class StatementView:
     kernel: KernelText
     body: Sequence[BodyStatement]
     around: Sequence[BodyStatement]  # the list that it stands in
-    place: int
+    position: int
     pointers: frozenset[str]
 
     @property
-    def it(self) -> BodyStatement:
+    def statement(self) -> BodyStatement:
         """The statement itself."""
-        return self.around[self.place]
+        return self.around[self.position]
 
     def text(self, part: Expression | BodyStatement) -> str:
         """Read the source of a part."""
@@ -34,9 +34,13 @@ class StatementView:
 
     def declared(self, name: str) -> tuple[int, BodyStatement, Declared] | None:
         """Find the declaration of a name in this list; it must be alone in its statement and its only one."""
-        found = [(n, s, d) for n, s in enumerate(self.around[: self.place]) for d in s.declared if d.name == name]
-        every = sum(d.name == name for s in self.body for part in s.walk() for d in part.declared)
-        return found[0] if len(found) == 1 and every == 1 and len(found[0][1].declared) == 1 else None
+        declarations = [
+            (n, s, d) for n, s in enumerate(self.around[: self.position]) for d in s.declared if d.name == name
+        ]
+        count = sum(d.name == name for s in self.body for part in s.walk() for d in part.declared)
+        return (
+            declarations[0] if len(declarations) == 1 and count == 1 and len(declarations[0][1].declared) == 1 else None
+        )
 
     def uses(self, name: str, start: int, end: int) -> int:
         """Count the times that a name stands in a span."""
@@ -60,10 +64,10 @@ def sum_step(view: StatementView, node: Expression, name: str) -> str:
     if node.kind != "assign" or node.value != "=" or node.parts[0].value != name:
         return ""
     terms = list(terms_of(node.parts[1]))
-    others = [t for t in terms if not (t.kind == "name" and t.value == name)]
-    if len(terms) != 2 or len(others) != 1 or name in others[0].names():
+    addends = [t for t in terms if not (t.kind == "name" and t.value == name)]
+    if len(terms) != 2 or len(addends) != 1 or name in addends[0].names():
         return ""
-    return f"{name} += {view.text(others[0])}"
+    return f"{name} += {view.text(addends[0])}"
 
 
 def terms_of(node: Expression) -> Iterator[Expression]:

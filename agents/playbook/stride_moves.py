@@ -20,24 +20,26 @@ from agents.source import KernelFile, substitute, with_plan, words
 BLOCKS = [2432, 1216, 4864, 608]
 
 
-def stride_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def stride_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels with an item a work-item along x, by name."""
-    return tuple(w.kernel.name for w, _ in _every(file)) if are_free(file, taken, "BLOCKS") else ()
+    return tuple(w.kernel.name for w, _ in _candidates(file)) if are_free(file, reserved, "BLOCKS") else ()
 
 
 def grid_stride(file: KernelFile, variant: str) -> str:
     """Write the loop over the items of a work-item, as far apart as the grid is wide."""
-    work, index = next((w, i) for w, i in _every(file) if w.kernel.name == variant)
-    blocks, at, held = fresh_name(file, "BLOCKS"), f"{index.name}_at", work.depends(index.name) | assigned(work.work)
-    shared = [restored(work, k, d) for k, d in work.lead if d.name not in held]
-    own = [restored(work, k, d) for k, d in work.lead if d.name in held - {index.name}]
+    work, index = next((w, i) for w, i in _candidates(file) if w.kernel.name == variant)
+    blocks, counter = fresh_name(file, "BLOCKS"), f"{index.name}_at"
+    dependent = work.depends(index.name) | assigned(work.work)
+    shared = [restored(work, k, d) for k, d in work.lead if d.name not in dependent]
+    item_declarations = [restored(work, k, d) for k, d in work.lead if d.name in dependent - {index.name}]
     tests = [*(f"{i.name} < {i.bound}" for i in work.indices if i is not index and i.bound), *work.conditions]
     body = unindented(text_of(work))
     inside = [f"if ({' && '.join(tests)}) {{", *indented(body, 4), "}"] if tests else body
     lines = [
         *shared,
-        f"for (long {at} = {index.value}; {at} < (long)({index.bound}); {at} += (long)gridDim.x * blockDim.x) {{",
-        *indented([f"const {index.type} {index.name} = {at};", *own, *inside], 4),
+        f"for (long {counter} = {index.value}; {counter} < (long)({index.bound}); "
+        f"{counter} += (long)gridDim.x * blockDim.x) {{",
+        *indented([f"const {index.type} {index.name} = {counter};", *item_declarations, *inside], 4),
         "}",
     ]
     source = substitute(file.source, [(*work.kernel.body, "\n" + "\n".join(indented(lines, 4)) + "\n")])
@@ -49,15 +51,15 @@ def grid_stride(file: KernelFile, variant: str) -> str:
     return with_restrict(with_plan(file, plan, source))
 
 
-def _every(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
+def _candidates(file: KernelFile) -> Iterator[tuple[WorkItems, Coordinate]]:
     for work in forms(file):
         index = work.index("x")
         leaves = {s.form for part in work.work for s in part.walk()} & {"for", "return", "break", "continue"}
-        local = {made.name for _, made in work.lead} | {name for s in work.work for name in s.makes()}
+        local = {declared.name for _, declared in work.lead} | {name for s in work.work for name in s.makes()}
         if not index or not index.bound or leaves or work.strides or not work.is_apart or not work.work:
             continue
-        held = work.depends(index.name) | assigned(work.work)
-        fixed = not any(words(index.bound, name) for name in held)
+        dependent = work.depends(index.name) | assigned(work.work)
+        fixed = not any(words(index.bound, name) for name in dependent)
         moved = {d.name for _, d in work.lead if d.is_pointer} & assigned(work.work)
         if assigned(work.work) <= local and fixed and not moved and not words(work.file.code, f"{index.name}_at"):
             yield work, index

@@ -42,19 +42,19 @@ class Turned:
     needed: tuple[tuple[str, ...], ...]  # declarations of the work that a load's index needs, as text
 
 
-def tile_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+def tile_variants(file: KernelFile, arch: str, reserved: frozenset[str]) -> tuple[str, ...]:
     """List the kernels that load across the direction of their stores, by name."""
-    names = tuple(t.work.kernel.name for t in _every(file))
-    return names if are_free(file, taken, "TILE", "LINES") else ()
+    names = tuple(t.work.kernel.name for t in _candidates(file))
+    return names if are_free(file, reserved, "TILE", "LINES") else ()
 
 
 def tile_in_lds(file: KernelFile, variant: str) -> str:
     """Keep a tile of each such load in LDS, with a column more than needed, so that columns lie in different banks."""
-    turned = next(t for t in _every(file) if t.work.kernel.name == variant)
+    turned = next(t for t in _candidates(file) if t.work.kernel.name == variant)
     work, tile, lines = turned.work, fresh_name(file, "TILE"), fresh_name(file, "LINES")
-    held = work.depends(turned.along.name) | work.depends(turned.across.name)
+    dependent = work.depends(turned.along.name) | work.depends(turned.across.name)
     changed = assigned(work.work)
-    shared = [restored(work, k, d) for k, d in work.lead if d.name not in held | changed]
+    shared = [restored(work, k, d) for k, d in work.lead if d.name not in dependent | changed]
     arrays, reads, edits = list[str](), list[str](), list[tuple[int, int, str]]()
     start = work.work[0].start
     for number, (load, needed) in enumerate(zip(turned.loads, turned.needed, strict=True)):
@@ -64,17 +64,19 @@ def tile_in_lds(file: KernelFile, variant: str) -> str:
         reads += [*needed, f"{name}[tile_line][threadIdx.x] = {work.text(load)};"]
         edits.append((load.start - start, load.end - start, f"{name}[threadIdx.x][tile_line]"))
     used = unindented(substitute(text_of(work), edits))
-    own = [restored(work, k, d) for k, d in work.lead if d.name in (held | changed) - {i.name for i in work.indices}]
+    item_declarations = [
+        restored(work, k, d) for k, d in work.lead if d.name in (dependent | changed) - {i.name for i in work.indices}
+    ]
     tests = [f"{i.name} < {i.bound}" for i in (turned.along, turned.across)] + list(work.conditions)
     loop = f"for (int tile_line = threadIdx.y; tile_line < {tile}; tile_line += {lines}) {{"
 
     def pass_over(along: str, across: str, inner: list[str]) -> list[str]:
-        places = [
-            f"const {i.type} {i.name} = blockIdx.{i.axis} * {tile} + {at};"
-            for i, at in ((turned.along, along), (turned.across, across))
+        index_lines = [
+            f"const {i.type} {i.name} = blockIdx.{i.axis} * {tile} + {offset};"
+            for i, offset in ((turned.along, along), (turned.across, across))
         ]
         guarded = [f"if ({' && '.join(tests)}) {{", *indented(inner, 4), "}"]
-        return [loop, *indented([*places, *own, *guarded], 4), "}"]
+        return [loop, *indented([*index_lines, *item_declarations, *guarded], 4), "}"]
 
     body = [*shared, *arrays, *pass_over("tile_line", "threadIdx.x", reads), "__syncthreads();"]
     body += pass_over("threadIdx.x", "tile_line", used)
@@ -87,36 +89,36 @@ def tile_in_lds(file: KernelFile, variant: str) -> str:
     return with_restrict(with_plan(file, plan, substitute(file.source, edit)))
 
 
-def _every(file: KernelFile) -> Iterator[Turned]:
+def _candidates(file: KernelFile) -> Iterator[Turned]:
     for work in forms(file):
         leaves = {s.form for part in work.work for s in part.walk()} & {"for", "return", "continue", "break"}
-        local = {made.name for _, made in work.lead} | {name for s in work.work for name in s.makes()}
+        local = {declared.name for _, declared in work.lead} | {name for s in work.work for name in s.makes()}
         axes = {i.axis for i in work.indices if i.bound}
         if axes != {"x", "y"} or leaves or not work.is_apart or not assigned(work.work) <= local:
             continue
-        made = any(words(file.code, name) for name in ("tile_line", "tile_0", "tile_1", "tile_2", "tile_3"))
-        found = None if made or work.extent("block", "z") != "1" else _turned(work)
-        if found and 0 < len(found.loads) <= 4:
-            yield found
+        has_names = any(words(file.code, name) for name in ("tile_line", "tile_0", "tile_1", "tile_2", "tile_3"))
+        turned = None if has_names or work.extent("block", "z") != "1" else _turned(work)
+        if turned and 0 < len(turned.loads) <= 4:
+            yield turned
 
 
 def _turned(work: WorkItems) -> Turned | None:
     stores = [n.parts[0] for s in work.work for n in s.nodes() if n.kind == "assign" and n.parts[0].kind == "index"]
     targets, roots = {id(n) for n in stores}, work.roots()
-    written = {roots.get(n.parts[0].value, "?") for n in stores}
+    stored_roots = {roots.get(n.parts[0].value, "?") for n in stores}
     unit = [{i.name for i in work.indices if work.poly(n.parts[1]).along(i.name) == ONE} for n in stores]
-    if not stores or "?" in written or any(u != unit[0] or len(u) != 1 for u in unit):
+    if not stores or "?" in stored_roots or any(u != unit[0] or len(u) != 1 for u in unit):
         return None
     along = next(i for i in work.indices if i.name in unit[0])
     across = next(i for i in work.indices if i is not along)
     fixed = {i.name for i in (along, across)} | {p.name for p in work.kernel.parameters}
-    fixed |= {made.name for _, made in work.lead if not made.is_pointer} - assigned(work.work)
+    fixed |= {declared.name for _, declared in work.lead if not declared.is_pointer} - assigned(work.work)
     loads, needed = list[Expression](), list[tuple[str, ...]]()
     for node in certain(work.work):
-        if node.kind != "index" or id(node) in targets or roots.get(node.parts[0].value, "?") in written | {"?"}:
+        if node.kind != "index" or id(node) in targets or roots.get(node.parts[0].value, "?") in stored_roots | {"?"}:
             continue
-        place = work.poly(node.parts[1])
-        strided = place.along(across.name) == ONE and place.along(along.name) not in (ONE, ZERO, None)
+        subscript = work.poly(node.parts[1])
+        strided = subscript.along(across.name) == ONE and subscript.along(along.name) not in (ONE, ZERO, None)
         before = _needed(work, node, fixed)
         if strided and before is not None and _plain(work, node):
             loads.append(node)
@@ -152,15 +154,15 @@ def _needed(work: WorkItems, load: Expression, fixed: set[str]) -> tuple[str, ..
 
     It is None where that is more than arithmetic.
     """
-    wanted, found = set(load.names()) - fixed, list[str]()
+    missing, declarations = set(load.names()) - fixed, list[str]()
     changed = assigned(work.work)
     for statement in reversed(work.work):
-        for made in reversed(statement.declared):
-            if made.name not in wanted or statement.start > load.start:
+        for declared in reversed(statement.declared):
+            if declared.name not in missing or statement.start > load.start:
                 continue
-            plain = made.value and not any(n.kind in ("index", "call", "assign") for n in made.value.walk())
-            if made.is_pointer or not made.value or not plain or made.name in changed:
+            plain = declared.value and not any(n.kind in ("index", "call", "assign") for n in declared.value.walk())
+            if declared.is_pointer or not declared.value or not plain or declared.name in changed:
                 return None
-            wanted = (wanted - {made.name}) | (set(made.value.names()) - fixed)
-            found.insert(0, restored(work, statement.type, made))
-    return None if wanted else tuple(dict.fromkeys(found))
+            missing = (missing - {declared.name}) | (set(declared.value.names()) - fixed)
+            declarations.insert(0, restored(work, statement.type, declared))
+    return None if missing else tuple(dict.fromkeys(declarations))

@@ -19,7 +19,7 @@ _TOGETHER = re.compile(
 )
 _NONE = Declared("", False, None)
 _FLAT = "blockIdx.x * blockDim.x + threadIdx.x"
-_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 AXES = "xyz"
 _CHANGES = frozenset(("++", "--"))
 
@@ -32,7 +32,7 @@ class Coordinate:
     name: str
     type: str
     value: str  # as the kernel writes it
-    at: int  # offset of that text
+    offset: int  # offset of that text
     bound: str  # the guard is `name < bound`; empty where there is none
 
 
@@ -47,7 +47,7 @@ class WorkItems:
     lead: tuple[tuple[str, Declared], ...]  # type and name of what is declared before the work, in order
     conditions: tuple[str, ...]  # of the guard, beside the bounds
     work: tuple[BodyStatement, ...]
-    known: Mapping[str, Polynomial]  # of every declared integer that keeps its value
+    integers: Mapping[str, Polynomial]  # of every declared integer that keeps its value
     strides: bool = False  # a grid of any size takes all items in turn
 
     def text(self, part: Expression | BodyStatement) -> str:
@@ -56,7 +56,7 @@ class WorkItems:
 
     def poly(self, node: Expression) -> Polynomial:
         """Put an index expression in terms of the indices, parameters and whatever else the kernel does not compute."""
-        return polynomial(node, self.file.code, self.known)
+        return polynomial(node, self.file.code, self.integers)
 
     def index(self, axis: str) -> Coordinate | None:
         """Return the index along an axis."""
@@ -65,34 +65,36 @@ class WorkItems:
     @property
     def pointers(self) -> frozenset[str]:
         """The pointers among parameters and declarations, those inside loops and branches included."""
-        made = {d.name for _, d in self.lead if d.is_pointer}
-        made |= {d.name for s in self.work for part in s.walk() for d in part.declared if d.is_pointer}
-        return frozenset(made | {p.name for p in self.kernel.parameters if p.is_pointer})
+        names = {d.name for _, d in self.lead if d.is_pointer}
+        names |= {d.name for s in self.work for part in s.walk() for d in part.declared if d.is_pointer}
+        return frozenset(names | {p.name for p in self.kernel.parameters if p.is_pointer})
 
     @property
     def is_apart(self) -> bool:
         """True where the plan gives no buffer to two parameters."""
-        given = [a for a, p in zip(self.launch.get("args", []), self.kernel.parameters, strict=False) if p.is_pointer]
-        return len(set(given)) == len(given)
+        buffers = [a for a, p in zip(self.launch.get("args", []), self.kernel.parameters, strict=False) if p.is_pointer]
+        return len(set(buffers)) == len(buffers)
 
     def roots(self) -> Mapping[str, str]:
         """Map each pointer to the parameter that it points into; `?` where that is not plain."""
         roots = {p.name: p.name for p in self.kernel.parameters if p.is_pointer}
-        made = [d for _, d in self.lead] + [d for s in self.work for part in s.walk() for d in part.declared]
-        for each in made:
-            if each.is_pointer:
-                found = {roots.get(n, "?") for n in (each.value.names() if each.value else ()) if n in self.pointers}
-                one = found.pop() if len(found) == 1 else "?"
-                roots[each.name] = one if roots.get(each.name, one) == one else "?"
+        declarations = [d for _, d in self.lead] + [d for s in self.work for part in s.walk() for d in part.declared]
+        for declared in declarations:
+            if declared.is_pointer:
+                bases = {
+                    roots.get(n, "?") for n in (declared.value.names() if declared.value else ()) if n in self.pointers
+                }
+                base = bases.pop() if len(bases) == 1 else "?"
+                roots[declared.name] = base if roots.get(declared.name, base) == base else "?"
         return roots
 
     def depends(self, name: str) -> frozenset[str]:
         """Name the index and what the lead computes from it."""
-        found = {name}
-        for _, made in self.lead:
-            if made.value and made.value.names() & found:
-                found.add(made.name)
-        return frozenset(found)
+        names = {name}
+        for _, declared in self.lead:
+            if declared.value and declared.value.names() & names:
+                names.add(declared.name)
+        return frozenset(names)
 
     def extent(self, key: str, axis: str) -> str:
         """Find the plan's extent of the block or the grid along an axis."""
@@ -101,16 +103,16 @@ class WorkItems:
 
 def extent(launch: Mapping[str, Any], key: str, axis: str) -> str:
     """Find the plan's extent of a launch's block or grid along an axis."""
-    value, place = launch.get(key), AXES.index(axis)
-    return str(value[place]).strip() if isinstance(value, list) and len(value) > place else "1"
+    value, position = launch.get(key), AXES.index(axis)
+    return str(value[position]).strip() if isinstance(value, list) and len(value) > position else "1"
 
 
 def forms(file: KernelFile) -> Iterator[WorkItems]:
     """Every kernel of the file that has this form."""
     for kernel in file.kernels:
-        found = form_of(file, kernel)
-        if isinstance(found, WorkItems):
-            yield found
+        form = form_of(file, kernel)
+        if isinstance(form, WorkItems):
+            yield form
 
 
 def form_of(file: KernelFile, kernel: KernelText) -> WorkItems | str:
@@ -123,32 +125,32 @@ def form_of(file: KernelFile, kernel: KernelText) -> WorkItems | str:
 
 def assigned(statements: Sequence[BodyStatement]) -> frozenset[str]:
     """List the names that get another value after their declaration, elements of arrays and buffers left out."""
-    found = set()
+    names = set()
     for statement in statements:
         for node in statement.nodes():
             changes = node.kind == "assign" or (node.kind in ("unary", "postfix") and node.value in _CHANGES)
             if changes and node.parts[0].kind == "name":
-                found.add(node.parts[0].value)
+                names.add(node.parts[0].value)
             if node.kind == "unary" and node.value == "&" and node.parts[0].kind == "name":
-                found.add(node.parts[0].value)  # whoever gets the address may write
-    return frozenset(found)
+                names.add(node.parts[0].value)  # whoever gets the address may write
+    return frozenset(names)
 
 
 def _form(file: KernelFile, kernel: KernelText) -> WorkItems:
     launches = file.launches(kernel.name)
-    own = file.code[slice(*kernel.body)]
-    outside, at = "", file.plan_span[1]
+    body = file.code[slice(*kernel.body)]
+    outside, offset = "", file.plan_span[1]
     for other in (*file.kernels,):
-        outside, at = outside + file.code[at : other.body[0]], other.body[1]
-    outside += file.code[at:]
+        outside, offset = outside + file.code[offset : other.body[0]], other.body[1]
+    outside += file.code[offset:]
     if len(launches) != 1:
         raise NotUnderstood(f"the plan launches it {len(launches)} times")
-    if any(words(outside, place) for place in _PLACES):
+    if any(words(outside, coordinate) for coordinate in _COORDINATES):
         raise NotUnderstood("a macro or a helper knows which work-item it is")
-    if found := next(
-        (m for text in (own, outside) for m in (LANES.search(text) or _TOGETHER.search(text),) if m), None
+    if match := next(
+        (m for text in (body, outside) for m in (LANES.search(text) or _TOGETHER.search(text),) if m), None
     ):
-        raise NotUnderstood(f"work-items meet, or lanes are counted: {found.group().strip()}")
+        raise NotUnderstood(f"work-items meet, or lanes are counted: {match.group().strip()}")
     if str(launches[0].get("lds", "0")) != "0" or "amdgpu_" in outside:
         raise NotUnderstood("it has dynamic LDS, or attributes that count waves")
     if not hides_nothing(file, kernel):
@@ -157,23 +159,23 @@ def _form(file: KernelFile, kernel: KernelText) -> WorkItems:
     first = _numbers(file, statements[:-1], launches[0], _NONE)[0]
     items = as_one_item(file, kernel, statements, launches[0], first)
     statements = items or statements
-    known, indices = _numbers(file, statements, launches[0], items[-2].declared[0] if items else None)
+    integers, indices = _numbers(file, statements, launches[0], items[-2].declared[0] if items else None)
     inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
     if not indices:
         raise NotUnderstood("no variable is `blockIdx * blockDim + threadIdx` with the plan's block")
     if inner & {i.name for i in indices} or not _only_in_indices(statements, indices):
         raise NotUnderstood("more than such variables knows which work-item it is")
-    lead, guard, work = _parted(statements, {i.name for i in indices}, known)
+    lead, guard, work = _parted(statements, {i.name for i in indices}, integers)
     if _shadows(kernel, lead, work):
         raise NotUnderstood("one name stands for two things")
     bounds, conditions = _bounds(file, guard, {i.name for i in indices})
     bounded = tuple(replace(i, bound=bounds.get(i.name, "")) for i in indices)
-    return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, known, bool(items))
+    return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, integers, bool(items))
 
 
 def _shadows(kernel: KernelText, lead: Sequence[tuple[str, Declared]], work: Sequence[BodyStatement]) -> bool:
     """Tell whether a name stands for two things, one of them within the other's scope."""
-    outer = {p.name for p in kernel.parameters} | {made.name for _, made in lead}
+    outer = {p.name for p in kernel.parameters} | {declared.name for _, declared in lead}
     top = {d.name for s in work for d in s.declared}
     inner = {name for s in work for part in s.walk() if part is not s for name in part.makes()}
     return bool(outer & (top | inner) or top & inner)
@@ -185,29 +187,28 @@ def _numbers(
     """Polynomials of the integers that keep their value, and the indices among them; at most `only`, if given."""
     constants = {name: Polynomial({(): value} if value else {}) for name, value in integer_constants(file).items()}
     blocks = {axis: _plan_number(extent(launch, "block", axis), constants) for axis in AXES}
-    known = {**constants, **{f"blockDim.{axis}": size for axis, size in blocks.items()}}
-    places = {axis: atom(f"blockIdx.{axis}") * size + atom(f"threadIdx.{axis}") for axis, size in blocks.items()}
+    integers = {**constants, **{f"blockDim.{axis}": size for axis, size in blocks.items()}}
+    flat_index = {axis: atom(f"blockIdx.{axis}") * size + atom(f"threadIdx.{axis}") for axis, size in blocks.items()}
     changed, indices = assigned(statements), list[Coordinate]()
     for statement in statements:
-        for made in statement.declared:
-            keeps = made.value and not (made.value.names() | {made.name}) & changed
-            if made.is_pointer or not made.value or not keeps or "float" in statement.type:
-                known.pop(made.name, None)
+        for declared in statement.declared:
+            keeps = declared.value and not (declared.value.names() | {declared.name}) & changed
+            if declared.is_pointer or not declared.value or not keeps or "float" in statement.type:
+                integers.pop(declared.name, None)
                 continue
-            value = polynomial(made.value, file.code, known)
-            axis = next((a for a, place in places.items() if place == value and not only), "x" if made is only else "")
+            value = polynomial(declared.value, file.code, integers)
+            axis = next((a for a, p in flat_index.items() if p == value and not only), "x" if declared is only else "")
             plain = blocks[axis] == ONE if axis else False
             if axis and not plain and all(i.axis != axis for i in indices):
-                text = _FLAT if made is only else file.source[made.value.start : made.value.end]
+                text = _FLAT if declared is only else file.source[declared.value.start : declared.value.end]
                 kind = " ".join(w for w in statement.type.split() if w not in ("const", "constexpr"))
-                indices.append(
-                    Coordinate(axis, made.name, kind if kind != "auto" else "unsigned", text, made.value.start, "")
-                )
-                known[made.name] = atom(made.name)
+                kind = "unsigned" if kind == "auto" else kind
+                indices.append(Coordinate(axis, declared.name, kind, text, declared.value.start, ""))
+                integers[declared.name] = atom(declared.name)
             else:
-                known[made.name] = value
+                integers[declared.name] = value
     inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
-    return {n: p for n, p in known.items() if n not in inner}, indices
+    return {n: p for n, p in integers.items() if n not in inner}, indices
 
 
 def _plan_number(text: str, constants: Mapping[str, Polynomial]) -> Polynomial:
@@ -219,49 +220,49 @@ def _plan_number(text: str, constants: Mapping[str, Polynomial]) -> Polynomial:
 
 def _only_in_indices(statements: Sequence[BodyStatement], indices: Sequence[Coordinate]) -> bool:
     """Tell whether nothing but the indices knows which work-item this is, along their axes."""
-    hidden = {f"{place}.{i.axis}" for i in indices for place in _PLACES}
+    hidden = {f"{coordinate}.{i.axis}" for i in indices for coordinate in _COORDINATES}
     names, aliases = {i.name for i in indices}, set[str]()
     for statement in statements:
-        own = {made.name: made.value for made in statement.declared}
-        for name, value in own.items():
+        initial_values = {declared.name: declared.value for declared in statement.declared}
+        for name, value in initial_values.items():
             if value and name not in names and any(_knows(n, hidden, aliases) for n in value.walk()):
                 aliases.add(name)
         inner = (p.value for part in statement.walk() if part is not statement for p in part.declared)
         steps = (v for part in statement.walk() for v in (part.value, part.step))
         if any(_knows(n, hidden, aliases) for v in (*inner, *steps) if v for n in v.walk()):
             return False
-    every = [n for s in statements for n in s.nodes()]
-    places = [_place(n) for n in every if _place(n)]
-    bare = sum(n.kind == "name" and n.value in _PLACES for n in every) - len(places)
-    return bare == 0 and not any(p.startswith(("gridDim", "threadIdx")) and p not in hidden for p in places)
+    nodes = [n for s in statements for n in s.nodes()]
+    coordinates = [_coordinate(n) for n in nodes if _coordinate(n)]
+    bare = sum(n.kind == "name" and n.value in _COORDINATES for n in nodes) - len(coordinates)
+    return bare == 0 and not any(p.startswith(("gridDim", "threadIdx")) and p not in hidden for p in coordinates)
 
 
 def _knows(node: Expression, hidden: set[str], aliases: set[str]) -> bool:
-    return _place(node) in hidden or (node.kind == "name" and node.value in aliases)
+    return _coordinate(node) in hidden or (node.kind == "name" and node.value in aliases)
 
 
-def _place(node: Expression) -> str:
-    is_place = node.kind == "member" and node.parts[0].kind == "name" and node.parts[0].value in _PLACES
-    return f"{node.parts[0].value}.{node.value}" if is_place else ""
+def _coordinate(node: Expression) -> str:
+    is_coordinate = node.kind == "member" and node.parts[0].kind == "name" and node.parts[0].value in _COORDINATES
+    return f"{node.parts[0].value}.{node.value}" if is_coordinate else ""
 
 
 def _parted(
-    statements: Sequence[BodyStatement], indices: set[str], known: Mapping[str, Polynomial]
+    statements: Sequence[BodyStatement], indices: set[str], integers: Mapping[str, Polynomial]
 ) -> tuple[tuple[tuple[str, Declared], ...], list[tuple[Expression, bool]], tuple[BodyStatement, ...]]:
     """Names declared first, the guard's conditions with the sense in which they let a work-item on, and the work."""
     lead, guard = list[tuple[str, Declared]](), list[tuple[Expression, bool]]()
-    for place, statement in enumerate(statements):
+    for position, statement in enumerate(statements):
         returns = statement.form == "if" and not statement.other and [s.form for s in statement.body] == ["return"]
         if statement.form == "declare" and not (guard and any(map(_touches, statement.nodes()))):
-            lead += [(statement.type, made) for made in statement.declared]
+            lead += [(statement.type, declared) for declared in statement.declared]
         elif returns and statement.value and statement.value.names() & indices:
             guard.append((statement.value, False))
         elif statement.form == "if" and not statement.other and statement is statements[-1] and statement.value:
             if not statement.value.names() & indices:
-                return tuple(lead), guard, tuple(statements[place:])
+                return tuple(lead), guard, tuple(statements[position:])
             return tuple(lead), [*guard, (statement.value, True)], statement.body
         elif statement.form != "empty":
-            return tuple(lead), guard, tuple(statements[place:])
+            return tuple(lead), guard, tuple(statements[position:])
     return tuple(lead), guard, ()
 
 
@@ -274,7 +275,7 @@ def _bounds(
     file: KernelFile, guard: Sequence[tuple[Expression, bool]], indices: set[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Find the upper bound of each index, and the other conditions as text."""
-    bounds, others = dict[str, str](), list[str]()
+    bounds, conditions = dict[str, str](), list[str]()
     for condition, sense in guard:
         for node in joined(condition, "&&" if sense else "||"):
             below = _below(node, sense)
@@ -282,8 +283,8 @@ def _bounds(
                 bounds[below[0]] = file.source[below[1].start : below[1].end]
             else:
                 text = file.source[node.start : node.end]
-                others.append(f"({text})" if sense else f"!({text})")
-    return bounds, tuple(others)
+                conditions.append(f"({text})" if sense else f"!({text})")
+    return bounds, tuple(conditions)
 
 
 def _below(node: Expression, sense: bool) -> tuple[str, Expression] | None:

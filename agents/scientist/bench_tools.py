@@ -67,18 +67,18 @@ class BenchTools:
                 raise BadRequest(request.fault)
             if use is None:
                 raise BadRequest(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
-            made = use(request)
+            answer = use(request)
         except (BadRequest, BenchRefusal) as error:
             return Answered(bounded("", f"Not done: {error}."))
-        return Answered(bounded(request.tool, made.text), made.draft, is_useful=True)
+        return Answered(bounded(request.tool, answer.text), answer.draft, is_useful=True)
 
     def _check(self, request: ToolRequest) -> Answered:
-        asked = request.read(CheckArguments)
-        if asked.source and asked.changes:
+        arguments = request.read(CheckArguments)
+        if arguments.source and arguments.changes:
             raise BadRequest("give either the whole source or changes of an earlier kernel")
-        if not asked.source and not asked.changes:
+        if not arguments.source and not arguments.changes:
             raise BadRequest("there is no kernel: give it as source, in a block fenced as ```hip, or as changes")
-        source = asked.source or with_changes(self._kernel(asked.of), asked.changes)
+        source = arguments.source or with_changes(self._kernel(arguments.of), arguments.changes)
         return Answered(self._tried(self._bench.check(source, CHECK.name)))
 
     def _isa(self, request: ToolRequest) -> Answered:
@@ -86,12 +86,12 @@ class BenchTools:
         return Answered(loops_text(kernel.name, self._bench.loops(kernel), kernel.source))
 
     def _compare(self, request: ToolRequest) -> Answered:
-        asked = request.read(CompareArguments)
-        kernel = self._kernel(asked.of)
-        if asked.changes:
-            sides = kernel, self._bench.estimate(with_changes(kernel, asked.changes))
+        arguments = request.read(CompareArguments)
+        kernel = self._kernel(arguments.of)
+        if arguments.changes:
+            sides = kernel, self._bench.estimate(with_changes(kernel, arguments.changes))
         else:
-            sides = self._bench.named(asked.to or "parent"), kernel
+            sides = self._bench.named(arguments.to or "parent"), kernel
         return Answered(compared_text(*sides, self._task, self._classifies))
 
     def _search(self, request: ToolRequest) -> Answered:
@@ -102,23 +102,25 @@ class BenchTools:
 
     def _submit(self, request: ToolRequest) -> Answered:
         """End the experiment with the best right kernel; one that was not checked is checked first."""
-        asked, bench = request.read(SubmitArguments), self._bench
-        told = ""
-        if asked.source and (bench.tries_left or bench.best is None):
-            told = self._tried(made := bench.check(asked.source, SUBMIT.name))
-            if made.status != "tried":
-                return Answered(f"Not submitted, because it is not right.\n\n{told}")
+        arguments, bench = request.read(SubmitArguments), self._bench
+        observation = ""
+        if arguments.source and (bench.tries_left or bench.best is None):
+            observation = self._tried(checked := bench.check(arguments.source, SUBMIT.name))
+            if checked.status != "tried":
+                return Answered(f"Not submitted, because it is not right.\n\n{observation}")
         best = bench.best
         if best is None:
             raise BadRequest("no kernel is right yet; check one")
-        if asked.of and not asked.source and not self._bench.named(asked.of).is_verified:
-            raise BadRequest(f"{asked.of[:40]} is not right; submit {best.kernel.name}, or check another")
-        report = [tuple(line.strip()[:400] for line in lines[:20]) for lines in (asked.implemented, asked.skipped)]
-        return Answered("Submitted." + told, Draft(best.kernel.source, *report))
+        if arguments.of and not arguments.source and not self._bench.named(arguments.of).is_verified:
+            raise BadRequest(f"{arguments.of[:40]} is not right; submit {best.kernel.name}, or check another")
+        report = [
+            tuple(line.strip()[:400] for line in lines[:20]) for lines in (arguments.implemented, arguments.skipped)
+        ]
+        return Answered("Submitted." + observation, Draft(best.kernel.source, *report))
 
-    def _tried(self, made: Checked) -> str:
-        self._latest = made.kernel.name
-        return checked_text(made, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
+    def _tried(self, checked: Checked) -> str:
+        self._latest = checked.kernel.name
+        return checked_text(checked, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
 
     def _kernel(self, name: str) -> BenchKernel:
         """Find the kernel of that name, the latest try, or the parent where nothing was tried yet."""

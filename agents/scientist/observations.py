@@ -29,22 +29,22 @@ DIFFERENT = 0.05  # relative, below which a counter is left out of a comparison
 
 
 def checked_text(
-    made: Checked, parent: BenchKernel | None, task: Task, tries_left: int, classifies: bool = True
+    checked: Checked, parent: BenchKernel | None, task: Task, tries_left: int, classifies: bool = True
 ) -> str:
     """Describe a try: verdict, findings, evidence beside the parent's, the critic's remarks, what is left."""
-    kernel = made.kernel
+    kernel = checked.kernel
     accepted = kernel.evaluation.verdict.accepted
     return rendered(
         "tool_check.md.j2",
         name=kernel.name,
-        status=made.status,
-        reason=made.reason,
-        is_repeated=made.is_repeated,
+        status=checked.status,
+        reason=checked.reason,
+        is_repeated=checked.is_repeated,
         failure=None if accepted else failure_view(kernel.evaluation, task, classifies),
         evidence=evidence_of(kernel.evaluation, kernel.source, times_of(parent.evaluation) if parent else {}),
         parent=evidence_of(parent.evaluation, parent.source, {}) if parent else None,
-        remarks=list(made.remarks),
-        literature=list(made.literature),
+        remarks=list(checked.remarks),
+        literature=list(checked.literature),
         tries_left=tries_left,
         task={"ratio": f"{task.tolerance.ratio:g}"},
     )
@@ -68,7 +68,7 @@ def compared_text(left: BenchKernel, right: BenchKernel, task: Task, classifies:
 def loops_text(name: str, loops: Sequence[InnerLoop], source: str) -> str:
     """Write the inner loops in machine code, each instruction with its source line."""
     lines = source.split("\n")
-    shown = [
+    loop_views = [
         {
             "kernel": loop.kernel,
             "depth": loop.depth,
@@ -92,13 +92,13 @@ def loops_text(name: str, loops: Sequence[InnerLoop], source: str) -> str:
         }
         for loop in loops
     ]
-    return rendered("tool_isa.md.j2", name=name, loops=shown)
+    return rendered("tool_isa.md.j2", name=name, loops=loop_views)
 
 
 def found_text(passages: Sequence[Quotation]) -> str:
     """Passages of the notes, marked as quoted; those that were read before by their heads only."""
-    fresh, known = [p for p in passages if p.text], [p for p in passages if not p.text]
-    return rendered("tool_search.md.j2", literature=fresh, known=known)
+    fresh, earlier = [p for p in passages if p.text], [p for p in passages if not p.text]
+    return rendered("tool_search.md.j2", literature=fresh, known=earlier)
 
 
 def bounded(tool: str, text: str) -> str:
@@ -107,21 +107,21 @@ def bounded(tool: str, text: str) -> str:
     most = MOST_CHARS.get(tool, 1_000)
     if len(text) <= most:
         return text
-    kept = text[:most].rsplit("\n", 1)[0]
-    return f"{kept}\n(cut here: {len(text) - len(kept)} characters more)"
+    beginning = text[:most].rsplit("\n", 1)[0]
+    return f"{beginning}\n(cut here: {len(text) - len(beginning)} characters more)"
 
 
 def _side(kernel: BenchKernel) -> dict[str, Any]:
-    known = evidence_of(kernel.evaluation, kernel.source, {})
-    return {"name": kernel.name, "is_verified": kernel.is_verified, **known}
+    evidence = evidence_of(kernel.evaluation, kernel.source, {})
+    return {"name": kernel.name, "is_verified": kernel.is_verified, **evidence}
 
 
 def _groups(loop: InnerLoop) -> list[tuple[str, int]]:
     """Instructions by issue class, the most frequent first."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row in loop.lines:
-        found[row.group] = found.get(row.group, 0) + row.count
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        counts[row.group] = counts.get(row.group, 0) + row.count
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _differences(old: Evaluation, new: Evaluation) -> list[dict[str, str]]:

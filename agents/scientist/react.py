@@ -63,14 +63,14 @@ class Writer:
 
     def ask(self, messages: Sequence[Message], turn: int) -> RawReply:
         """One turn of the model; in text from the point on where the endpoint refuses tools."""
-        place = replace(self.step, number=turn)
+        turn_step = replace(self.step, number=turn)
         if not self.in_text:
             try:
-                return self.model.turn(ROLE, place, messages, TOOLS, self.candidate)
+                return self.model.turn(ROLE, turn_step, messages, TOOLS, self.candidate)
             except ToolsRefused:
                 self.in_text = True
-        told = (*self.openings[True], *in_text(messages[len(self.openings[False]) :]))
-        return self.model.turn(ROLE, place, told, (), self.candidate)
+        conversation = (*self.openings[True], *in_text(messages[len(self.openings[False]) :]))
+        return self.model.turn(ROLE, turn_step, conversation, (), self.candidate)
 
 
 def think(state: Talk, runtime: Runtime[Writer]) -> dict[str, Any]:
@@ -86,14 +86,14 @@ def act(state: Talk, runtime: Runtime[Writer]) -> dict[str, Any]:
     answered: list[tuple[ToolRequest, Answered]] = []
     for number, request in enumerate(requests):
         if number >= MOST_CALLS:
-            made = Answered(f"not done: at most {MOST_CALLS} tools are used in one turn")
+            answer = Answered(f"not done: at most {MOST_CALLS} tools are used in one turn")
         elif answered and answered[-1][1].draft is not None:
-            made = Answered("not done: the experiment has ended")
+            answer = Answered("not done: the experiment has ended")
         else:
-            made = writer.tools.use(request)
-        answered.append((request, made))
-    draft = next((made.draft for _, made in answered if made.draft is not None), None)
-    useful = any(made.is_useful for _, made in answered)
+            answer = writer.tools.use(request)
+        answered.append((request, answer))
+    draft = next((answer.draft for _, answer in answered if answer.draft is not None), None)
+    useful = any(answer.is_useful for _, answer in answered)
     left = writer.turns - state["turn"]
     return {
         "messages": [*state["messages"], _echo(reply), *_results(reply, answered, left)],
@@ -134,12 +134,12 @@ def work_at(writer: Writer) -> Draft:
         "draft": None,
     }
     config: RunnableConfig = {"run_name": "writer", "recursion_limit": 2 * writer.turns + 5}
-    made = _AGENT.invoke(start, config, context=writer)
-    if made["draft"] is None and not writer.tools.checked:
+    final_state = _AGENT.invoke(start, config, context=writer)
+    if final_state["draft"] is None and not writer.tools.checked:
         raise MalformedReply(
-            f"the {ROLE} checked no kernel in {counted(made['turn'], 'turn')}; use another model for this role"
+            f"the {ROLE} checked no kernel in {counted(final_state['turn'], 'turn')}; use another model for this role"
         )
-    return made["draft"] or Draft("")
+    return final_state["draft"] or Draft("")
 
 
 def _echo(reply: RawReply) -> Message:
@@ -165,13 +165,13 @@ def _results(reply: RawReply, answered: Sequence[tuple[ToolRequest, Answered]], 
         else ""
     )
     if reply.calls and answered:
-        texts = [made.text for _, made in answered]
+        texts = [answer.text for _, answer in answered]
         texts[-1] = "\n\n".join(filter(None, [texts[-1], note]))
         return [
             Message("tool", text, call_id=request.call_id) for (request, _), text in zip(answered, texts, strict=True)
         ]
     if answered:
-        texts = [f"Result of `{request.tool}`:\n\n{made.text}" for request, made in answered]
+        texts = [f"Result of `{request.tool}`:\n\n{answer.text}" for request, answer in answered]
     elif reply.is_cut:
         texts = ["Your answer was cut off at the token limit, and nothing of it was done. Answer more briefly."]
     else:

@@ -43,9 +43,9 @@ class ExperimentAnswer(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _rests_on_none(cls, given: Any) -> Any:
+    def _rests_on_none(cls, data: Any) -> Any:
         """Let an answer that leaves the field out rest on no passage."""
-        return {"cites": [], **given} if isinstance(given, dict) else given
+        return {"cites": [], **data} if isinstance(data, dict) else data
 
 
 class ProposalAnswer(BaseModel):

@@ -225,10 +225,10 @@ def read_draft(text: str) -> Draft:
     return Draft(source, tuple(report.implemented), tuple(report.skipped))
 
 
-def _selection(answer: SelectionAnswer, known: set[str]) -> Selection:
+def _selection(answer: SelectionAnswer, ids: set[str]) -> Selection:
     base, reference = answer.base_id.strip(), answer.reference_id.strip()
-    if unknown := [i for i in (base, reference) if i not in known]:
-        raise ValueError(f"the table has no kernel {unknown[0]!r}; its ids are {', '.join(sorted(known))}")
+    if unknown := [i for i in (base, reference) if i not in ids]:
+        raise ValueError(f"the table has no kernel {unknown[0]!r}; its ids are {', '.join(sorted(ids))}")
     if base == reference:
         raise ValueError("base and reference must be two different kernels")
     return Selection(base, reference, answer.rationale.strip())
@@ -248,10 +248,10 @@ def _selection_by_rule(population: Sequence[Member]) -> Selection:
 
 
 def _queries(answer: QueriesAnswer) -> tuple[str, ...]:
-    asked = tuple(dict.fromkeys(" ".join(q.split())[:LONGEST_QUERY] for q in answer.queries if q.strip()))
-    if not 2 <= len(asked) <= 4:
-        raise ValueError(f"there must be two to four different queries, not {len(asked)}")
-    return asked
+    queries = tuple(dict.fromkeys(" ".join(q.split())[:LONGEST_QUERY] for q in answer.queries if q.strip()))
+    if not 2 <= len(queries) <= 4:
+        raise ValueError(f"there must be two to four different queries, not {len(queries)}")
+    return queries
 
 
 def _queries_by_rule(work: Assignment, base: Specimen) -> tuple[str, ...]:

@@ -52,11 +52,11 @@ def conversation(name: str, **values: Any) -> tuple[Message, ...]:
 
 def spare_in(text: str) -> tuple[Spare, ...]:
     """List the sections of a prompt that may be left out, least important first."""
-    found = list(sections(text))
+    headed_sections = list(sections(text))
     return tuple(
         Spare(beginning.lower(), section)
         for beginning in SPARE
-        for heading, section in found
+        for heading, section in headed_sections
         if heading.startswith(beginning)
     )
 
@@ -97,9 +97,9 @@ def excerpt(text: str, lines: tuple[int, ...], around: int = 6) -> str:
     rows = text.splitlines()
     if not lines:
         return numbered(text)
-    shown = sorted({n for line in lines for n in range(line - around, line + around + 1) if 1 <= n <= len(rows)})
+    line_numbers = sorted({n for line in lines for n in range(line - around, line + around + 1) if 1 <= n <= len(rows)})
     out: list[str] = []
-    for before, n in zip([0, *shown], shown, strict=False):
+    for before, n in zip([0, *line_numbers], line_numbers, strict=False):
         if n != before + 1:
             out.append("      ...")
         out.append(numbered(rows[n - 1], n, lines) if rows[n - 1] else f"{'>' if n in lines else ' '}{n:5d} |")

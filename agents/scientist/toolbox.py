@@ -96,26 +96,26 @@ def described(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
     The fields of a form are told only once.
     """
-    told, seen = [], set[str]()
+    descriptions, described_forms = [], set[str]()
     for tool in tools:
         schema = tool.schema()
         arguments = [
-            {"name": name, "text": _argument(field, schema.get("$defs", {}), seen)}
+            {"name": name, "text": _argument(field, schema.get("$defs", {}), described_forms)}
             for name, field in schema["properties"].items()
         ]
-        told.append({"name": tool.name, "description": tool.description, "arguments": arguments})
-    return told
+        descriptions.append({"name": tool.name, "description": tool.description, "arguments": arguments})
+    return descriptions
 
 
-def _argument(field: Mapping[str, Any], forms: Mapping[str, Any], seen: set[str]) -> str:
+def _argument(field: Mapping[str, Any], forms: Mapping[str, Any], described_forms: set[str]) -> str:
     """One argument: its type, and what it says."""
     inner = field.get("items", {})
     kind = field["type"] if field["type"] != "array" else f"list of {inner.get('type', 'objects')}"
     form = str(inner.get("$ref", "")).rpartition("/")[2]
-    if form and form not in seen:
+    if form and form not in described_forms:
         parts = forms[form]["properties"]
         kind += " with " + ", ".join(f"`{name}` ({part['description']})" for name, part in parts.items())
-        seen.add(form)
+        described_forms.add(form)
     elif form:
         kind += " as above"
     return f"{kind}; {field['description']}" if "description" in field else kind
@@ -149,48 +149,48 @@ def requests_of(reply: RawReply) -> list[ToolRequest]:
     """Read the requests of an answer in their order; a kernel without a request is one to check it."""
     source = _source(reply.text)
     called = [_called(call.id, call.name, call.arguments) for call in reply.calls]
-    found = called or _written(reply.text)
-    if not found and source:
+    requests = called or _requests_in(reply.text)
+    if not requests and source:
         return [ToolRequest(CHECK.name, {"source": source})]
-    return [_with_source(request, source) for request in found]
+    return [_with_source(request, source) for request in requests]
 
 
 def _called(call_id: str, name: str, text: str) -> ToolRequest:
     try:
-        said = json.loads(text or "{}", strict=False)
+        arguments = json.loads(text or "{}", strict=False)
     except (ValueError, RecursionError) as error:
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} are no JSON: {str(error)[:120]}")
-    if not isinstance(said, dict):
+    if not isinstance(arguments, dict):
         return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} must be a JSON object")
-    return _whole(ToolRequest(name, said, call_id))
+    return _checked_texts(ToolRequest(name, arguments, call_id))
 
 
-def _whole(request: ToolRequest) -> ToolRequest:
+def _checked_texts(request: ToolRequest) -> ToolRequest:
     """Return the request, refused where its texts hold half a character or a NUL: no file could hold the kernel."""
-    told = cleaned_value(dict(request.arguments))
-    if told == request.arguments:
+    arguments = cleaned_value(dict(request.arguments))
+    if arguments == request.arguments:
         return request
     why = "its texts hold half of a character, such as \\ud800, or NUL, which no file can; write the character itself"
-    return replace(request, tool=cleaned(request.tool), arguments=told, fault=why)
+    return replace(request, tool=cleaned(request.tool), arguments=arguments, fault=why)
 
 
-def _written(text: str) -> list[ToolRequest]:
-    found = []
+def _requests_in(text: str) -> list[ToolRequest]:
+    requests = []
     try:
         fenced = [body for label, body in blocks(text) if label in (CALL, "json", "")]
     except ReplyError:
         return []
     for body in fenced:
         try:
-            said = json.loads(body, strict=False)
+            call = json.loads(body, strict=False)
         except (ValueError, RecursionError) as error:
             if f'"{CALL}"' in body[:200]:
-                found.append(ToolRequest("", {}, "", f"the block is no JSON: {str(error)[:120]}"))
+                requests.append(ToolRequest("", {}, "", f"the block is no JSON: {str(error)[:120]}"))
             continue
-        if isinstance(said, dict) and isinstance(said.get(CALL), str):
-            named, inner = said.pop(CALL), said.get("arguments")
-            found.append(_whole(ToolRequest(named, inner if isinstance(inner, dict) else said)))
-    return found
+        if isinstance(call, dict) and isinstance(call.get(CALL), str):
+            tool_name, inner = call.pop(CALL), call.get("arguments")
+            requests.append(_checked_texts(ToolRequest(tool_name, inner if isinstance(inner, dict) else call)))
+    return requests
 
 
 def _source(text: str) -> str:
@@ -202,9 +202,9 @@ def _source(text: str) -> str:
 
 def _with_source(request: ToolRequest, source: str) -> ToolRequest:
     """Return the request with the kernel that stands beside it, where it takes one and names none."""
-    said = request.arguments
+    arguments = request.arguments
     if not source or request.fault or request.tool not in (CHECK.name, SUBMIT.name):
         return request
-    if any(said.get(name) for name in ("source", "of", "changes")):
+    if any(arguments.get(name) for name in ("source", "of", "changes")):
         return request
-    return ToolRequest(request.tool, {**said, "source": source}, request.call_id)
+    return ToolRequest(request.tool, {**arguments, "source": source}, request.call_id)

@@ -16,7 +16,7 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from documents.document_files import Found
+    from documents.document_files import DocumentFile
     from knowledge.intake import Added
     from knowledge.passage_use import UseRow
     from knowledge.store import KnowledgeStore
@@ -56,15 +56,15 @@ def add(
         _say_added(found[0])
 
 
-def _fetched(address: str, folder: Path) -> Found:
+def _fetched(address: str, folder: Path) -> DocumentFile:
     from app.settings import load_settings
-    from documents.document_files import Found
+    from documents.document_files import DocumentFile
     from documents.page_download import download
 
     hosts = [host.strip().lower() for host in load_settings().fetch_hosts.split(",") if host.strip()]
     path = download(address, hosts, Path(mkdtemp(dir=folder)))
     note(f"fetched   {address}")
-    return Found(str(path), address, address=address)
+    return DocumentFile(str(path), address, address=address)
 
 
 def _progress() -> Callable[[Added], None]:

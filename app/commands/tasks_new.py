@@ -121,7 +121,7 @@ def command(
     }
     note(f"executing {found.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))
-    kept = {**found.kept, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
+    kept = {**found.copies, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
     with whole_or_none(folder):
         for file, content in {**made.files, **kept}.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)

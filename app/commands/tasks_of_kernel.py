@@ -139,7 +139,7 @@ def _written(
         if file != "seed.hip":
             (folder / file).write_bytes(content)
     (folder / "original_reference.py").write_text(place.head, encoding="utf-8")
-    seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.others, text))
+    seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.other_sizes, text))
     note("checking the file's own kernel against its reference")
     said, finding = _accepted(settings, folder, seeds)
     if finding:

@@ -36,8 +36,8 @@ class Amount:
     @property
     def names(self) -> frozenset[str]:
         """The names it follows from."""
-        found = re.findall(r"[A-Za-z_]\w*", " ".join(" ".join(atoms) for atoms, _ in self.terms))
-        return frozenset(found) - {"ceil_div", "min", "max", "log2", "and", "or", "not", "if", "else"}
+        words = re.findall(r"[A-Za-z_]\w*", " ".join(" ".join(atoms) for atoms, _ in self.terms))
+        return frozenset(words) - {"ceil_div", "min", "max", "log2", "and", "or", "not", "if", "else"}
 
     @property
     def bracketed(self) -> str:
@@ -55,32 +55,32 @@ def named(name: str, value: int | None) -> Amount:
     return Amount((((name,), 1),), value)
 
 
-def plus(one: Amount, other: Amount, sign: int = 1) -> Amount:
+def plus(left: Amount, right: Amount, sign: int = 1) -> Amount:
     """Give the sum, or the difference where the sign is -1."""
-    terms = [*one.terms, *((atoms, sign * scale) for atoms, scale in other.terms)]
-    return _made(terms, _value(one, other, lambda a, b: a + sign * b))
+    terms = [*left.terms, *((atoms, sign * scale) for atoms, scale in right.terms)]
+    return _collected(terms, _value(left, right, lambda a, b: a + sign * b))
 
 
-def times(one: Amount, other: Amount) -> Amount:
+def times(left: Amount, right: Amount) -> Amount:
     """Give the product."""
-    terms = [((*atoms, *more), scale * factor) for atoms, scale in one.terms for more, factor in other.terms]
-    return _made(terms, _value(one, other, lambda a, b: a * b))
+    terms = [((*atoms, *more), scale * factor) for atoms, scale in left.terms for more, factor in right.terms]
+    return _collected(terms, _value(left, right, lambda a, b: a * b))
 
 
-def divided(one: Amount, other: Amount) -> Amount:
+def divided(dividend: Amount, divisor: Amount) -> Amount:
     """Give the quotient of C++, for numbers that are not negative; ZeroDivisionError."""
-    if other.value == 0:
+    if divisor.value == 0:
         raise ZeroDivisionError
-    value = _value(one, other, lambda a, b: a // b)
-    if one.constant is not None and other.constant is not None:
-        return number(one.constant // other.constant)
-    exact = _exact(one, other)
+    value = _value(dividend, divisor, lambda a, b: a // b)
+    if dividend.constant is not None and divisor.constant is not None:
+        return number(dividend.constant // divisor.constant)
+    exact = _exact(dividend, divisor)
     if exact is not None:
         return Amount(exact.terms, value)
-    count = plus(plus(one, other, -1), number(1))  # of (count + each - 1) / each
-    if len(count.terms) < len(one.terms) and count.terms:
-        return named(f"ceil_div({count.text}, {other.text})", value)
-    return named(f"{one.bracketed} // {other.bracketed}", value)
+    count = plus(plus(dividend, divisor, -1), number(1))  # of (count + each - 1) / each
+    if len(count.terms) < len(dividend.terms) and count.terms:
+        return named(f"ceil_div({count.text}, {divisor.text})", value)
+    return named(f"{dividend.bracketed} // {divisor.bracketed}", value)
 
 
 def called(name: str, parts: list[Amount], of: Callable[..., int]) -> Amount:
@@ -92,51 +92,51 @@ def called(name: str, parts: list[Amount], of: Callable[..., int]) -> Amount:
     return named(f"{name}({', '.join(part.text for part in parts)})", value)
 
 
-def joined(one: Amount, sign: str, other: Amount, of: Callable[[int, int], int]) -> Amount:
+def joined(left: Amount, sign: str, right: Amount, of: Callable[[int, int], int]) -> Amount:
     """Two numbers with an operator of the plan's language between them."""
-    value = _value(one, other, of)
-    if one.constant is not None and other.constant is not None and value is not None:
+    value = _value(left, right, of)
+    if left.constant is not None and right.constant is not None and value is not None:
         return number(value)
-    return named(f"({one.bracketed} {sign} {other.bracketed})", value)
+    return named(f"({left.bracketed} {sign} {right.bracketed})", value)
 
 
-def _exact(one: Amount, other: Amount) -> Amount | None:
+def _exact(dividend: Amount, divisor: Amount) -> Amount | None:
     """Give the quotient where the divisor is a product that is in every term."""
-    if len(other.terms) != 1 or not one.terms:
+    if len(divisor.terms) != 1 or not dividend.terms:
         return None
-    (divisor, by), found = other.terms[0], list[tuple[tuple[str, ...], int]]()
-    for atoms, scale in one.terms:
-        left = list(atoms)
-        for atom in divisor:
-            if atom not in left:
+    (factors, divisor_scale), terms = divisor.terms[0], list[tuple[tuple[str, ...], int]]()
+    for atoms, scale in dividend.terms:
+        remaining = list(atoms)
+        for atom in factors:
+            if atom not in remaining:
                 return None
-            left.remove(atom)
-        if scale % by:
+            remaining.remove(atom)
+        if scale % divisor_scale:
             return None
-        found.append((tuple(left), scale // by))
-    return _made(found, None)
+        terms.append((tuple(remaining), scale // divisor_scale))
+    return _collected(terms, None)
 
 
-def _made(terms: Terms, value: int | None) -> Amount:
+def _collected(terms: Terms, value: int | None) -> Amount:
     """Put the terms together; of equal products the first order of factors stays, which is that of the file's axes."""
     sums: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
     for atoms, scale in terms:
-        own = tuple(sorted(atoms))
-        first, so_far = sums.get(own, (atoms, 0))
-        sums[own] = (first, so_far + scale)
-    kept = tuple((atoms, scale) for atoms, scale in sums.values() if scale)
-    made = Amount(kept, value)
-    if not kept:
+        key = tuple(sorted(atoms))
+        first, so_far = sums.get(key, (atoms, 0))
+        sums[key] = (first, so_far + scale)
+    nonzero = tuple((atoms, scale) for atoms, scale in sums.values() if scale)
+    amount = Amount(nonzero, value)
+    if not nonzero:
         return number(0)
-    if made.value is None and all(not atoms for atoms, _ in kept):
-        return number(sum(scale for _, scale in kept))
-    if len(kept) > MOST_TERMS or len(made.text) > MAX_LENGTH:
+    if amount.value is None and all(not atoms for atoms, _ in nonzero):
+        return number(sum(scale for _, scale in nonzero))
+    if len(nonzero) > MOST_TERMS or len(amount.text) > MAX_LENGTH:
         raise OverflowError("an expression of the host half is too long")
-    return made
+    return amount
 
 
-def _value(one: Amount, other: Amount, of: Callable[[int, int], int]) -> int | None:
-    return None if one.value is None or other.value is None else of(one.value, other.value)
+def _value(left: Amount, right: Amount, of: Callable[[int, int], int]) -> int | None:
+    return None if left.value is None or right.value is None else of(left.value, right.value)
 
 
 def _product(atoms: tuple[str, ...], scale: int) -> str:

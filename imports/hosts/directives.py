@@ -16,17 +16,17 @@ _CONDITION = re.compile(r"[\d\s()!&|<>=+\-*/%]*")
 def read_lines(text: str) -> tuple[list[Token], dict[str, Macro]]:
     """Read the tokens outside of directives, and the macros that are defined where they stand last."""
     macros: dict[str, Macro] = {}
-    kept = list[Token]()
-    for row in _taken(rows(scan(text)), macros):
-        kept += row
-    return kept, macros
+    tokens = list[Token]()
+    for row in _active_rows(rows(scan(text)), macros):
+        tokens += row
+    return tokens, macros
 
 
-def _taken(lines: Iterator[list[Token]], macros: dict[str, Macro]) -> Iterator[list[Token]]:
+def _active_rows(lines: Iterator[list[Token]], macros: dict[str, Macro]) -> Iterator[list[Token]]:
     """Yield the rows of taken branches; definitions are put into `macros`."""
     open_ = list[tuple[bool, bool]]()  # of each condition: it is taken, one of its branches was
     for row in lines:
-        is_on = all(taken for taken, _ in open_)
+        is_on = all(is_taken for is_taken, _ in open_)
         if not is_directive(row):
             if is_on:
                 yield row
@@ -47,15 +47,15 @@ def _taken(lines: Iterator[list[Token]], macros: dict[str, Macro]) -> Iterator[l
             macros.pop(row[2].text, None)
 
 
-def _holds(word: str, rest: Sequence[Token], macros: dict[str, Macro]) -> bool:
-    texts = [t.text for t in rest]
+def _holds(word: str, operands: Sequence[Token], macros: dict[str, Macro]) -> bool:
+    texts = [t.text for t in operands]
 
-    def known(name: str) -> bool:
+    def is_defined(name: str) -> bool:
         return name in macros or name in DEFINED
 
     if word in ("ifdef", "ifndef"):
-        return bool(texts) and known(texts[0]) == (word == "ifdef")
-    text = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(known(m[1]))), " ".join(texts))
+        return bool(texts) and is_defined(texts[0]) == (word == "ifdef")
+    text = re.sub(r"defined\s*\(?\s*(\w+)\s*\)?", lambda m: str(int(is_defined(m[1]))), " ".join(texts))
     for _ in range(4):
         text = re.sub(r"[A-Za-z_]\w*", lambda m: _value_of(m[0], macros), text)
     text = re.sub(r"(\d)[uUlL]+", r"\1", text)

@@ -52,12 +52,12 @@ class ExpressionReader(WordReader):
         while True:
             sign = self.peek()
             if sign == "?" and level <= 2:
-                self.at += 1
+                self.position += 1
                 yes = self.expression()
                 self.take(":")
                 left = Choice(left, yes, self.expression(2))
             elif sign in LEVELS and LEVELS[sign] >= level:
-                self.at += 1
+                self.position += 1
                 right = self.expression(LEVELS[sign] if LEVELS[sign] == 1 else LEVELS[sign] + 1)
                 left = Binary(sign, left, right)
             else:
@@ -65,10 +65,10 @@ class ExpressionReader(WordReader):
                 return left
 
     def _operand(self) -> Node:
-        word = self.words[self.at] if self.at < len(self.words) else Word("", "end", 0)
+        word = self.words[self.position] if self.position < len(self.words) else Word("", "end", 0)
         text = word.text
         if text in ("-", "+", "!", "~", "*", "&", "++", "--"):
-            self.at += 1
+            self.position += 1
             return Unary(text, self.expression(14))
         if text == "sizeof":
             return self._size_of()
@@ -81,84 +81,84 @@ class ExpressionReader(WordReader):
         if text == "new":
             return self._new()
         if word.kind == "number":
-            self.at += 1
+            self.position += 1
             return Literal(_number(text))
         if word.kind in ("string", "raw", "character"):
-            while self.at < len(self.words) and self.words[self.at].kind in ("string", "raw", "character"):
-                self.at += 1
+            while self.position < len(self.words) and self.words[self.position].kind in ("string", "raw", "character"):
+                self.position += 1
             return self._after(Literal(text))
         if word.kind == "name" or text == "::":
             return self._after(self._name())
         raise ValueError(f"{text!r} is no operand")
 
     def _size_of(self) -> Node:
-        self.at += 1
+        self.position += 1
         if self.peek() == "(":
-            end = closing(list(self.words), self.at)
-            inner = [w.text for w in self.words[self.at + 1 : end]]
+            end = closing(list(self.words), self.position)
+            inner = [w.text for w in self.words[self.position + 1 : end]]
             if self.is_type(inner):
-                self.at = end + 1
+                self.position = end + 1
                 return SizeOf(" ".join(inner), None)
         return SizeOf("", self.expression(14))
 
     def _bracket(self) -> Node:
         """Read a cast or an expression in parentheses."""
-        end = closing(list(self.words), self.at)
-        inner = [w.text for w in self.words[self.at + 1 : end]]
+        end = closing(list(self.words), self.position)
+        inner = [w.text for w in self.words[self.position + 1 : end]]
         if self.is_type(inner) or (len(inner) == 2 and inner[1] == "*" and inner[0].isidentifier()):
-            self.at = end + 1
+            self.position = end + 1
             if self.peek() in ("", ")", ";", ",") or (
                 self.peek() in LEVELS and self.peek() not in ("*", "&", "-", "+")
             ):
                 return Name(" ".join(inner))
             return Cast(" ".join(inner), self.expression(14))
-        self.at += 1
+        self.position += 1
         value = self.expression()
         while self.peek() == ",":
-            self.at += 1
+            self.position += 1
             value = self.expression()
         self.take(")")
         return value
 
     def _lambda(self) -> Node:
-        start = self.at
+        start = self.position
         words = list(self.words)
-        self.at = closing(words, self.at) + 1
+        self.position = closing(words, self.position) + 1
         if self.peek() == "(":
-            self.at = closing(words, self.at) + 1
+            self.position = closing(words, self.position) + 1
         while self.peek() not in ("{", "", ";"):
-            self.at += 1
+            self.position += 1
         if self.peek() != "{":
             raise ValueError("no lambda")
-        self.at = closing(words, self.at) + 1
-        return self._after(Unknown(" ".join(w.text for w in words[start : self.at])))
+        self.position = closing(words, self.position) + 1
+        return self._after(Unknown(" ".join(w.text for w in words[start : self.position])))
 
     def _new(self) -> Node:
-        self.at += 1
-        start = self.at
+        self.position += 1
+        start = self.position
         while self.peek() not in ("[", "(", "{", ";", ",", ")", ""):
-            self.at += 1
-        kind = " ".join(w.text for w in self.words[start : self.at])
+            self.position += 1
+        kind = " ".join(w.text for w in self.words[start : self.position])
         if self.peek() != "[":
             self._after(Unknown())
             return Unknown("new")
-        self.at += 1
+        self.position += 1
         count = self.expression()
         self.take("]")
         if self.peek() in ("(", "{"):
-            self.at = closing(list(self.words), self.at) + 1
+            self.position = closing(list(self.words), self.position) + 1
         return Call(Name("new[]", (kind,)), (count,))
 
     def _name(self) -> Node:
         parts, arguments = [], tuple[str, ...]()
         while True:
             if self.peek() == "::":
-                self.at += 1
+                self.position += 1
                 continue
             parts.append(self.peek())
-            self.at += 1
-            if self.peek() == "<" and (found := self.template_arguments()) is not None:
-                arguments = found
+            self.position += 1
+            if self.peek() == "<" and (angle_arguments := self.template_arguments()) is not None:
+                arguments = angle_arguments
             if self.peek() != "::":
                 break
         text = "::".join(parts).removeprefix("std::")
@@ -174,17 +174,17 @@ class ExpressionReader(WordReader):
 
     def _expanded(self, macro: Macro) -> Node:
         """Expand a macro to its expression; where it has none, to that of its first argument that is one."""
-        given, parameters = self.raw_list(), macro.parameters or ()
-        if len(given) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
-            for body in _expressions(_filled(macro, given)):
+        arguments, parameters = self.raw_list(), macro.parameters or ()
+        if len(arguments) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
+            for body in _expressions(_filled(macro, arguments)):
                 inner = ExpressionReader(body, self.macros, self.types, depth=self.depth + 1)
                 try:
                     value = inner.expression()
-                    if inner.at == len(body):
+                    if inner.position == len(body):
                         return value
                 except ValueError:
                     pass
-        for words in given:
+        for words in arguments:
             inner = ExpressionReader(words, self.macros, self.types, depth=self.depth + 1)
             try:
                 return inner.expression()
@@ -201,18 +201,18 @@ class ExpressionReader(WordReader):
             elif text == "<<<" and isinstance(value, Name):
                 value = self._launch(value)
             elif text == "[":
-                self.at += 1
+                self.position += 1
                 index = self.expression()
                 self.take("]")
                 value = Element(value, index)
             elif text in (".", "->"):
-                self.at += 1
+                self.position += 1
                 name = self.peek()
-                self.at += 1
+                self.position += 1
                 arguments = (self.template_arguments() or ()) if self.peek() == "<" else ()
                 value = MemberAccess(value, name, arguments)
             elif text in ("++", "--"):
-                self.at += 1
+                self.position += 1
                 value = Unary(f"{text} behind", value)
             elif text == "{" and isinstance(value, Name) and (value.arguments or self.is_type([value.text])):
                 value = Braces(value.text, self.listed("{"))
@@ -221,38 +221,39 @@ class ExpressionReader(WordReader):
 
     def _launch(self, kernel: Name) -> Node:
         line = self.line
-        self.at += 1
+        self.position += 1
         sizes = [self.expression()]
         while self.peek() == ",":
-            self.at += 1
+            self.position += 1
             sizes.append(self.expression())
         self.take(">>>")
         return LaunchNode(kernel, tuple(sizes), self.listed("("), line)
 
     def listed(self, opening: str) -> tuple[Node, ...]:
         """Expressions between brackets; types among them are names."""
-        end = closing(list(self.words), self.at)
+        end = closing(list(self.words), self.position)
         self.take(opening)
-        found = list[Node]()
-        while self.at < end:
-            found.append(self._one_of_list(end))
+        items = list[Node]()
+        while self.position < end:
+            items.append(self._one_of_list(end))
             if self.peek() == ",":
-                self.at += 1
-        self.at = end + 1
-        return tuple(found)
+                self.position += 1
+        self.position = end + 1
+        return tuple(items)
 
     def _one_of_list(self, end: int) -> Node:
-        start = self.at
+        start = self.position
         try:
             value = self.expression()
-            if self.at == end or self.peek() == ",":
+            if self.position == end or self.peek() == ",":
                 return value
         except ValueError:
             pass
-        self.at = start
-        while self.at < end and self.peek() != ",":
-            self.at = closing(list(self.words), self.at) + 1 if self.peek() in ("(", "[", "{") else self.at + 1
-        return Unknown(" ".join(w.text for w in self.words[start : self.at]))
+        self.position = start
+        while self.position < end and self.peek() != ",":
+            last = closing(list(self.words), self.position) if self.peek() in ("(", "[", "{") else self.position
+            self.position = last + 1
+        return Unknown(" ".join(w.text for w in self.words[start : self.position]))
 
 
 def _number(text: str) -> int | float:
@@ -263,23 +264,25 @@ def _number(text: str) -> int | float:
         return int(plain.rstrip("ul"), 2)
     if any(letter in plain for letter in ".ef") and not plain.startswith("0x"):
         return float(plain.rstrip("fl"))
-    whole = plain.rstrip("ulz")
-    return int(whole, 8) if len(whole) > 1 and whole.startswith("0") else int(whole)
+    digits = plain.rstrip("ulz")
+    return int(digits, 8) if len(digits) > 1 and digits.startswith("0") else int(digits)
 
 
-def _filled(macro: Macro, given: Sequence[list[Word]]) -> list[Word]:
+def _filled(macro: Macro, arguments: Sequence[list[Word]]) -> list[Word]:
     """Fill a macro's words with the arguments in their places."""
     parameters = macro.parameters or ()
-    named = [name for name in parameters if name != "__VA_ARGS__"]
-    held = dict(zip(named, given, strict=False))
-    rest = given[len(named) :]
-    held["__VA_ARGS__"] = [w for at, words in enumerate(rest) for w in ([Word(",", "mark", 0)] if at else []) + words]
-    found = list[Word]()
+    names = [name for name in parameters if name != "__VA_ARGS__"]
+    bindings = dict(zip(names, arguments, strict=False))
+    extra = arguments[len(names) :]
+    bindings["__VA_ARGS__"] = [
+        w for i, words in enumerate(extra) for w in ([Word(",", "mark", 0)] if i else []) + words
+    ]
+    filled = list[Word]()
     for word in macro.body:
-        if word.text == "__VA_ARGS__" and not rest and found and found[-1].text in (",", "##"):
-            found = found[: -2 if found[-1].text == "##" else -1]
-        found += held.get(word.text, [word])
-    return [word for word in found if word.text != "##"]
+        if word.text == "__VA_ARGS__" and not extra and filled and filled[-1].text in (",", "##"):
+            filled = filled[: -2 if filled[-1].text == "##" else -1]
+        filled += bindings.get(word.text, [word])
+    return [word for word in filled if word.text != "##"]
 
 
 def _expressions(body: list[Word]) -> Iterator[list[Word]]:

@@ -28,12 +28,12 @@ class HostPlan:
     steps: tuple[HostStep, ...]
     multiples: Mapping[str, int]
     reals: Mapping[str, float]  # floating-point numbers of the host by name
-    wholes: Mapping[str, int]  # names of whole numbers with their values
+    integers: Mapping[str, int]  # names of whole numbers with their values
     decisions: tuple[str, ...]
     sizeless: tuple[str, ...]  # sizes whose values are not in the file
     shapeless: tuple[str, ...]  # buffers whose shapes are not
     fixed: Mapping[str, int]  # sizes that cannot change
-    others: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
+    other_sizes: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
 
     def text(self, amount: Amount) -> str:
         """Write an expression over the dims: the other names are numbers."""
@@ -45,20 +45,20 @@ class HostPlan:
 
         def meant(match: re.Match[str]) -> str:
             name = match[0]
-            if name in self.others:
-                return f"({self.others[name]})"
-            return str(self.wholes[name]) if name in self.wholes and name not in self.dims else name
+            if name in self.other_sizes:
+                return f"({self.other_sizes[name]})"
+            return str(self.integers[name]) if name in self.integers and name not in self.dims else name
 
         return re.sub(r"[A-Za-z_]\w*", meant, text)
 
 
-def entry_of(file: HostFile, wanted: str) -> Function:
+def entry_of(file: HostFile, entry_name: str) -> Function:
     """Find the function that launches: the one that is named, main, or the only one that no other calls."""
-    if wanted in file.functions:
-        return file.functions[wanted]
-    if wanted and wanted not in file.kernels:
+    if entry_name in file.functions:
+        return file.functions[entry_name]
+    if entry_name and entry_name not in file.kernels:
         names = ", ".join([*file.functions, *file.kernels][:12]) or "none"
-        raise HostUnclear(f"it has no function or kernel {wanted}; it has {names}")
+        raise HostUnclear(f"it has no function or kernel {entry_name}; it has {names}")
     if "main" in file.functions:
         return file.functions["main"]
     launching = [f for f in file.functions.values() if {"<<<", "hipLaunchKernelGGL"} & {w.text for w in f.body}]
@@ -72,7 +72,7 @@ def entry_of(file: HostFile, wanted: str) -> Function:
 
 
 def found_plan(
-    text: str, wanted: str = "", sizes: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
+    text: str, entry_name: str = "", sizes: Mapping[str, int] | None = None, outputs: Sequence[str] = ()
 ) -> HostPlan:
     """Find the plan of a file's host half; HostUnclear where there is none to be found."""
     file = read_host_file(text)
@@ -80,15 +80,15 @@ def found_plan(
         raise HostUnclear("it has no kernel (__global__ function)")
     memory = HostMemory(sizes or {})
     host = HostRuntime(file, memory)
-    entry = entry_of(file, wanted)
+    entry = entry_of(file, entry_name)
     frame = Frame()
     _give_parameters(host, entry, frame)
     host.run_entry(entry, frame)
-    kernel = wanted if wanted in file.kernels and wanted not in file.functions else ""
+    kernel = entry_name if entry_name in file.kernels and entry_name not in file.functions else ""
     steps = [s for s in memory.steps if not kernel or s.kind != "launch" or s.kernel.split("<")[0].endswith(kernel)]
     if not any(s.kind == "launch" for s in steps):
         raise HostUnclear(f"{entry.name} launches {kernel or 'no kernel'}{' nowhere' if kernel else ''}")
-    return _found(memory, steps, frame, outputs, entry.name != "main")
+    return _plan_of(memory, steps, frame, outputs, entry.name != "main")
 
 
 def _give_parameters(host: HostRuntime, entry: Function, frame: Frame) -> None:
@@ -97,8 +97,8 @@ def _give_parameters(host: HostRuntime, entry: Function, frame: Frame) -> None:
         kind = type_of(parameter.words, host.file.types)
         frame.kinds[parameter.name] = kind
         if entry.name == "main":
-            found: Value = host.memory.size(parameter.name, 1) if kind.is_whole else HostArray("", Type(""), None)
-            frame.variables[parameter.name] = number(1) if kind.is_whole else found
+            value: Value = host.memory.size(parameter.name, 1) if kind.is_whole else HostArray("", Type(""), None)
+            frame.variables[parameter.name] = number(1) if kind.is_whole else value
         elif kind.stars and kind.dtype:
             buffer = host.memory.buffer(parameter.name, kind, None, 0)
             buffer.is_given, buffer.is_shared = True, True
@@ -107,32 +107,31 @@ def _give_parameters(host: HostRuntime, entry: Function, frame: Frame) -> None:
             frame.variables[parameter.name] = host.memory.size(parameter.name, None)
         elif kind.is_real:
             frame.variables[parameter.name] = Real(parameter.name, None)
-        for at, (how, name) in enumerate(entry.template):
+        for how, name in entry.template:
             if how in ("typename", "class") and name not in frame.types:
                 frame.types[name] = Type("float")
             elif how not in ("typename", "class") and name not in frame.variables:
                 frame.variables[name] = host.memory.size(name, None)
-            del at
 
 
 def _used(steps: Sequence[HostStep]) -> list[DeviceBuffer]:
-    found: list[DeviceBuffer] = []
+    buffers: list[DeviceBuffer] = []
     for step in steps:
-        given = [v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer is not None]
-        found += [b for b in (*step.buffers, *given) if b not in found]
-    return found
+        pointed = [v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer is not None]
+        buffers += [b for b in (*step.buffers, *pointed) if b not in buffers]
+    return buffers
 
 
-def _found(
-    memory: HostMemory, steps: list[HostStep], frame: Frame, wanted: Sequence[str], is_launcher: bool
+def _plan_of(
+    memory: HostMemory, steps: list[HostStep], frame: Frame, output_names: Sequence[str], is_launcher: bool
 ) -> HostPlan:
     used = [b for b in _used(steps) if any(_launched_with(b, s) for s in steps)]
-    written = _written(steps)
-    outputs = [b for b in used if b in written and (b.name in wanted if wanted else b.is_taken)]
-    if not outputs and not wanted:
-        outputs = [b for b in used if b in written and b.is_shared]
+    written_buffers = _written_buffers(steps)
+    outputs = [b for b in used if b in written_buffers and (b.name in output_names if output_names else b.is_taken)]
+    if not outputs and not output_names:
+        outputs = [b for b in used if b in written_buffers and b.is_shared]
     initial = _filled_first(steps)
-    inputs = [b for b in used if (b.is_given or (b.is_shared and b not in written)) and b not in initial]
+    inputs = [b for b in used if (b.is_given or (b.is_shared and b not in written_buffers)) and b not in initial]
     workspaces = [b for b in used if b not in inputs and b not in outputs]
     steps = [s for s in steps if all(b in used for b in s.buffers)]
     tensors = [*inputs, *outputs]
@@ -143,13 +142,13 @@ def _found(
     }
     dims = list(dict.fromkeys(n for b in tensors if b.count is not None for n in _in_order(b.count) if n not in frozen))
     if is_launcher:
-        given = [n for n in sizes if n in frame.variables and n not in frozen and n not in dims]
-        dims += [n for n in given if any(n in e.names for s in steps for e in _amounts(s))]
-    asked = dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed)))
-    wholes = {n: v for n, v in sizes.items() if v is not None}
+        size_arguments = [n for n in sizes if n in frame.variables and n not in frozen and n not in dims]
+        dims += [n for n in size_arguments if any(n in e.names for s in steps for e in _amounts(s))]
+    named_sizes = dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed)))
+    integers = {n: v for n, v in sizes.items() if v is not None}
     reals = {n: v.value for n, v in frame.variables.items() if isinstance(v, Real) and v.value is not None}
     multiples = {n: v for n, v in memory.multiples.items() if n in dims}
-    multiples |= {n: v for n, v in _floor_steps(steps, dims, wholes).items() if n not in multiples}
+    multiples |= {n: v for n, v in _floor_steps(steps, dims, integers).items() if n not in multiples}
     return HostPlan(
         {n: sizes[n] or 0 for n in dims},
         tuple(inputs),
@@ -158,11 +157,11 @@ def _found(
         tuple(steps),
         multiples,
         reals,
-        wholes,
+        integers,
         tuple(memory.decisions),
-        tuple(n for n in asked if sizes.get(n) is None),
+        tuple(n for n in named_sizes if sizes.get(n) is None),
         tuple(b.name for b in used if b.count is None),
-        {n: v for n, v in wholes.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
+        {n: v for n, v in integers.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
     )
 
 
@@ -171,38 +170,38 @@ def _in_order(amount: Amount) -> list[str]:
 
 
 def _amounts(step: HostStep) -> list[Amount]:
-    given = [v for v, _ in step.arguments if isinstance(v, Amount)]
-    return [*step.grid, *step.block, *given]
+    arguments = [v for v, _ in step.arguments if isinstance(v, Amount)]
+    return [*step.grid, *step.block, *arguments]
 
 
 def _launched_with(buffer: DeviceBuffer, step: HostStep) -> bool:
     return any(isinstance(v, Pointer) and v.buffer is buffer for v, _ in step.arguments)
 
 
-def _written(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
-    found = {
+def _written_buffers(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
+    by_launches = {
         v.buffer for s in steps for v, k in s.arguments if isinstance(v, Pointer) and v.buffer and not k.is_constant
     }
-    return found | {s.buffers[0] for s in steps if s.kind == "copy"}
+    return by_launches | {s.buffers[0] for s in steps if s.kind == "copy"}
 
 
 def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
     """Buffers that a step fills, or copies into, before any launch has them."""
-    seen, found = set[DeviceBuffer](), set[DeviceBuffer]()
+    launched, filled = set[DeviceBuffer](), set[DeviceBuffer]()
     for step in steps:
-        if step.kind in ("fill", "copy") and step.buffers[0] not in seen and not step.loops:
-            found.add(step.buffers[0])
-        seen |= {v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer}
-    return found
+        if step.kind in ("fill", "copy") and step.buffers[0] not in launched and not step.loops:
+            filled.add(step.buffers[0])
+        launched |= {v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer}
+    return filled
 
 
-def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], wholes: Mapping[str, int]) -> dict[str, int]:
+def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], integers: Mapping[str, int]) -> dict[str, int]:
     """Find the multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
-    found: dict[str, int] = {}
+    multiples: dict[str, int] = {}
     for amount in (e for s in steps if s.kind == "launch" for e in _amounts(s)):
         for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\w+)(?!\w| \+)", amount.text):
             name = (plain or product.split("*")[-1]).strip()
-            value = int(by) if by.isdigit() else wholes.get(by, 0) if by not in dims else 0
+            value = int(by) if by.isdigit() else integers.get(by, 0) if by not in dims else 0
             if name in dims and value > 1:
-                found[name] = max(value, found.get(name, 1))
-    return found
+                multiples[name] = max(value, multiples.get(name, 1))
+    return multiples

@@ -67,36 +67,36 @@ def of_wholes(sign: str, left: Amount, right: Amount) -> Value:
 def of_reals(sign: str, left: Amount | Real, right: Amount | Real) -> Value:
     """Two numbers of which one is real with an operator between them."""
     of = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[sign]
-    known = None if left.value is None or right.value is None else float(of(left.value, right.value))
-    return Real(f"({left.text}) {sign} ({right.text})", known)
+    outcome = None if left.value is None or right.value is None else float(of(left.value, right.value))
+    return Real(f"({left.text}) {sign} ({right.text})", outcome)
 
 
-def of_function(name: str, given: list[Value]) -> Value | None:
+def of_function(name: str, arguments: list[Value]) -> Value | None:
     """Compute a function of the standard library, or a helper whose name says what it does; None for others."""
-    amounts = [g for g in given if isinstance(g, Amount)]
+    amounts = [g for g in arguments if isinstance(g, Amount)]
     plain = name.split("::")[-1]
-    if plain in ("min", "max") and len(amounts) == len(given) > 1:
+    if plain in ("min", "max") and len(amounts) == len(arguments) > 1:
         return called(plain, amounts, min if plain == "min" else max)
-    if CEILING.fullmatch(plain) and len(amounts) == len(given) == 2:
-        one, each = amounts
-        return divided(plus(plus(one, each), ONE, -1), each)
+    if CEILING.fullmatch(plain) and len(amounts) == len(arguments) == 2:
+        dividend, divisor = amounts
+        return divided(plus(plus(dividend, divisor), ONE, -1), divisor)
     if (
         plain in ("sqrt", "sqrtf", "exp", "expf", "log", "logf")
-        and len(given) == 1
-        and isinstance(given[0], (Amount, Real))
+        and len(arguments) == 1
+        and isinstance(arguments[0], (Amount, Real))
     ):
-        own = plain.removesuffix("f")
-        known = given[0].value
-        return Real(f"{own}({given[0].text})", None if known is None else REAL[own](known))
-    if plain in ("ceil", "ceilf") and len(given) == 1 and isinstance(given[0], Real):
-        match = re.fullmatch(r"\((.*)\) / \((.*)\)", given[0].text)
-        value = None if given[0].value is None else float(math.ceil(given[0].value))
+        base_name = plain.removesuffix("f")
+        operand = arguments[0].value
+        return Real(f"{base_name}({arguments[0].text})", None if operand is None else REAL[base_name](operand))
+    if plain in ("ceil", "ceilf") and len(arguments) == 1 and isinstance(arguments[0], Real):
+        match = re.fullmatch(r"\((.*)\) / \((.*)\)", arguments[0].text)
+        value = None if arguments[0].value is None else float(math.ceil(arguments[0].value))
         if match and "/" not in match[1] + match[2]:
             return Real(f"ceil(ceil_div({match[1].replace('.0', '')}, {match[2].replace('.0', '')}))", value)
     if plain == "log2" and len(amounts) == 1:
         return named(f"log2({amounts[0].text})", None if not amounts[0].value else amounts[0].value.bit_length() - 1)
-    if plain in ("abs", "move", "forward", "ref", "static_cast") and len(given) == 1:
-        return given[0]
+    if plain in ("abs", "move", "forward", "ref", "static_cast") and len(arguments) == 1:
+        return arguments[0]
     return None
 
 

@@ -81,7 +81,7 @@ class HostExpressions:
             case MemberAccess():
                 return self._part(node, frame)
             case Braces(type=kind, items=items):
-                return self.made(self.kind(kind, frame), [self.value(item, frame) for item in items])
+                return self.constructed(self.kind(kind, frame), [self.value(item, frame) for item in items])
             case Call():
                 return self.call(node, frame)
             case LaunchNode():
@@ -103,9 +103,9 @@ class HostExpressions:
             return number(int(name == "true"))
         if name in ("nullptr", "NULL"):
             return Pointer(None, None, Type("void", 1))
-        if name not in self._opened and (found := self._constant(name)) is not None:
-            self.globals.variables[name] = found
-            return found
+        if name not in self._opened and (value := self._constant(name)) is not None:
+            self.globals.variables[name] = value
+            return value
         return Title(node.text, node.arguments)
 
     def _constant(self, name: str) -> Value | None:
@@ -114,8 +114,8 @@ class HostExpressions:
         is_fixed = name in self.file.device_names  # device code has it as a constant
         if (declared := self.file.constants.get(name)) is not None:
             self.declare(declared, self.globals)
-            found = self.globals.variables.get(name, NOTHING)
-            return number(found.value) if is_fixed and isinstance(found, Amount) and found.value is not None else found
+            value = self.globals.variables.get(name, NOTHING)
+            return number(value.value) if is_fixed and isinstance(value, Amount) and value.value is not None else value
         macro = self.file.macros.get(name)
         if macro is None or macro.parameters is not None or not macro.body:
             return None
@@ -124,10 +124,10 @@ class HostExpressions:
             node = reader.expression()
         except (ValueError, IndexError):
             return None
-        found = self.value(node, self.globals) if reader.at == len(macro.body) else NOTHING
-        if isinstance(found, Amount) and found.constant is not None:
-            return number(found.constant) if is_fixed else self.memory.size(name, found.constant)
-        return found
+        value = self.value(node, self.globals) if reader.position == len(macro.body) else NOTHING
+        if isinstance(value, Amount) and value.constant is not None:
+            return number(value.constant) if is_fixed else self.memory.size(name, value.constant)
+        return value
 
     def declare(self, declared: object, frame: Frame) -> None:
         """Give a variable its value."""
@@ -163,32 +163,32 @@ class HostExpressions:
                 return value
             return value if isinstance(value, HostArray) else address_of(node.text, frame)
         if isinstance(node, Element):
-            whole = self.value(node.whole, frame)
-            return self._moved(whole, self.value(node.index, frame), 1) if isinstance(whole, Pointer) else whole
+            base = self.value(node.base, frame)
+            return self._moved(base, self.value(node.index, frame), 1) if isinstance(base, Pointer) else base
         return NOTHING
 
     def assign(self, target: Node, value: Value, frame: Frame) -> None:
         """Give a name another value; other targets are the host's own data."""
         if isinstance(target, Unary) and target.sign == "*":
-            place = self.value(target.operand, frame)
-            if isinstance(place, Address):
-                place.frame.variables[place.name] = value
+            address = self.value(target.operand, frame)
+            if isinstance(address, Address):
+                address.frame.variables[address.name] = value
         elif isinstance(target, Name):
             holder, name = frame.holder(target.text)
-            place_of = holder if name in holder.variables or name not in self.globals.variables else self.globals
-            kind = place_of.kinds.get(name)
-            place_of.variables[name] = self.cast(kind, value) if kind is not None else value
+            owner = holder if name in holder.variables or name not in self.globals.variables else self.globals
+            kind = owner.kinds.get(name)
+            owner.variables[name] = self.cast(kind, value) if kind is not None else value
         elif isinstance(target, Element):
-            whole = self.value(target.whole, frame)
-            if isinstance(whole, Pointer):
-                self.memory.touched(whole)
+            base = self.value(target.base, frame)
+            if isinstance(base, Pointer):
+                self.memory.touched(base)
         elif isinstance(target, MemberAccess):
-            whole = self.value(target.whole, frame)
-            if isinstance(whole, Record):
-                self.assign(target.whole, whole.with_field(target.name, value), frame)
-            if isinstance(whole, Extents) and isinstance(value, Amount) and target.name in "xyz":
-                parts = {"x": whole.x, "y": whole.y, "z": whole.z, target.name: value}
-                self.assign(target.whole, Extents(**parts), frame)
+            base = self.value(target.base, frame)
+            if isinstance(base, Record):
+                self.assign(target.base, base.with_field(target.name, value), frame)
+            if isinstance(base, Extents) and isinstance(value, Amount) and target.name in "xyz":
+                parts = {"x": base.x, "y": base.y, "z": base.z, target.name: value}
+                self.assign(target.base, Extents(**parts), frame)
 
     def _assigned(self, node: Binary, frame: Frame) -> Value:
         value = self.value(node.right, frame)
@@ -229,18 +229,18 @@ class HostExpressions:
         value = self.value(test, frame)
         if isinstance(value, Amount) and value.constant is not None:
             return self.value(yes if value.constant else no, frame)
-        one, other = self.value(yes, frame), self.value(no, frame)
-        if isinstance(value, Amount) and isinstance(one, Amount) and isinstance(other, Amount):
-            known = None if value.value is None else (one if value.value else other).value
-            return named(f"({one.bracketed} if {value.text} else {other.bracketed})", known)
+        if_true, if_false = self.value(yes, frame), self.value(no, frame)
+        if isinstance(value, Amount) and isinstance(if_true, Amount) and isinstance(if_false, Amount):
+            chosen = None if value.value is None else (if_true if value.value else if_false).value
+            return named(f"({if_true.bracketed} if {value.text} else {if_false.bracketed})", chosen)
         return NOTHING
 
     def cast(self, kind: Type | None, value: Value) -> Value:
         """Cast the value to another type; as it is where none is named."""
         return value if kind is None else converted(kind, value)
 
-    def made(self, kind: Type, items: list[Value]) -> Value:
-        """Make the value that a constructor makes."""
+    def constructed(self, kind: Type, items: list[Value]) -> Value:
+        """Make the value of a constructor's call."""
         if kind.base == "dim3":
             amounts = [item if isinstance(item, Amount) else None for item in items]
             if items and isinstance(items[0], Extents):
@@ -251,8 +251,8 @@ class HostExpressions:
             return Extents(x, y, z)
         layout = () if kind.stars else self.file.layouts.get(kind.base, ())
         if layout and not (len(items) == 1 and isinstance(items[0], Record)):
-            given = [*items, *[NOTHING] * len(layout)] if len(items) <= len(layout) else [NOTHING] * len(layout)
-            return Record(kind.base, tuple((f.name, v) for f, v in zip(layout, given, strict=False)))
+            field_values = [*items, *[NOTHING] * len(layout)] if len(items) <= len(layout) else [NOTHING] * len(layout)
+            return Record(kind.base, tuple((f.name, v) for f, v in zip(layout, field_values, strict=False)))
         if len(items) == 1:
             return self.cast(kind if kind.base else None, items[0])
         return NOTHING
@@ -268,7 +268,7 @@ class HostExpressions:
             if isinstance(value, HostArray) and value.count is not None and not (kind and kind.stars):
                 return times(value.count, number(value.type.bytes))
             return number(kind.bytes) if kind is not None and kind.bytes else NOTHING
-        inner = node.operand.whole if isinstance(node.operand, Element) else node.operand
+        inner = node.operand.base if isinstance(node.operand, Element) else node.operand
         inner = inner.operand if isinstance(inner, Unary) and inner.sign == "*" else inner
         value = self.value(inner, frame)
         if isinstance(value, HostArray):
@@ -278,18 +278,18 @@ class HostExpressions:
         return NOTHING
 
     def _element(self, node: Element, frame: Frame) -> Value:
-        whole, index = self.value(node.whole, frame), self.value(node.index, frame)
-        if isinstance(whole, HostArray) and whole.items and isinstance(index, Amount) and index.constant is None:
-            self.memory.decisions.append(f"the element {index.text} of {whole.name}")
-            return whole.items[index.value] if index.value is not None and index.value < len(whole.items) else NOTHING
-        if isinstance(whole, HostArray) and isinstance(index, Amount) and index.constant is not None:
-            return whole.items[index.constant] if index.constant < len(whole.items) else NOTHING
+        base, index = self.value(node.base, frame), self.value(node.index, frame)
+        if isinstance(base, HostArray) and base.items and isinstance(index, Amount) and index.constant is None:
+            self.memory.decisions.append(f"the element {index.text} of {base.name}")
+            return base.items[index.value] if index.value is not None and index.value < len(base.items) else NOTHING
+        if isinstance(base, HostArray) and isinstance(index, Amount) and index.constant is not None:
+            return base.items[index.constant] if index.constant < len(base.items) else NOTHING
         return NOTHING
 
     def _part(self, node: MemberAccess, frame: Frame) -> Value:
-        whole = self.value(node.whole, frame)
-        if isinstance(whole, Record):
-            return whole.field(node.name)
-        if isinstance(whole, Extents) and node.name in ("x", "y", "z"):
-            return {"x": whole.x, "y": whole.y, "z": whole.z}[node.name]
+        base = self.value(node.base, frame)
+        if isinstance(base, Record):
+            return base.field(node.name)
+        if isinstance(base, Extents) and node.name in ("x", "y", "z"):
+            return {"x": base.x, "y": base.y, "z": base.z}[node.name]
         return NOTHING

@@ -50,7 +50,7 @@ class HostFile:
     records: frozenset[str]  # structs and classes
     device_names: frozenset[str]  # that device code uses
     layouts: Mapping[str, tuple[HostParameter, ...]] = field(default_factory=dict)  # fields of plain structs
-    both: Mapping[str, Function] = field(default_factory=dict)  # device functions without side effects that hosts call
+    shared_functions: Mapping[str, Function] = field(default_factory=dict)  # pure, of the device, that hosts call
 
     def statements(self, function: Function) -> tuple[Statement, ...]:
         """Return the body of a function."""
@@ -61,12 +61,12 @@ def read_host_file(text: str) -> HostFile:
     """Read the parts of a file; one that is not understood is empty."""
     tokens, macros = read_lines(text)
     declarations = declarations_of(tokens, {n for n, m in macros.items() if m.parameters is not None}) or []
-    kernels, functions, both = dict[str, Function](), dict[str, Function](), dict[str, Function]()
+    kernels, functions, shared_functions = dict[str, Function](), dict[str, Function](), dict[str, Function]()
     constants, types, records, used = dict[str, DeclaredVariable](), dict[str, Type](), set[str](), set[str]()
     for name, macro in macros.items():
         plain = tuple(w.text for w in macro.body)
-        if macro.parameters is None and plain and (meant := type_of(plain, types)).dtype:
-            types[name] = meant
+        if macro.parameters is None and plain and (kind := type_of(plain, types)).dtype:
+            types[name] = kind
     scopes, layouts = _scopes(tokens), dict[str, tuple[HostParameter, ...]]()
     for declared in declarations:
         texts = [t.text for t in declared.tokens]
@@ -75,17 +75,17 @@ def read_host_file(text: str) -> HostFile:
         if is_device or _is_template_class(declared):
             used.update(t.text for t in declared.tokens if t.kind == "name")
         if declared.is_function:
-            made = _function(declared)
+            function = _function(declared)
             if "__global__" in head:
-                kernels.setdefault(made.name, replace(made, scope=scopes.get(declared.tokens[0].start, "")))
+                kernels.setdefault(function.name, replace(function, scope=scopes.get(declared.tokens[0].start, "")))
             elif not is_device or "__host__" in head:
-                functions.setdefault(made.name, made)
+                functions.setdefault(function.name, function)
                 if "constexpr" in head:
-                    both[made.name] = made
+                    shared_functions[function.name] = function
         elif declared.type_name and texts[0] in ("typedef", "using"):
-            found = _alias(texts, declared.type_name, types)
-            types |= found
-            records |= set() if found else {declared.type_name}
+            aliases = _alias(texts, declared.type_name, types)
+            types |= aliases
+            records |= set() if aliases else {declared.type_name}
         elif declared.type_name:
             records.add(declared.type_name)
             layouts |= _layout(declared, types)
@@ -94,22 +94,30 @@ def read_host_file(text: str) -> HostFile:
         elif not is_device and not declared.is_prototype:
             constants |= _constants(declared, macros, frozenset(types) | records)
     return HostFile(
-        kernels, functions, constants, macros, types, frozenset(records), _closed(used, macros), layouts, both
+        kernels,
+        functions,
+        constants,
+        macros,
+        types,
+        frozenset(records),
+        _closed(used, macros),
+        layouts,
+        shared_functions,
     )
 
 
 def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
     """Map the place of each token that stands in namespaces to their names."""
-    open_, found = list[str](), dict[int, str]()
-    for at, token in enumerate(tokens):
+    open_, scopes = list[str](), dict[int, str]()
+    for index, token in enumerate(tokens):
         if token.text == "{" and token.kind == "mark":
-            before = [t.text for t in tokens[max(0, at - 2) : at]]
+            before = [t.text for t in tokens[max(0, index - 2) : index]]
             open_.append(before[1] if before[:1] == ["namespace"] else "")
         elif token.text == "}" and token.kind == "mark" and open_:
             open_.pop()
         elif any(open_):
-            found[token.start] = "::".join(name for name in open_ if name)
-    return found
+            scopes[token.start] = "::".join(name for name in open_ if name)
+    return scopes
 
 
 def _layout(declared: Declaration, types: Mapping[str, Type]) -> dict[str, tuple[HostParameter, ...]]:
@@ -118,15 +126,15 @@ def _layout(declared: Declaration, types: Mapping[str, Type]) -> dict[str, tuple
     texts = [w.text for w in words]
     if texts[:1] not in (["struct"], ["typedef"]) or "{" not in texts or not {"(", "[", "=", ":"}.isdisjoint(texts):
         return {}
-    start, found = texts.index("{") + 1, list[HostParameter]()
+    start, fields = texts.index("{") + 1, list[HostParameter]()
     for part in " ".join(texts[start : closing(words, start - 1)]).split(";"):
-        first, *others = part.split(",")
+        first, *more_names = part.split(",")
         kind = first.split()[:-1]
-        found += [HostParameter(row.split()[-1], tuple(kind)) for row in (first, *others) if row.split()]
-        if others and "*" in part:
+        fields += [HostParameter(row.split()[-1], tuple(kind)) for row in (first, *more_names) if row.split()]
+        if more_names and "*" in part:
             return {}
-    plain = all(type_of(f.words, types).dtype or type_of(f.words, types).stars for f in found)
-    return {declared.type_name: tuple(found)} if found and plain else {}
+    plain = all(type_of(f.words, types).dtype or type_of(f.words, types).stars for f in fields)
+    return {declared.type_name: tuple(fields)} if fields and plain else {}
 
 
 def _static_members(declared: Declaration) -> list[Function]:
@@ -154,36 +162,36 @@ def _is_template_class(declared: Declaration) -> bool:
 def _alias(texts: Sequence[str], name: str, types: Mapping[str, Type]) -> dict[str, Type]:
     plain = [t for t in texts if t != ";"]
     words = plain[plain.index("=") + 1 :] if "=" in plain else [t for t in plain[1:] if t != name]
-    found = type_of(words, types)
-    return {name: found} if found.dtype else {}
+    kind = type_of(words, types)
+    return {name: kind} if kind.dtype else {}
 
 
 def _constants(
     declared: Declaration, macros: Mapping[str, Macro], types: frozenset[str]
 ) -> dict[str, DeclaredVariable]:
     words = words_of(declared.tokens)
-    found = StatementReader(words, macros, types).block()
-    return {s.name: s for s in found if isinstance(s, DeclaredVariable)}
+    statements = StatementReader(words, macros, types).block()
+    return {s.name: s for s in statements if isinstance(s, DeclaredVariable)}
 
 
 def _function(declared: Declaration) -> Function:
     words = words_of(declared.tokens[: declared.head])
     template, defaults, start = _template(words)
-    at = next(
+    opening = next(
         (i for i in range(start, len(words)) if words[i].text == "(" and _opens_parameters(words, i)), len(words) - 1
     )
-    end = closing(words, at)
+    end = closing(words, opening)
     body = tuple(words_of(declared.tokens[declared.head + 1 : -1]))
-    name = words[at - 1].text if at else ""
-    return Function(name, template, defaults, _parameters(words[at + 1 : end]), body, words[0].line)
+    name = words[opening - 1].text if opening else ""
+    return Function(name, template, defaults, _parameters(words[opening + 1 : end]), body, words[0].line)
 
 
-def _opens_parameters(words: Sequence[Word], at: int) -> bool:
+def _opens_parameters(words: Sequence[Word], index: int) -> bool:
     """Tell whether a parenthesis is behind a function's name, and not that of `__launch_bounds__` or an attribute."""
     return (
-        at > 0
-        and words[at - 1].kind == "name"
-        and words[at - 1].text
+        index > 0
+        and words[index - 1].kind == "name"
+        and words[index - 1].text
         not in (
             *("__launch_bounds__", "__attribute__", "amdgpu_flat_work_group_size", "decltype", "alignas", "noexcept"),
             *("amdgpu_waves_per_eu", "__cluster_dims__"),
@@ -194,9 +202,9 @@ def _opens_parameters(words: Sequence[Word], at: int) -> bool:
 def _template(words: Sequence[Word]) -> tuple[tuple[tuple[str, str], ...], dict[str, str], int]:
     if not words or words[0].text != "template":
         return (), {}, 0
-    depth, part, parts, place = 0, list[str](), list[list[str]](), 1
-    for place in range(1, len(words)):
-        text = words[place].text
+    depth, part, parts, index = 0, list[str](), list[list[str]](), 1
+    for index in range(1, len(words)):
+        text = words[index].text
         if text == "<":
             depth += 1
             if depth == 1:
@@ -211,28 +219,28 @@ def _template(words: Sequence[Word]) -> tuple[tuple[tuple[str, str], ...], dict[
         else:
             part.append(text)
     parts += [part] if part else []
-    found, defaults = list[tuple[str, str]](), dict[str, str]()
-    for each in parts:
-        head = each[: each.index("=")] if "=" in each else each
+    parameters, defaults = list[tuple[str, str]](), dict[str, str]()
+    for declaration in parts:
+        head = declaration[: declaration.index("=")] if "=" in declaration else declaration
         name = head[-1] if len(head) > 1 else ""
-        found.append((" ".join(head[:-1]), name))
-        if "=" in each:
-            defaults[name] = " ".join(each[each.index("=") + 1 :])
-    return tuple(found), defaults, place + 1
+        parameters.append((" ".join(head[:-1]), name))
+        if "=" in declaration:
+            defaults[name] = " ".join(declaration[declaration.index("=") + 1 :])
+    return tuple(parameters), defaults, index + 1
 
 
 def _parameters(words: Sequence[Word]) -> tuple[HostParameter, ...]:
-    found, part, depth = list[HostParameter](), list[str](), 0
+    parameters, part, depth = list[HostParameter](), list[str](), 0
     for word in [*words, Word(",", "mark", 0)]:
         text = word.text
         depth += (text in "([{<" and len(text) == 1) - (text in ")]}>" and len(text) == 1) - 2 * (text == ">>")
         if text == "," and depth == 0:
             if part and part != ["void"]:
-                found.append(_parameter(part))
+                parameters.append(_parameter(part))
             part = []
         else:
             part.append(text)
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _parameter(part: list[str]) -> HostParameter:
@@ -242,5 +250,7 @@ def _parameter(part: list[str]) -> HostParameter:
         opened = len(plain) - 1 - plain[::-1].index("[")
         plain, stars = plain[:opened], stars + 1
     names = [i for i, t in enumerate(plain) if t.isidentifier()]
-    at = names[-1] if names else -1
-    return HostParameter(plain[at] if at > 0 else "", tuple([*plain[: max(at, 0)], *["*"] * stars]))
+    name_index = names[-1] if names else -1
+    return HostParameter(
+        plain[name_index] if name_index > 0 else "", tuple([*plain[: max(name_index, 0)], *["*"] * stars])
+    )

@@ -68,7 +68,7 @@ class LaunchNode:
 class Element:
     """`a[i]`."""
 
-    whole: Node
+    base: Node
     index: Node
 
 
@@ -76,7 +76,7 @@ class Element:
 class MemberAccess:
     """`a.b` and `a->b`; with a template's arguments where it has some."""
 
-    whole: Node
+    base: Node
     name: str
     arguments: tuple[str, ...] = ()
 
@@ -172,12 +172,12 @@ class Repetition:
 
 
 @dataclass(frozen=True)
-class Each:
+class RangeLoop:
     """`for (T x : range)`."""
 
     variable: str
     type: str
-    whole: Node
+    iterable: Node
     body: tuple[Statement, ...]
     line: int
 
@@ -215,4 +215,4 @@ class NotRead:
     line: int
 
 
-Statement = DeclaredVariable | Evaluated | If | Repetition | Each | Switch | Block | Leave | NotRead
+Statement = DeclaredVariable | Evaluated | If | Repetition | RangeLoop | Switch | Block | Leave | NotRead

@@ -12,13 +12,13 @@ from imports.hosts.host_syntax import (
     Block,
     Call,
     DeclaredVariable,
-    Each,
     Evaluated,
     If,
     Leave,
     Name,
     Node,
     NotRead,
+    RangeLoop,
     Repetition,
     Statement,
     Switch,
@@ -67,8 +67,8 @@ class HostWalk(HostVariables):
                 return self._if(statement, frame)
             case Repetition():
                 return self.loop(statement, frame)
-            case Each():
-                return self._each(statement, frame)
+            case RangeLoop():
+                return self._range_loop(statement, frame)
             case Switch():
                 return self._switch(statement, frame)
             case Block(body=body):
@@ -83,8 +83,8 @@ class HostWalk(HostVariables):
     def _if(self, statement: If, frame: Frame) -> str:
         self._learn(statement.test, statement.yes, frame)
         test = self.value(statement.test, frame)
-        known = test.value if isinstance(test, Amount) else None
-        if known is None:
+        outcome = test.value if isinstance(test, Amount) else None
+        if outcome is None:
             return self._unknown(statement, frame)
         assert isinstance(test, Amount)
         if "argc" in named_in([Evaluated(statement.test, 0)]) and any(ends(s) for s in (*statement.yes, *statement.no)):
@@ -92,10 +92,10 @@ class HostWalk(HostVariables):
         if test.constant is None and (self._launches(statement.yes) or self._launches(statement.no)):
             if self._both(statement, test, frame):
                 return ""
-            self.memory.decisions.append(test.text if known else f"not ({test.text})")
+            self.memory.decisions.append(test.text if outcome else f"not ({test.text})")
         elif test.constant is None and not allocates((*statement.yes, *statement.no)):
             return self._either(statement, test, frame)
-        return self.run(statement.yes if known else statement.no, frame)
+        return self.run(statement.yes if outcome else statement.no, frame)
 
     def _launches(self, body: Sequence[Statement]) -> bool:
         """Tell whether the statements launch, themselves or through functions."""
@@ -116,15 +116,15 @@ class HostWalk(HostVariables):
     def _either(self, statement: If, test: Amount, frame: Frame) -> str:
         """Run the branch that is taken; numbers that it leaves different are chosen by the test."""
         state, steps, decided = self.state(), len(self.memory.steps), len(self.memory.decisions)
-        taken, other = (statement.yes, statement.no) if test.value else (statement.no, statement.yes)
+        chosen, other = (statement.yes, statement.no) if test.value else (statement.no, statement.yes)
         left = self.run(other, frame)
-        others = [(holder, dict(holder.variables)) for holder, _ in state]
+        skipped_state = [(holder, dict(holder.variables)) for holder, _ in state]
         self.back(state, steps, decided)
         if left:
-            return self.run(taken, frame)
-        left = self.run(taken, frame)
-        for holder, found in others:
-            for name, value in found.items():
+            return self.run(chosen, frame)
+        left = self.run(chosen, frame)
+        for holder, variables in skipped_state:
+            for name, value in variables.items():
                 now = holder.variables.get(name)
                 if isinstance(value, Amount) and isinstance(now, Amount) and value.text != now.text:
                     yes, no = (now, value) if test.value else (value, now)
@@ -160,21 +160,21 @@ class HostWalk(HostVariables):
             self._forget(body, frame)
         return ""
 
-    def _reaches(self, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    def _reaches(self, name: str, visited: frozenset[str] = frozenset()) -> bool:
         """Tell whether a host function launches a kernel, itself or through others."""
-        if name in seen or name not in self.file.functions:
+        if name in visited or name not in self.file.functions:
             return False
         texts = {w.text for w in self.file.functions[name].body}
         if not texts.isdisjoint({"<<<", "hipLaunchKernelGGL", "hipLaunchKernel", "cudaLaunchKernel"}):
             return True
-        return any(self._reaches(other, seen | {name}) for other in texts & set(self.file.functions))
+        return any(self._reaches(other, visited | {name}) for other in texts & set(self.file.functions))
 
     def _forget(self, body: Sequence[Statement], frame: Frame) -> None:
         """Forget the values of all that the statements assign."""
         for name in assigned(body):
-            holder, own = frame.holder(name)
-            if isinstance(holder.variables.get(own), (Amount, Nothing)):
-                holder.variables[own] = self._named(own, holder.kinds.get(own, Type("")), NOTHING)
+            holder, variable = frame.holder(name)
+            if isinstance(holder.variables.get(variable), (Amount, Nothing)):
+                holder.variables[variable] = self._named(variable, holder.kinds.get(variable, Type("")), NOTHING)
 
     def _switch(self, statement: Switch, frame: Frame) -> str:
         value = self.value(statement.value, frame)
@@ -182,22 +182,22 @@ class HostWalk(HostVariables):
             if any(launches(body) for _, body in statement.arms):
                 raise HostUnclear(f"which launch line {statement.line} chooses is not known")
             return ""
-        taken = False
+        is_matched = False
         for label, body in statement.arms:
-            found = self.value(label, frame) if label is not None else None
-            taken = taken or (isinstance(found, Amount) and found.value == value.value)
-            if taken and (left := self.run(body, frame)):
+            label_value = self.value(label, frame) if label is not None else None
+            is_matched = is_matched or (isinstance(label_value, Amount) and label_value.value == value.value)
+            if is_matched and (left := self.run(body, frame)):
                 return "" if left == "break" else left
-        if not taken:
+        if not is_matched:
             for label, body in statement.arms:
                 if label is None:
                     left = self.run(body, frame)
                     return "" if left == "break" else left
         return ""
 
-    def _each(self, statement: Each, frame: Frame) -> str:
-        whole = self.value(statement.whole, frame)
-        items = whole.items if isinstance(whole, HostArray) else []
+    def _range_loop(self, statement: RangeLoop, frame: Frame) -> str:
+        iterable = self.value(statement.iterable, frame)
+        items = iterable.items if isinstance(iterable, HostArray) else []
         if not items and launches(statement.body):
             raise HostUnclear(f"how often line {statement.line} launches is not known")
         for item in items:

@@ -20,7 +20,7 @@ ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&="
 
 
 def instance_of(
-    host: HostExpressions, function: Function, kernel: Name, given: tuple[Value, ...], frame: Frame
+    host: HostExpressions, function: Function, kernel: Name, arguments: tuple[Value, ...], frame: Frame
 ) -> tuple[str, Mapping[str, Type]]:
     """Return the kernel's name with its template's arguments, and the types that these are."""
     title = f"{function.scope}::{function.name}" if function.scope else function.name
@@ -28,24 +28,24 @@ def instance_of(
         return title, {}
     types: dict[str, Type] = {}
     texts: list[str] = []
-    for at, (kind, name) in enumerate(function.template):
-        text = kernel.arguments[at] if at < len(kernel.arguments) else ""
+    for index, (kind, name) in enumerate(function.template):
+        text = kernel.arguments[index] if index < len(kernel.arguments) else ""
         if kind in ("typename", "class"):
-            found = host.kind(text, frame) if text else _deduced(host, function, name, given)
-            if found is None:
+            argument_type = host.kind(text, frame) if text else _deduced(host, function, name, arguments)
+            if argument_type is None:
                 default = function.defaults.get(name, "")
-                found = host.kind(default, frame) if default else None
-            if found is None:
+                argument_type = host.kind(default, frame) if default else None
+            if argument_type is None:
                 raise HostUnclear(f"the type {name} of the template {function.name} is not known")
-            types[name] = found
-            texts.append(found.base + "*" * found.stars)
+            types[name] = argument_type
+            texts.append(argument_type.base + "*" * argument_type.stars)
         else:
             texts.append(_constant(host, text or function.defaults.get(name, ""), function.name, frame))
     return f"{title}<{', '.join(texts)}>", types
 
 
-def _deduced(host: HostExpressions, function: Function, name: str, given: tuple[Value, ...]) -> Type | None:
-    for parameter, value in zip(function.parameters, given, strict=False):
+def _deduced(host: HostExpressions, function: Function, name: str, arguments: tuple[Value, ...]) -> Type | None:
+    for parameter, value in zip(function.parameters, arguments, strict=False):
         kind = type_of(parameter.words)
         if kind.base == name and isinstance(value, Pointer) and value.buffer is not None:
             return Type(value.type.base)
@@ -72,29 +72,33 @@ def _constant(host: HostExpressions, text: str, kernel: str, frame: Frame) -> st
 
 
 def arguments_of(
-    host: HostExpressions, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
+    host: HostExpressions, function: Function, types: Mapping[str, Type], values: tuple[Value, ...]
 ) -> tuple[tuple[tuple[Value, Type], ...], tuple[tuple[int, int], ...]]:
     """Give the values with the parameters' types, and structs among them; HostUnclear for what no plan can pass."""
-    known = {**host.file.types, **types}
-    found = list[tuple[Value, Type]]()
-    if len(given) != len(function.parameters):
+    types_by_name = {**host.file.types, **types}
+    passed = list[tuple[Value, Type]]()
+    if len(values) != len(function.parameters):
         raise HostUnclear(
-            f"{function.name} is launched with {len(given)} arguments and takes {len(function.parameters)}"
+            f"{function.name} is launched with {len(values)} arguments and takes {len(function.parameters)}"
         )
     structs = list[tuple[int, int]]()
-    for parameter, value in zip(function.parameters, given, strict=True):
+    for parameter, value in zip(function.parameters, values, strict=True):
         leaves = [(parameter, value)]
         if isinstance(value, Record):
             fields = host.file.layouts[value.name]
-            leaves = [(field, held) for field, (_, held) in zip(fields, value.fields, strict=True)]
-            structs.append((len(found), len(fields)))
-        for named, held in leaves:
-            found.append(_passed(host, function, named, held, type_of(named.words, known), len(found) + 1))
-    return tuple(found), tuple(structs)
+            leaves = [(field, leaf) for field, (_, leaf) in zip(fields, value.fields, strict=True)]
+            structs.append((len(passed), len(fields)))
+        for leaf_parameter, leaf in leaves:
+            passed.append(
+                _passed(
+                    host, function, leaf_parameter, leaf, type_of(leaf_parameter.words, types_by_name), len(passed) + 1
+                )
+            )
+    return tuple(passed), tuple(structs)
 
 
 def _passed(
-    host: HostExpressions, function: Function, parameter: HostParameter, value: Value, kind: Type, place: int
+    host: HostExpressions, function: Function, parameter: HostParameter, value: Value, kind: Type, position: int
 ) -> tuple[Value, Type]:
     """One argument, or one field of a struct."""
     if isinstance(value, Pointer):
@@ -104,9 +108,10 @@ def _passed(
     elif (isinstance(value, Amount) and kind.is_real) or (isinstance(value, Real) and kind.is_whole):
         value = host.cast(kind, value)
     if not isinstance(value, (Pointer, Amount, Real)) or (not kind.stars and not kind.dtype):
-        what = "a value" if kind.dtype or kind.stars else f"a {kind.base}"
+        text = "a value" if kind.dtype or kind.stars else f"a {kind.base}"
         raise HostUnclear(
-            f"the argument {parameter.name or place} of {function.name} is {what}, which is not found in its host half"
+            f"the argument {parameter.name or position} of {function.name} is {text}, "
+            "which is not found in its host half"
         )
     return value, kind
 
@@ -116,15 +121,15 @@ def only_reads(body: Sequence[Word], name: str) -> bool:
     is_read = False
     if any(word.text in ("asm", "__asm__", "__asm") for word in body):
         return False
-    for at, word in enumerate(body):
+    for index, word in enumerate(body):
         if word.text != name or word.kind != "name":
             continue
-        before, behind = body[at - 1].text if at else "", body[at + 1].text if at + 1 < len(body) else ""
+        before, behind = body[index - 1].text if index else "", body[index + 1].text if index + 1 < len(body) else ""
         if behind != "[" or before in ("&", "++", "--", ".", "->"):
             return False
-        end = closing(list(body), at + 1)
-        then = body[end + 1].text if end + 1 < len(body) else ""
-        if then in ASSIGNS or then in ("[", ".", "->"):
+        end = closing(list(body), index + 1)
+        following = body[end + 1].text if end + 1 < len(body) else ""
+        if following in ASSIGNS or following in ("[", ".", "->"):
             return False
         is_read = True
     return is_read

@@ -16,16 +16,16 @@ def with_headers(path: Path, text: str, read: Callable[[Path], str]) -> tuple[st
 
     Only files of its folder and those below it are read.
     """
-    root, seen, missing = path.resolve().parent, {path.resolve()}, list[str]()
+    root, visited, missing = path.resolve().parent, {path.resolve()}, list[str]()
 
     def included(text: str, folder: Path) -> str:
         def header(match: re.Match[str]) -> str:
-            place = (folder / match[1]).resolve()
-            if place in seen:
+            target = (folder / match[1]).resolve()
+            if target in visited:
                 return ""
-            if place.is_relative_to(root) and place.is_file():
-                seen.add(place)
-                return included(read(place), place.parent)
+            if target.is_relative_to(root) and target.is_file():
+                visited.add(target)
+                return included(read(target), target.parent)
             if is_header(match[1]):
                 return match[0]
             missing.append(match[1])

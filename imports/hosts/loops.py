@@ -29,40 +29,42 @@ def closed_form(walk: HostExpressions, loop: Repetition, frame: Frame) -> Turns 
     change = _change(walk, loop.step, name, frame)
     if not isinstance(start, Amount) or not isinstance(bound, Amount) or change is None:
         return None
-    own = free_name(
+    turn_name = free_name(
         "turn" if name in walk.memory.sizes else name, {*walk.memory.sizes, *(row[0] for row in walk.memory.loops)}
     )
     sign, by = change
     test = loop.test.sign
     if sign == "+" and test in ("<", "<=", "!="):
         stop = plus(bound, number(1)) if test == "<=" else bound
-        return Turns(name, named(own, start.value), (own, start, stop, by))
+        return Turns(name, named(turn_name, start.value), (turn_name, start, stop, by))
     if sign == "-" and test in (">", ">="):
         stop = plus(bound, number(1), -1) if test == ">=" else bound
-        return Turns(name, named(own, start.value), (own, start, stop, plus(number(0), by, -1)))
-    return _by_factor(name, own, sign, test, start, bound) if by.constant == 2 else None
+        return Turns(name, named(turn_name, start.value), (turn_name, start, stop, plus(number(0), by, -1)))
+    return _by_factor(name, turn_name, sign, test, start, bound) if by.constant == 2 else None
 
 
-def _by_factor(name: str, own: str, sign: str, test: str, start: Amount, bound: Amount) -> Turns | None:
+def _by_factor(name: str, turn_name: str, sign: str, test: str, start: Amount, bound: Amount) -> Turns | None:
     """Doubling from a number to a bound, or halving down to 1."""
     if sign == "*" and start.constant and test in ("<", "<="):
         most = plus(bound, number(1), -1) if test == "<" else bound
         steps = most if start.constant == 1 else named(f"{most.bracketed} // {start.constant}", None)
         turns = _logarithm(plus(times(steps, number(2)), number(1)), most.value, start.constant)
-        value = times(number(start.constant), named(f"(1 << {own})", 1))
-        return Turns(name, Amount(value.terms, start.constant), (own, number(0), turns, number(1)))
+        value = times(number(start.constant), named(f"(1 << {turn_name})", 1))
+        return Turns(name, Amount(value.terms, start.constant), (turn_name, number(0), turns, number(1)))
     if sign == "/" and ((test == ">" and bound.constant == 0) or (test == ">=" and bound.constant == 1)):
         turns = _logarithm(plus(times(start, number(2)), number(1)), start.value, 1)
-        return Turns(name, named(f"({start.bracketed} >> {own})", start.value), (own, number(0), turns, number(1)))
+        return Turns(
+            name, named(f"({start.bracketed} >> {turn_name})", start.value), (turn_name, number(0), turns, number(1))
+        )
     return None
 
 
 def _logarithm(amount: Amount, most: int | None, start: int) -> Amount:
-    made = called("log2", [amount], lambda a: a.bit_length() - 1)
+    logarithm = called("log2", [amount], lambda a: a.bit_length() - 1)
     return (
-        made
-        if made.constant is not None
-        else Amount(made.terms, None if most is None else (most // start).bit_length())
+        logarithm
+        if logarithm.constant is not None
+        else Amount(logarithm.terms, None if most is None else (most // start).bit_length())
     )
 
 

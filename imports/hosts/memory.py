@@ -20,7 +20,7 @@ class HostUnclear(Exception):
 class HostMemory:
     """All of it."""
 
-    asked: Mapping[str, int]  # sizes that the user gives
+    given_sizes: Mapping[str, int]  # sizes that the user gives
     sizes: dict[str, int | None] = field(default_factory=dict)  # of every name in an amount
     multiples: dict[str, int] = field(default_factory=dict)
     buffers: list[DeviceBuffer] = field(default_factory=list)
@@ -34,15 +34,15 @@ class HostMemory:
 
     def size(self, name: str, value: int | None) -> Amount:
         """Name a number; a second one of the same name has a number behind it."""
-        given = self.asked.get(name)
+        given_size = self.given_sizes.get(name)
         if value is None and self.sizes.get(name) is not None:
             return named(name, self.sizes[name])  # a value that is looked up has the default that has its name
-        own = name
-        while own in self.sizes and self.sizes[own] != (value if given is None else given):
-            own = free_name(f"{name}_{len(self.sizes)}", self.sizes)
-        own = own if own in self.sizes else free_name(own, self.sizes)
-        self.sizes[own] = value if given is None else given
-        return named(own, self.sizes[own])
+        unique_name = name
+        while unique_name in self.sizes and self.sizes[unique_name] != (value if given_size is None else given_size):
+            unique_name = free_name(f"{name}_{len(self.sizes)}", self.sizes)
+        unique_name = unique_name if unique_name in self.sizes else free_name(unique_name, self.sizes)
+        self.sizes[unique_name] = value if given_size is None else given_size
+        return named(unique_name, self.sizes[unique_name])
 
     def buffer(self, name: str, kind: Type, count: Amount | None, line: int) -> DeviceBuffer:
         """Make a new buffer."""
@@ -54,10 +54,10 @@ class HostMemory:
             if plain.endswith(suffix) and len(plain) > len(suffix):
                 plain = plain.removesuffix(suffix)
         plain = re.sub(r"^(?:device|dev|gpu|d)(?=[A-Z])", "", plain)
-        own = free_name(plain, {b.name for b in self.buffers} | set(self.sizes))
-        made = DeviceBuffer(own, OF_TASKS.get(kind.dtype, kind.dtype), count, line)
-        self.buffers.append(made)
-        return made
+        unique_name = free_name(plain, {b.name for b in self.buffers} | set(self.sizes))
+        buffer = DeviceBuffer(unique_name, OF_TASKS.get(kind.dtype, kind.dtype), count, line)
+        self.buffers.append(buffer)
+        return buffer
 
     def add(self, step: HostStep) -> None:
         """One more step, in the loops that are open."""

@@ -13,51 +13,51 @@ from imports.hosts.values import DeviceBuffer, HostStep, Pointer, Real, Value
 MOST_IN_LINE = 100
 
 
-def plan_text(found: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence[HostStep]) -> str:
+def plan_text(plan: HostPlan, names: Mapping[DeviceBuffer, str], steps: Sequence[HostStep]) -> str:
     """Write the TOML of these steps; `names` are those of the task's tensors."""
     lines: list[str] = []
     for group in _groups(steps):
-        lines += _table(found, names, group)
-    if spaces := [b for b in found.workspaces if any(b in _of(s) for s in steps)]:
+        lines += _table(plan, names, group)
+    if spaces := [b for b in plan.workspaces if any(b in _buffers_of(s) for s in steps)]:
         lines += ["[workspace]"]
         for buffer in spaces:
-            count = found.text(buffer.count) if buffer.count is not None else "1"
+            count = plan.text(buffer.count) if buffer.count is not None else "1"
             lines.append(f'{names[buffer]} = ["{buffer.dtype}", {json.dumps(count)}]')
     return "\n".join(lines).strip()
 
 
-def _of(step: HostStep) -> list[DeviceBuffer]:
+def _buffers_of(step: HostStep) -> list[DeviceBuffer]:
     return [*step.buffers, *(v.buffer for v, _ in step.arguments if isinstance(v, Pointer) and v.buffer)]
 
 
 def _groups(steps: Sequence[HostStep]) -> list[list[HostStep]]:
     """Group the steps that stand beside each other in the same loop."""
-    found: list[list[HostStep]] = []
+    groups: list[list[HostStep]] = []
     for step in steps:
-        if found and step.loops and found[-1][0].loops == step.loops:
-            found[-1].append(step)
+        if groups and step.loops and groups[-1][0].loops == step.loops:
+            groups[-1].append(step)
         else:
-            found.append([step])
-    return found
+            groups.append([step])
+    return groups
 
 
-def _table(found: HostPlan, names: Mapping[DeviceBuffer, str], group: list[HostStep]) -> list[str]:
+def _table(plan: HostPlan, names: Mapping[DeviceBuffer, str], group: list[HostStep]) -> list[str]:
     loops = [
-        f"{name} in range({found.text(start)}, {found.text(stop)}, {found.text(step)})"
+        f"{name} in range({plan.text(start)}, {plan.text(stop)}, {plan.text(step)})"
         for name, start, stop, step in group[0].loops
     ]
     lines = ["[[launch]]"]
     if loops:
         lines.append(f"for = {json.dumps(loops[0] if len(loops) == 1 else loops)}")
     if len(group) == 1:
-        return [*lines, *_body(found, names, group[0]), ""]
+        return [*lines, *_body(plan, names, group[0]), ""]
     for step in group:
-        lines += ["[[launch.body]]", *_body(found, names, step)]
+        lines += ["[[launch.body]]", *_body(plan, names, step)]
     return [*lines, ""]
 
 
-def _body(found: HostPlan, names: Mapping[DeviceBuffer, str], step: HostStep) -> list[str]:
-    when = [f"when = {json.dumps(found.over_dims(step.when))}"] if step.when else []
+def _body(plan: HostPlan, names: Mapping[DeviceBuffer, str], step: HostStep) -> list[str]:
+    when = [f"when = {json.dumps(plan.over_dims(step.when))}"] if step.when else []
     if step.kind == "fill":
         return [*when, f"fill = {{{names[step.buffers[0]]} = {step.number}}}"]
     if step.kind == "copy":
@@ -66,37 +66,37 @@ def _body(found: HostPlan, names: Mapping[DeviceBuffer, str], step: HostStep) ->
     lines = [
         *when,
         f"kernel = {json.dumps(step.kernel)}",
-        f"grid = {_list(found, step.grid)}",
-        f"block = {_list(found, step.block)}",
+        f"grid = {_list(plan, step.grid)}",
+        f"block = {_list(plan, step.block)}",
     ]
     if step.lds.constant != 0:
-        lines.append(f"lds = {json.dumps(found.text(step.lds))}")
-    texts = [json.dumps(_argument(found, names, value, kind)) for value, kind in step.arguments]
+        lines.append(f"lds = {json.dumps(plan.text(step.lds))}")
+    texts = [json.dumps(_argument(plan, names, value, kind)) for value, kind in step.arguments]
     for start, count in reversed(step.structs):
         texts[start : start + count] = [f"[{', '.join(texts[start : start + count])}]"]
     return [*lines, f"args = [{', '.join(texts)}]"]
 
 
-def _list(found: HostPlan, amounts: Sequence[Amount]) -> str:
-    return "[" + ", ".join(json.dumps(_plain(found.text(a))) for a in amounts) + "]"
+def _list(plan: HostPlan, amounts: Sequence[Amount]) -> str:
+    return "[" + ", ".join(json.dumps(_plain(plan.text(a))) for a in amounts) + "]"
 
 
 def _plain(text: str) -> str | int:
     return int(text) if text.isdigit() else text
 
 
-def _argument(found: HostPlan, names: Mapping[DeviceBuffer, str], value: Value, kind: Type) -> str | int | float:
+def _argument(plan: HostPlan, names: Mapping[DeviceBuffer, str], value: Value, kind: Type) -> str | int | float:
     if isinstance(value, Pointer):
         if value.buffer is None:
             return "null"
-        offset = found.text(value.offset) if value.offset is not None else "0"
+        offset = plan.text(value.offset) if value.offset is not None else "0"
         return names[value.buffer] + (f" + ({offset})" if offset != "0" else "")
     if isinstance(value, Real):
         if kind.dtype == "f32" and value.value is not None and _is_number(value.text):
             return value.value
         return f"{value.text}:{kind.dtype}"
     assert isinstance(value, Amount)
-    text = found.text(value)
+    text = plan.text(value)
     return _plain(text) if kind.dtype == "i32" else f"{text}:{kind.dtype}"
 
 

@@ -56,62 +56,62 @@ class HostRuntime(HostLoops):
             return self._of_runtime(match[1], node.arguments, callee, frame)
         if name in self.file.kernels:
             return NOTHING
-        given = [self.value(each, frame) for each in node.arguments]
+        values = [self.value(argument, frame) for argument in node.arguments]
         if (function := self.file.functions.get(name.split("::")[-1])) is not None:
-            return self.inside(function, node.arguments, given, frame, callee.arguments)
+            return self.inside(function, node.arguments, values, frame, callee.arguments)
         kind = self.kind(name, frame)
         if kind.dtype or kind.base == "dim3":
-            return self.made(kind, given)
-        return self._of_library(name, callee, node.arguments, given, frame)
+            return self.constructed(kind, values)
+        return self._of_library(name, callee, node.arguments, values, frame)
 
-    def _of_library(self, name: str, callee: Name, nodes: Sequence[Node], given: list[Value], frame: Frame) -> Value:
+    def _of_library(self, name: str, callee: Name, nodes: Sequence[Node], values: list[Value], frame: Frame) -> Value:
         plain = name.split("::")[-1]
         if plain in ("malloc", "calloc", "aligned_alloc", "new[]"):
-            return self._host_memory(plain, callee, given, frame)
+            return self._host_memory(plain, callee, values, frame)
         if plain == "swap" and len(nodes) == 2:
-            self.assign(nodes[0], given[1], frame)
-            self.assign(nodes[1], given[0], frame)
+            self.assign(nodes[0], values[1], frame)
+            self.assign(nodes[1], values[0], frame)
             return NOTHING
-        if plain in ("make_unique",) and given:
+        if plain in ("make_unique",) and values:
             kind = self.kind(callee.arguments[0].replace("[ ]", ""), frame) if callee.arguments else Type("")
-            return HostArray("", kind, given[0] if isinstance(given[0], Amount) else None)
-        found = of_function(name, given)
-        if found is not None:
-            return found
-        self._hands_on(given)
+            return HostArray("", kind, values[0] if isinstance(values[0], Amount) else None)
+        value = of_function(name, values)
+        if value is not None:
+            return value
+        self._hands_on(values)
         return NOTHING
 
-    def _hands_on(self, given: Sequence[Value]) -> None:
+    def _hands_on(self, values: Sequence[Value]) -> None:
         """Code that is not read gets these values."""
-        for value in given:
+        for value in values:
             if isinstance(value, Pointer):
                 self.memory.touched(value)
             elif isinstance(value, Address) and isinstance(value.frame.variables.get(value.name), Amount):
                 kind = value.frame.kinds.get(value.name, Type("int"))
                 value.frame.variables[value.name] = self._named(value.name, kind, NOTHING)
 
-    def _host_memory(self, name: str, callee: Name, given: list[Value], frame: Frame) -> Value:
+    def _host_memory(self, name: str, callee: Name, values: list[Value], frame: Frame) -> Value:
         if name == "new[]":
-            count = given[0] if isinstance(given[0], Amount) else None
+            count = values[0] if isinstance(values[0], Amount) else None
             return HostArray("", self.kind(callee.arguments[0], frame), count)
-        amounts = [g for g in given if isinstance(g, Amount)]
+        amounts = [g for g in values if isinstance(g, Amount)]
         if not amounts:
             return HostArray("", Type(""), None)
         total = self.combined("*", amounts[0], amounts[1]) if name == "calloc" and len(amounts) > 1 else amounts[-1]
         return HostArray("", Type("char"), total if isinstance(total, Amount) else None)
 
     def _member(self, callee: MemberAccess, arguments: tuple[Node, ...], frame: Frame) -> Value:
-        whole = self.value(callee.whole, frame)
-        given = [self.value(each, frame) for each in arguments]
-        if isinstance(whole, HostArray):
+        owner = self.value(callee.base, frame)
+        values = [self.value(argument, frame) for argument in arguments]
+        if isinstance(owner, HostArray):
             if callee.name in ("size", "length"):
-                return NOTHING if whole.count is None else whole.count
+                return NOTHING if owner.count is None else owner.count
             if callee.name in ("data", "get", "begin"):
-                return whole
-            if callee.name == "resize" and given and isinstance(given[0], Amount):
-                whole.count = given[0]
+                return owner
+            if callee.name == "resize" and values and isinstance(values[0], Amount):
+                owner.count = values[0]
             return NOTHING
-        self._hands_on(given)
+        self._hands_on(values)
         return NOTHING
 
     def _of_runtime(self, name: str, arguments: tuple[Node, ...], callee: Name, frame: Frame) -> Value:
@@ -125,8 +125,8 @@ class HostRuntime(HostLoops):
             if target is not None:
                 kind = target.frame.kinds.get(target.name, Type("char", 1))
                 size = number(max(1, Type(kind.base).bytes))
-                held = divided(count, size) if isinstance(count, Amount) else None
-                target.frame.variables[target.name] = HostArray(target.name, Type(kind.base), held)
+                length = divided(count, size) if isinstance(count, Amount) else None
+                target.frame.variables[target.name] = HostArray(target.name, Type(kind.base), length)
         elif name in ("Memcpy", "MemcpyAsync", "MemcpyDtoH", "MemcpyHtoD", "MemcpyDtoD"):
             self._copy(arguments, frame)
         elif name in ("Memset", "MemsetAsync", "MemsetD32", "MemsetD8", "MemsetD32Async"):
@@ -134,11 +134,11 @@ class HostRuntime(HostLoops):
         elif name in ("LaunchKernel", "LaunchCooperativeKernel", "LaunchKernelExC", "LaunchKernelEx"):
             self._by_array(arguments, frame)
         elif name in ("OccupancyMaxPotentialBlockSize", "GetDeviceProperties", "DeviceGetAttribute"):
-            for each in arguments:
-                self._unknown_target(each, frame)
+            for argument in arguments:
+                self._unknown_target(argument, frame)
         else:  # such as a wrapper of the file's own that is named like the interface
-            for each in arguments:
-                self.value(each, frame)
+            for argument in arguments:
+                self.value(argument, frame)
         return NOTHING
 
     def _unknown_target(self, node: Node, frame: Frame) -> None:
@@ -153,8 +153,8 @@ class HostRuntime(HostLoops):
         if isinstance(node, Unary) and node.sign == "&" and isinstance(node.operand, Name):
             holder, name = frame.holder(node.operand.text)
             return Address(name, holder)
-        found = self.value(node, frame)
-        return found if isinstance(found, Address) else None
+        address = self.value(node, frame)
+        return address if isinstance(address, Address) else None
 
     def _allocate(self, name: str, arguments: tuple[Node, ...], callee: Name, frame: Frame) -> None:
         target = self._target(arguments[0], frame) if arguments else None
@@ -167,8 +167,8 @@ class HostRuntime(HostLoops):
             raise HostUnclear(
                 f"the buffer {target.name} holds {kind.base or 'something'}, which is no type of a tensor"
             )
-        held = divided(count, number(element.bytes // element.lanes)) if isinstance(count, Amount) else None
-        buffer = self.memory.buffer(target.name, kind, held, 0)
+        length = divided(count, number(element.bytes // element.lanes)) if isinstance(count, Amount) else None
+        buffer = self.memory.buffer(target.name, kind, length, 0)
         buffer.is_shared = name == "MallocManaged"
         target.frame.variables[target.name] = Pointer(buffer, None, Type(kind.base, 1))
 
@@ -201,10 +201,14 @@ class HostRuntime(HostLoops):
         target, value = self.value(arguments[0], frame), self.value(arguments[1], frame)
         if not isinstance(target, Pointer) or target.buffer is None:
             return
-        known = value.constant if isinstance(value, Amount) else None
-        whole = target.buffer.dtype[:1] in ("i", "u")
-        if known == 0 or (whole and known in (-1, 255)) or (whole and known is not None and "D32" in name):
-            filled = 0 if known == 0 else -1 if known in (-1, 255) and "D32" not in name else known
+        pattern = value.constant if isinstance(value, Amount) else None
+        is_integer = target.buffer.dtype[:1] in ("i", "u")
+        if (
+            pattern == 0
+            or (is_integer and pattern in (-1, 255))
+            or (is_integer and pattern is not None and "D32" in name)
+        ):
+            filled = 0 if pattern == 0 else -1 if pattern in (-1, 255) and "D32" not in name else pattern
             assert filled is not None
             self.memory.add(HostStep("fill", 0, buffers=(target.buffer,), number=filled))
             target.buffer.is_written = True
@@ -221,11 +225,13 @@ class HostRuntime(HostLoops):
         if isinstance(inner, Braces):
             nodes = inner.items
         elif isinstance(items, HostArray) and items.items and all(isinstance(i, Address) for i in items.items):
-            own = Frame()
-            for at, item in enumerate(items.items):
+            argument_frame = Frame()
+            for index, item in enumerate(items.items):
                 assert isinstance(item, Address)
-                own.variables[f"a{at}"] = item.frame.variables.get(item.name, NOTHING)
-            self._launched(kernel, (*arguments[1:3], *arguments[4:]), tuple(own.variables.values()), 0, frame)
+                argument_frame.variables[f"a{index}"] = item.frame.variables.get(item.name, NOTHING)
+            self._launched(
+                kernel, (*arguments[1:3], *arguments[4:]), tuple(argument_frame.variables.values()), 0, frame
+            )
             return
         else:
             raise HostUnclear(f"the arguments of {kernel.text} are given in a way that is not read")
@@ -243,25 +249,25 @@ class HostRuntime(HostLoops):
     def launch(self, node: LaunchNode, frame: Frame) -> None:
         """Record a launch, with the kernel's own types for its arguments."""
         kernel = self._kernel_name(node.kernel, frame)
-        given = tuple(self.value(each, frame) for each in node.arguments)
-        self._launched(kernel, node.sizes, given, node.line, frame)
+        values = tuple(self.value(argument, frame) for argument in node.arguments)
+        self._launched(kernel, node.sizes, values, node.line, frame)
 
     def _launched(
-        self, kernel: Name, sizes: tuple[Node, ...], given: tuple[Value, ...], line: int, frame: Frame
+        self, kernel: Name, sizes: tuple[Node, ...], values: tuple[Value, ...], line: int, frame: Frame
     ) -> None:
         function = self.file.kernels.get(kernel.text.split("::")[-1])
         if function is None:
             raise HostUnclear(f"it launches {kernel.text}, which is no kernel of the file")
-        grid, block = (self._extents(each, frame) for each in sizes[:2])
-        for what, found in (("grid", grid), ("block", block)):
-            if found is None:
-                raise HostUnclear(f"the {what} of {kernel.text} depends on values that only a run of it would give")
+        grid, block = (self._extents(size, frame) for size in sizes[:2])
+        for role, extents in (("grid", grid), ("block", block)):
+            if extents is None:
+                raise HostUnclear(f"the {role} of {kernel.text} depends on values that only a run of it would give")
         assert grid is not None and block is not None
         lds = self.value(sizes[2], frame) if len(sizes) > 2 else number(0)
         if not isinstance(lds, Amount):
             raise HostUnclear(f"the dynamic shared memory of {kernel.text} is not known")
-        title, types = instance_of(self, function, kernel, given, frame)
-        arguments, structs = arguments_of(self, function, types, given)
+        title, types = instance_of(self, function, kernel, values, frame)
+        arguments, structs = arguments_of(self, function, types, values)
         self.memory.add(HostStep("launch", line, title, grid, block, lds, arguments, structs=structs))
 
     def _extents(self, node: Node, frame: Frame) -> tuple[Amount, ...] | None:
@@ -270,10 +276,10 @@ class HostRuntime(HostLoops):
             return (value,)
         if not isinstance(value, Extents):
             return None
-        found = [value.x, value.y, value.z]
-        while len(found) > 1 and found[-1].constant == 1:
-            found.pop()
-        return tuple(found)
+        extents = [value.x, value.y, value.z]
+        while len(extents) > 1 and extents[-1].constant == 1:
+            extents.pop()
+        return tuple(extents)
 
 
 def _passes(step: HostStep, pointer: Pointer) -> bool:

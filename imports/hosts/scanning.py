@@ -20,15 +20,15 @@ def element_of(kind: str) -> str | None:
 
 
 def _walk(body: object) -> list[object]:
-    found, fresh = list[object](), [body]
+    nodes, fresh = list[object](), [body]
     while fresh:
         node = fresh.pop()
         if isinstance(node, (tuple, list)):
             fresh += list(node)
         elif hasattr(node, "__dataclass_fields__"):
-            found.append(node)
+            nodes.append(node)
             fresh += [getattr(node, name) for name in node.__dataclass_fields__]
-    return found
+    return nodes
 
 
 def launches(body: Sequence[Statement]) -> bool:
@@ -53,13 +53,13 @@ def named_in(body: Sequence[Statement]) -> set[str]:
 
 def assigned(body: Sequence[Statement]) -> set[str]:
     """Collect the names that the statements assign."""
-    found = set[str]()
+    names = set[str]()
     for node in _walk(body):
         if isinstance(node, Binary) and node.sign.endswith("=") and node.sign not in ("==", "!=", "<=", ">="):
-            found |= {node.left.text} if isinstance(node.left, Name) else set()
+            names |= {node.left.text} if isinstance(node.left, Name) else set()
         elif isinstance(node, Unary) and node.sign.startswith(("++", "--")) and isinstance(node.operand, Name):
-            found.add(node.operand.text)
-    return found
+            names.add(node.operand.text)
+    return names
 
 
 def allocates(body: Sequence[Statement]) -> bool:

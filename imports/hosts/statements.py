@@ -9,12 +9,12 @@ from imports.hosts.host_syntax import (
     Block,
     Braces,
     DeclaredVariable,
-    Each,
     Evaluated,
     If,
     Leave,
     Node,
     NotRead,
+    RangeLoop,
     Repetition,
     Statement,
     Switch,
@@ -32,29 +32,29 @@ class StatementReader(ExpressionReader):
 
     def block(self) -> tuple[Statement, ...]:
         """All statements that are left."""
-        found = list[Statement]()
-        while self.at < len(self.words):
-            found += self.statement()
-        return tuple(found)
+        statements = list[Statement]()
+        while self.position < len(self.words):
+            statements += self.statement()
+        return tuple(statements)
 
     def statement(self) -> list[Statement]:
         """Read the next statement; several for the variables of one declaration."""
-        start, line, depth = self.at, self.line, self.depth
+        start, line, depth = self.position, self.line, self.depth
         try:
             return self._read(line)
         except (ValueError, IndexError):
-            self.at, self.depth = start, depth
+            self.position, self.depth = start, depth
             return [self._skipped(line)]
 
     def _read(self, line: int) -> list[Statement]:
         text = self.peek()
         if text == ";":
-            self.at += 1
+            self.position += 1
             return []
         if text == "{":
             return [Block(self._inner())]
         if text in LEAVES:
-            self.at += 1
+            self.position += 1
             value = None if self.peek() == ";" else self.expression()
             self.take(";")
             return [Leave(text, value, line)]
@@ -65,42 +65,44 @@ class StatementReader(ExpressionReader):
             return list(declared)
         value = self.expression()
         while self.peek() == ",":
-            self.at += 1
+            self.position += 1
             value = self.expression()
         self.take(";")
         return [Evaluated(value, line)]
 
     def _skipped(self, line: int) -> NotRead:
         """Everything up to the semicolon, or a block."""
-        start, words = self.at, list(self.words)
-        while self.at < len(words):
-            text = words[self.at].text
-            self.at = closing(words, self.at) + 1 if text in ("(", "[", "{") else self.at + 1
+        start, words = self.position, list(self.words)
+        while self.position < len(words):
+            text = words[self.position].text
+            self.position = closing(words, self.position) + 1 if text in ("(", "[", "{") else self.position + 1
             if text == ";" or (text == "{" and self.peek() not in (";", ")", ",", ".", "else", "while")):
                 break
-        return NotRead(" ".join(w.text for w in words[start : self.at]), line)
+        return NotRead(" ".join(w.text for w in words[start : self.position]), line)
 
     def _inner(self) -> tuple[Statement, ...]:
-        end = closing(list(self.words), self.at)
-        inner = StatementReader(self.words[self.at + 1 : end], self.macros, self.types)
-        self.at = end + 1
+        end = closing(list(self.words), self.position)
+        inner = StatementReader(self.words[self.position + 1 : end], self.macros, self.types)
+        self.position = end + 1
         return inner.block()
 
     def _body(self) -> tuple[Statement, ...]:
         return self._inner() if self.peek() == "{" else tuple(self.statement())
 
     def _if(self, line: int) -> Statement:
-        self.at += 1
+        self.position += 1
         if self.peek() == "constexpr":
-            self.at += 1
-        end = closing(list(self.words), self.at)
-        inner = StatementReader([*self.words[self.at + 1 : end], Word(";", "mark", line)], self.macros, self.types)
+            self.position += 1
+        end = closing(list(self.words), self.position)
+        inner = StatementReader(
+            [*self.words[self.position + 1 : end], Word(";", "mark", line)], self.macros, self.types
+        )
         parts = inner.block()
-        self.at = end + 1
+        self.position = end + 1
         yes = self._body()
         no = tuple[Statement, ...]()
         if self.peek() == "else":
-            self.at += 1
+            self.position += 1
             no = self._body()
         last = parts[-1] if parts else None
         test: Node = last.value if isinstance(last, Evaluated) else Unknown()
@@ -109,14 +111,14 @@ class StatementReader(ExpressionReader):
         return If(test, yes, no, line)
 
     def _for(self, line: int) -> Statement:
-        self.at += 1
-        end = closing(list(self.words), self.at)
-        inside = list(self.words[self.at + 1 : end])
-        self.at = end + 1
-        places = [i for i, w in enumerate(inside) if w.text == ";"]
-        if not places:
-            return self._each(inside, line)
-        first, second = places[0], places[-1]
+        self.position += 1
+        end = closing(list(self.words), self.position)
+        inside = list(self.words[self.position + 1 : end])
+        self.position = end + 1
+        separators = [i for i, w in enumerate(inside) if w.text == ";"]
+        if not separators:
+            return self._range_loop(inside, line)
+        first, second = separators[0], separators[-1]
         start = StatementReader([*inside[: first + 1]], self.macros, self.types).block()
         test = (
             ExpressionReader(inside[first + 1 : second], self.macros, self.types).expression()
@@ -130,23 +132,23 @@ class StatementReader(ExpressionReader):
         )
         return Repetition(start, test, step, self._body(), line)
 
-    def _each(self, inside: Sequence[Word], line: int) -> Statement:
-        at = next((i for i, w in enumerate(inside) if w.text == ":"), 0)
-        if not at:
+    def _range_loop(self, inside: Sequence[Word], line: int) -> Statement:
+        colon = next((i for i, w in enumerate(inside) if w.text == ":"), 0)
+        if not colon:
             raise ValueError("no range")
-        whole = ExpressionReader(inside[at + 1 :], self.macros, self.types).expression()
-        kind = " ".join(w.text for w in inside[: at - 1])
-        return Each(inside[at - 1].text, kind, whole, self._body(), line)
+        iterable = ExpressionReader(inside[colon + 1 :], self.macros, self.types).expression()
+        kind = " ".join(w.text for w in inside[: colon - 1])
+        return RangeLoop(inside[colon - 1].text, kind, iterable, self._body(), line)
 
     def _while(self, line: int) -> Statement:
-        self.at += 1
+        self.position += 1
         self.take("(")
         test = self.expression()
         self.take(")")
         return Repetition((), test, None, self._body(), line)
 
     def _do(self, line: int) -> Statement:
-        self.at += 1
+        self.position += 1
         body = self._body()
         self.take("while")
         self.take("(")
@@ -155,18 +157,18 @@ class StatementReader(ExpressionReader):
         return Repetition((), test, None, body, line, is_after=True)
 
     def _switch(self, line: int) -> Statement:
-        self.at += 1
+        self.position += 1
         self.take("(")
         value = self.expression()
         self.take(")")
-        end = closing(list(self.words), self.at)
-        inner = StatementReader(self.words[self.at + 1 : end], self.macros, self.types)
-        self.at = end + 1
+        end = closing(list(self.words), self.position)
+        inner = StatementReader(self.words[self.position + 1 : end], self.macros, self.types)
+        self.position = end + 1
         arms = list[tuple[Node | None, list[Statement]]]()
-        while inner.at < len(inner.words):
+        while inner.position < len(inner.words):
             if inner.peek() in ("case", "default"):
-                inner.at += 1
-                label = inner.expression(3) if inner.words[inner.at - 1].text == "case" else None
+                inner.position += 1
+                label = inner.expression(3) if inner.words[inner.position - 1].text == "case" else None
                 inner.take(":")
                 arms.append((label, []))
             elif arms:
@@ -177,41 +179,41 @@ class StatementReader(ExpressionReader):
 
     def _declaration(self, line: int) -> list[DeclaredVariable] | None:
         """Read the variables of a declaration; None for what is none."""
-        start = self.at
+        start = self.position
         kind = self._type_words()
         if kind is None:
-            self.at = start
+            self.position = start
             return None
-        found = list[DeclaredVariable]()
+        variables = list[DeclaredVariable]()
         while True:
-            own = list(kind)
+            type_words = list(kind)
             while self.peek() in ("*", "&", "&&", "const", "__restrict__", "__restrict"):
-                own.append(self.peek())
-                self.at += 1
+                type_words.append(self.peek())
+                self.position += 1
             name = self.peek()
             if not name.isidentifier() or self.peek(1) not in ("=", ";", ",", "(", "[", "{"):
-                self.at = start
+                self.position = start
                 return None
-            self.at += 1
-            found.append(self._variable(" ".join(own), name, line))
+            self.position += 1
+            variables.append(self._variable(" ".join(type_words), name, line))
             if self.peek() == ";":
-                self.at += 1
-                return found
+                self.position += 1
+                return variables
             if self.peek() != ",":
-                self.at = start
+                self.position = start
                 return None
-            self.at += 1
+            self.position += 1
 
     def _variable(self, kind: str, name: str, line: int) -> DeclaredVariable:
         extent = list[Node | None]()
         while self.peek() == "[":
-            self.at += 1
+            self.position += 1
             extent.append(None if self.peek() == "]" else self.expression())
             self.take("]")
         value: Node | None = None
         is_called = self.peek() == "("
         if self.peek() == "=":
-            self.at += 1
+            self.position += 1
             value = self.expression()
         elif self.peek() in ("(", "{"):
             value = Braces("", self.listed(self.peek()))
@@ -219,35 +221,35 @@ class StatementReader(ExpressionReader):
 
     def _type_words(self) -> list[str] | None:
         """Read the words of a type before a declarator."""
-        found, has_base = list[str](), False
+        words, has_base = list[str](), False
         while True:
             text = self.peek()
             if text in NO_TYPE or not text:
                 return None
             if text in QUALIFIERS:
-                found.append(text)
-                self.at += 1
+                words.append(text)
+                self.position += 1
             elif text in SIGNS:
-                found.append(text)
-                self.at, has_base = self.at + 1, True
+                words.append(text)
+                self.position, has_base = self.position + 1, True
             elif not has_base and (text.isidentifier() or text == "::"):
-                found += self._qualified()
+                words += self._qualified()
                 has_base = True
             else:
-                return found if has_base else None
+                return words if has_base else None
 
     def _qualified(self) -> list[str]:
-        found = list[str]()
+        words = list[str]()
         while True:
-            found.append(self.peek())
-            self.at += 1
+            words.append(self.peek())
+            self.position += 1
             if self.peek() == "<":
-                start = self.at
+                start = self.position
                 if self.template_arguments() is None:
                     raise ValueError("no type")
-                found += [w.text for w in self.words[start : self.at]]
+                words += [w.text for w in self.words[start : self.position]]
             if self.peek() == "::":
-                found.append("::")
-                self.at += 1
-            elif found[-1] != "::":
-                return found
+                words.append("::")
+                self.position += 1
+            elif words[-1] != "::":
+                return words

@@ -49,7 +49,7 @@ class HostLoops(HostWalk):
         memory, first = self.memory, frame.variables[turns.variable]
         frame.variables[turns.variable] = turns.value
         state, steps, decided = self.state(), len(memory.steps), len(memory.decisions)
-        own = turns.loop[0]
+        turn_name = turns.loop[0]
         memory.loops.append(turns.loop)
         left = self.run(loop.body, frame)
         swapped = [] if left else exchanged(state)
@@ -64,7 +64,7 @@ class HostLoops(HostWalk):
         else:
             memory.loops.pop()
             is_kept = is_same(state)
-        if not left and is_kept and not any(own in text for text in memory.decisions[decided:]):
+        if not left and is_kept and not any(turn_name in text for text in memory.decisions[decided:]):
             frame.variables[turns.variable] = NOTHING
             return True
         self.back(state, steps, decided)
@@ -73,17 +73,17 @@ class HostLoops(HostWalk):
 
     def _again(self, loop: Repetition, turns: Turns, frame: Frame, steps: int) -> bool:
         """Run the second turn: the first becomes that of even numbers, this one that of odd ones."""
-        own, start, _, step = turns.loop
+        turn_name, start, _, step = turns.loop
         if start.constant != 0 or step.constant != 1:
             return False
         memory, middle = self.memory, len(self.memory.steps)
         frame.variables[turns.variable] = turns.value
         if self.run(loop.body, frame):
             return False
-        for at in range(steps, len(memory.steps)):
-            when = f"{own} % 2 == {int(at >= middle)}"
-            before = memory.steps[at].when
-            memory.steps[at] = replace(memory.steps[at], when=f"{before} and {when}" if before else when)
+        for index in range(steps, len(memory.steps)):
+            when = f"{turn_name} % 2 == {int(index >= middle)}"
+            before = memory.steps[index].when
+            memory.steps[index] = replace(memory.steps[index], when=f"{before} and {when}" if before else when)
         return True
 
     def _unrolled(self, loop: Repetition, frame: Frame) -> str:

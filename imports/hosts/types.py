@@ -102,8 +102,8 @@ def size_of(dtype: str) -> int:
     return int(digits) // 8 if digits else 0
 
 
-def type_of(words: Sequence[str], known: Mapping[str, Type] | None = None) -> Type:
-    """Return the type that these words name; aliases and arguments of templates are in `known`."""
+def type_of(words: Sequence[str], aliases: Mapping[str, Type] | None = None) -> Type:
+    """Return the type that these words name; aliases and arguments of templates are in `aliases`."""
     stars, is_reference = words.count("*"), "&" in words or "&&" in words
     before = words[: words.index("*")] if "*" in words else words
     is_constant = "const" in before or "constexpr" in before
@@ -112,9 +112,9 @@ def type_of(words: Sequence[str], known: Mapping[str, Type] | None = None) -> Ty
     if plain and all(w in SIGNS for w in plain):
         base = _whole(plain)
     base = base.removeprefix(":: ").replace("std :: ", "").replace(" :: ", "::")
-    found = (known or {}).get(base) or (known or {}).get(base.rpartition("::")[2])
-    if found is not None:
-        return Type(found.base, found.stars + stars, is_constant or found.is_constant, is_reference)
+    aliased = (aliases or {}).get(base) or (aliases or {}).get(base.rpartition("::")[2])
+    if aliased is not None:
+        return Type(aliased.base, aliased.stars + stars, is_constant or aliased.is_constant, is_reference)
     return Type(base, stars, is_constant, is_reference)
 
 

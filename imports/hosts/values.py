@@ -111,8 +111,8 @@ class Frame:
 
     def holder(self, name: str) -> tuple[Frame, str]:
         """Find the frame and the name of the variable that a name means here."""
-        found = self.aliases.get(name)
-        return found.frame.holder(found.name) if found else (self, name)
+        alias = self.aliases.get(name)
+        return alias.frame.holder(alias.name) if alias else (self, name)
 
 
 @dataclass(frozen=True)
@@ -135,5 +135,5 @@ class HostStep:
 
 def address_of(name: str, frame: Frame) -> Address:
     """Return the address of the variable that a name means in a frame."""
-    holder, own = frame.holder(name)
-    return Address(own, holder)
+    holder, variable = frame.holder(name)
+    return Address(variable, holder)

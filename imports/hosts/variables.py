@@ -63,31 +63,33 @@ class HostVariables(HostExpressions):
             count = items[0] if items and isinstance(items[0], Amount) else None
             element = self.kind(inner, frame)
             if declared.value is not None and not isinstance(declared.value, Braces):
-                found = self.value(declared.value, frame)
-                frame.variables[name] = found if isinstance(found, HostArray) else HostArray(name, element, None)
+                value = self.value(declared.value, frame)
+                frame.variables[name] = value if isinstance(value, HostArray) else HostArray(name, element, None)
             elif items and isinstance(items[0], HostArray):
                 frame.variables[name] = HostArray(name, element, items[0].count)
             else:
                 frame.variables[name] = HostArray(name, element, count)
         elif isinstance(declared.value, Braces):
-            frame.variables[name] = self._named(name, kind, self.made(kind, items)) if items else self._empty(kind)
+            frame.variables[name] = (
+                self._named(name, kind, self.constructed(kind, items)) if items else self._empty(kind)
+            )
         elif declared.value is not None:
-            found = self.value(declared.value, frame)
-            frame.variables[name] = self._named(name, kind, self.cast(kind if kind.base != "auto" else None, found))
+            value = self.value(declared.value, frame)
+            frame.variables[name] = self._named(name, kind, self.cast(kind if kind.base != "auto" else None, value))
         else:
             frame.variables[name] = self._empty(kind)
 
     def _empty(self, kind: Type) -> Value:
-        return self.made(kind, []) if kind.base == "dim3" or kind.base in self.file.layouts else NOTHING
+        return self.constructed(kind, []) if kind.base == "dim3" or kind.base in self.file.layouts else NOTHING
 
     def _array(self, declared: DeclaredVariable, kind: Type, items: list[Value], frame: Frame) -> HostArray:
         count: Amount | None = None
-        for each in declared.extent:
-            found = self.value(each, frame) if each is not None else self.value(Literal(len(items)), frame)
-            if not isinstance(found, Amount):
+        for extent in declared.extent:
+            length = self.value(extent, frame) if extent is not None else self.value(Literal(len(items)), frame)
+            if not isinstance(length, Amount):
                 count = None
                 break
-            count = found if count is None else cast(Amount, self.combined("*", count, found))
+            count = length if count is None else cast(Amount, self.combined("*", count, length))
         return HostArray(declared.name, kind, count, items)
 
     def _named(self, name: str, kind: Type, value: Value) -> Value:
@@ -102,56 +104,58 @@ class HostVariables(HostExpressions):
         return value
 
     def inside(
-        self, function: Function, arguments: Sequence[Node], given: Sequence[Value], frame: Frame, targs: Sequence[str]
+        self, function: Function, arguments: Sequence[Node], values: Sequence[Value], frame: Frame, targs: Sequence[str]
     ) -> Value:
         """Compute the value of a host function's call."""
         if len(self._frames) >= MOST_CALLS:
             return NOTHING
-        own = Frame()
+        callee = Frame()
         for (how, name), text in zip(function.template, targs, strict=False):
-            self._bind(own, how, name, text, frame)
-        for parameter, node, value in zip(function.parameters, arguments, given, strict=False):
-            kind = type_of(parameter.words, {**self.file.types, **own.types})
+            self._bind(callee, how, name, text, frame)
+        for parameter, node, value in zip(function.parameters, arguments, values, strict=False):
+            kind = type_of(parameter.words, {**self.file.types, **callee.types})
             names = [n for k, n in function.template if k in ("typename", "class")]
             if kind.base in names and isinstance(value, (Pointer, HostArray)) and value.type.base:
-                own.types[kind.base] = Type(value.type.base)
-            own.kinds[parameter.name] = kind = type_of(parameter.words, {**self.file.types, **own.types})
+                callee.types[kind.base] = Type(value.type.base)
+            callee.kinds[parameter.name] = kind = type_of(parameter.words, {**self.file.types, **callee.types})
             if kind.is_reference and not kind.is_constant and isinstance(node, Name):
-                own.aliases[parameter.name] = address_of(node.text, frame)
+                callee.aliases[parameter.name] = address_of(node.text, frame)
             else:
-                own.variables[parameter.name] = self.cast(kind if kind.dtype else None, value)
-        self._frames.append(own)
+                callee.variables[parameter.name] = self.cast(kind if kind.dtype else None, value)
+        self._frames.append(callee)
         self._result = NOTHING
-        self.run(self.file.statements(function), own)
+        self.run(self.file.statements(function), callee)
         self._frames.pop()
         result, self._result = self._result, NOTHING
         return result
 
-    def _bind(self, own: Frame, kind: str, name: str, text: str, frame: Frame) -> None:
+    def _bind(self, callee: Frame, kind: str, name: str, text: str, frame: Frame) -> None:
         if kind in ("typename", "class"):
-            own.types[name] = self.kind(text, frame)
+            callee.types[name] = self.kind(text, frame)
         else:
             try:
-                own.variables[name] = self.value(
+                callee.variables[name] = self.value(
                     ExpressionReader(words_of(scan(text)), self.file.macros).expression(), frame
                 )
             except ValueError:
-                own.variables[name] = NOTHING
+                callee.variables[name] = NOTHING
 
 
 def is_same(state: Sequence[tuple[Frame, dict[str, Value]]]) -> bool:
     """Tell whether no variable of these has changed."""
-    return all(f.variables.get(n) is v or f.variables.get(n) == v for f, own in state for n, v in own.items())
+    return all(
+        f.variables.get(n) is v or f.variables.get(n) == v for f, variables in state for n, v in variables.items()
+    )
 
 
 def exchanged(state: Sequence[tuple[Frame, dict[str, Value]]]) -> list[tuple[DeviceBuffer, DeviceBuffer]]:
     """List the buffers that variables have in place of others: what they had, and what they have."""
-    found = []
-    for frame, own in state:
-        for name, value in own.items():
+    exchanges = []
+    for frame, variables in state:
+        for name, value in variables.items():
             now = frame.variables.get(name)
             if not (isinstance(value, Pointer) and isinstance(now, Pointer) and value.buffer and now.buffer):
                 continue
-            if value.buffer is not now.buffer and (value.buffer, now.buffer) not in found:
-                found.append((value.buffer, now.buffer))
-    return found
+            if value.buffer is not now.buffer and (value.buffer, now.buffer) not in exchanges:
+                exchanges.append((value.buffer, now.buffer))
+    return exchanges

@@ -26,24 +26,24 @@ class WordReader:
     words: Sequence[Word]
     macros: Mapping[str, Macro]
     types: frozenset[str] = frozenset()
-    at: int = 0
+    position: int = 0
     depth: int = field(default=0)
 
     def peek(self, ahead: int = 0) -> str:
         """Return the text of a word ahead; empty at the end."""
-        place = self.at + ahead
-        return self.words[place].text if place < len(self.words) else ""
+        index = self.position + ahead
+        return self.words[index].text if index < len(self.words) else ""
 
     @property
     def line(self) -> int:
         """The line of the next word."""
-        return self.words[min(self.at, len(self.words) - 1)].line if self.words else 0
+        return self.words[min(self.position, len(self.words) - 1)].line if self.words else 0
 
     def take(self, text: str) -> None:
         """Go over this word; ValueError for another."""
         if self.peek() != text:
             raise ValueError(f"{text!r} expected")
-        self.at += 1
+        self.position += 1
 
     def is_type(self, texts: Sequence[str]) -> bool:
         """Tell whether words name a type."""
@@ -51,38 +51,38 @@ class WordReader:
         if not plain:
             return False
         first = plain[0]
-        known = (
+        is_base = (
             first in self.types
             or first in DTYPES
             or first in SIGNS
             or VECTOR.fullmatch(first)
             or first in ("void", "dim3")
         )
-        return bool(known) and all(t in SIGNS or t == first for t in plain)
+        return bool(is_base) and all(t in SIGNS or t == first for t in plain)
 
     def template_arguments(self) -> tuple[str, ...] | None:
         """Read the arguments between angle brackets, where that is what they are; the place is behind them then."""
-        words, depth, found, part, place = list(self.words), 0, list[str](), list[str](), self.at
-        while place < min(len(words), self.at + MOST_ARGUMENT_WORDS):
-            text = words[place].text
-            stop = closing(words, place) + 1 if text == "(" else place + 1
+        words, depth, arguments, part, index = list(self.words), 0, list[str](), list[str](), self.position
+        while index < min(len(words), self.position + MOST_ARGUMENT_WORDS):
+            text = words[index].text
+            stop = closing(words, index) + 1 if text == "(" else index + 1
             if text == "<" and depth == 0:
                 depth = 1
             elif text in (">", ">>", ">>>") and depth <= len(text):
-                self.at, kept = stop, self.at
+                self.position, start = stop, self.position
                 if self._goes_on():
-                    return (*found, " ".join(part)) if part else tuple(found)
-                self.at = kept
+                    return (*arguments, " ".join(part)) if part else tuple(arguments)
+                self.position = start
                 return None
-            elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[place].kind == "string":
+            elif text in (";", "{", "}", "&&", "||", "<<<", "<<", "?", "==") or words[index].kind == "string":
                 return None
             elif text == "," and depth == 1:
-                found.append(" ".join(part))
+                arguments.append(" ".join(part))
                 part = []
             else:
                 depth += (text == "<") - (len(text) if text in (">", ">>") else 0)
-                part += [w.text for w in words[place:stop]]
-            place = stop
+                part += [w.text for w in words[index:stop]]
+            index = stop
         return None
 
     def _goes_on(self) -> bool:
@@ -93,15 +93,15 @@ class WordReader:
     def raw_list(self) -> list[list[Word]]:
         """Return the words of each argument between parentheses."""
         words = list(self.words)
-        end = closing(words, self.at)
-        found, part, place = list[list[Word]](), list[Word](), self.at + 1
-        while place < end:
-            stop = closing(words, place) + 1 if words[place].text in ("(", "[", "{") else place + 1
-            if words[place].text == ",":
-                found.append(part)
+        end = closing(words, self.position)
+        arguments, part, index = list[list[Word]](), list[Word](), self.position + 1
+        while index < end:
+            stop = closing(words, index) + 1 if words[index].text in ("(", "[", "{") else index + 1
+            if words[index].text == ",":
+                arguments.append(part)
                 part = []
             else:
-                part += words[place:stop]
-            place = stop
-        self.at = end + 1
-        return [*found, part] if part or found else []
+                part += words[index:stop]
+            index = stop
+        self.position = end + 1
+        return [*arguments, part] if part or arguments else []

@@ -19,30 +19,30 @@ class Word:
 
 def words_of(tokens: Iterable[Token]) -> list[Word]:
     """Split a text into words; `<<` and `<` without space between them are `<<<`, and `>>` and `>` are `>>>`."""
-    found: list[Word] = []
+    words: list[Word] = []
     end = -1
     for token in tokens:
         if token.kind == "end":
             continue
-        pair = (found[-1].text, token.text) if found else ("", "")
+        pair = (words[-1].text, token.text) if words else ("", "")
         if pair in (("<<", "<"), (">>", ">")) and end == token.start:
-            found[-1] = Word(pair[0] + pair[1], "mark", found[-1].line)
+            words[-1] = Word(pair[0] + pair[1], "mark", words[-1].line)
         else:
-            found.append(Word(token.text, token.kind, token.line))
+            words.append(Word(token.text, token.kind, token.line))
         end = token.end
-    return found
+    return words
 
 
-def closing(words: list[Word], at: int) -> int:
+def closing(words: list[Word], opening: int) -> int:
     """Find the bracket that closes the one at this place; the end where there is none."""
     pairs = {"(": ")", "[": "]", "{": "}"}
     depth: list[str] = []
-    for place in range(at, len(words)):
-        text = words[place].text if words[place].kind == "mark" else ""
+    for index in range(opening, len(words)):
+        text = words[index].text if words[index].kind == "mark" else ""
         if text in pairs:
             depth.append(pairs[text])
         elif depth and text == depth[-1]:
             depth.pop()
             if not depth:
-                return place
+                return index
     return len(words)

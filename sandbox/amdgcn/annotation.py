@@ -27,13 +27,13 @@ class Instruction:
 
 
 def annotate(listing: str, source_name: str) -> dict[str, tuple[Instruction, ...]]:
-    """Instructions of every function, by its symbol."""
-    found: dict[str, list[Instruction]] = {}
+    """List the instructions of every function, by its symbol."""
+    functions: dict[str, list[Instruction]] = {}
     function, line, label, mine = "", 0, "", set[str]()
     for text in listing.split("\n"):
         if match := _FUNCTION.match(text):
             function, line, label = match[1], 0, ""
-            found[function] = []
+            functions[function] = []
         elif match := _FILE.match(text):
             if match[2] == source_name:
                 mine.add(match[1])
@@ -45,18 +45,18 @@ def annotate(listing: str, source_name: str) -> dict[str, tuple[Instruction, ...
             label = match[1]
         elif function and (match := _INSTRUCTION.match(text)):
             words = f"{match[1]} {' '.join(match[2].split())}".strip()
-            found[function].append(Instruction(line, words, instruction_class(match[1]), label))
+            functions[function].append(Instruction(line, words, instruction_class(match[1]), label))
             label = ""
-    return {name: _with_loops(rows) for name, rows in found.items()}
+    return {name: _with_loops(rows) for name, rows in functions.items()}
 
 
 def _with_loops(rows: list[Instruction]) -> tuple[Instruction, ...]:
-    """A branch back to a label closes the loop that begins there; several branches to one label are one loop."""
-    place = {row.label: index for index, row in enumerate(rows) if row.label}
+    """Count loops: a branch back to a label closes the one that begins there; several to one label are one loop."""
+    index_of = {row.label: index for index, row in enumerate(rows) if row.label}
     ends: dict[int, int] = {}
     for index, row in enumerate(rows):
         for target in _TARGET.findall(row.text) if row.group == "branch" else ():
-            start = place.get(target, index + 1)
+            start = index_of.get(target, index + 1)
             if start <= index:
                 ends[start] = index
     return tuple(

@@ -27,15 +27,15 @@ _UNNAMED = ""
 
 
 def returning_ballots(text: str) -> frozenset[str]:
-    """The module's functions that return a ballot, as `__ballot()` does."""
+    """Find the module's functions that return a ballot, as `__ballot()` does."""
     if not _BALLOT.search(text):
         return frozenset()
-    functions, found = list(bodies(text)), frozenset[str]()
+    functions, names = list(bodies(text)), frozenset[str]()
     while True:
-        grown = found | {body.name for body in functions if body.name not in found and Ballots(body, found).returned}
-        if grown == found:
-            return found
-        found = grown
+        grown = names | {body.name for body in functions if body.name not in names and Ballots(body, names).returned}
+        if grown == names:
+            return names
+        names = grown
 
 
 class Ballots:
@@ -46,34 +46,34 @@ class Ballots:
         self._group: dict[str, str] = {}
         self._ballots: set[str] = set()  # groups that hold a ballot of this function
         self.returned = False
-        self._meant: set[str] = set()
+        self._intended: set[str] = set()
         self._follows_parameters = _COMPLAINT in body.text
-        made = [line.split(" = ")[0].strip() for line in body.lines if self._is_source(line)]
-        if not made and not self._follows_parameters:
+        ballot_values = [line.split(" = ")[0].strip() for line in body.lines if self._is_source(line)]
+        if not ballot_values and not self._follows_parameters:
             return
         while self._spread():
             pass
         self._merge_unnamed()
-        self._ballots = {self._group[name] for name in made}
+        self._ballots = {self._group[name] for name in ballot_values}
         for line in body.lines:
             self._judge(line)
 
     def cuts(self) -> list[tuple[int, str]]:
-        """Lines that lose the upper half, and of which value."""
-        whole = self._ballots - self._meant
-        rows = enumerate(self._body.lines if whole else ())
+        """Find the lines that lose the upper half, and of which value."""
+        groups = self._ballots - self._intended
+        rows = enumerate(self._body.lines if groups else ())
         return [
-            (number, found[1])
+            (number, match[1])
             for number, line in rows
-            if (found := _CUT.search(line)) and self._group.get(found[1]) in whole
+            if (match := _CUT.search(line)) and self._group.get(match[1]) in groups
         ]
 
     def excused(self) -> set[int]:
-        """Lines in which clang complains of a cut that is meant."""
+        """Find the lines in which clang complains of a cut that is meant."""
         return {
             number
-            for number, line in enumerate(self._body.lines if self._meant else ())
-            if _COMPLAINT in line and any(self._group.get(name) in self._meant for name in operands(line))
+            for number, line in enumerate(self._body.lines if self._intended else ())
+            if _COMPLAINT in line and any(self._group.get(name) in self._intended for name in operands(line))
         }
 
     def _is_source(self, line: str) -> bool:
@@ -87,18 +87,18 @@ class Ballots:
             name = line.split(" = ")[0].strip()
             if self._is_source(line):
                 self._join(name, name)
-            elif (found := _STORE.match(line)) and self._is_followed(found[1]) and found[2] in self._body.variables:
-                self._join(found[2], found[1])
-            elif (found := _LOAD.search(line)) and found[1] in self._group:
-                self._join(name, found[1])
-            elif found := _BITWISE.search(line):
-                for value, other in ((found[1], found[2]), (found[2], found[1])):
+            elif (match := _STORE.match(line)) and self._is_followed(match[1]) and match[2] in self._body.variables:
+                self._join(match[2], match[1])
+            elif (match := _LOAD.search(line)) and match[1] in self._group:
+                self._join(name, match[1])
+            elif match := _BITWISE.search(line):
+                for value, other in ((match[1], match[2]), (match[2], match[1])):
                     if value in self._group and (other.startswith("%") or other == "-1"):
                         self._join(name, value)
         return self._group != before
 
     def _is_followed(self, name: str) -> bool:
-        is_parameter = name.startswith("%") and name not in self._body.places
+        is_parameter = name.startswith("%") and name not in self._body.defining_lines
         return name in self._group or (is_parameter and self._follows_parameters)
 
     def _join(self, name: str, other: str) -> None:
@@ -108,8 +108,8 @@ class Ballots:
             self._group = {key: new if group == old else group for key, group in self._group.items()}
 
     def _merge_unnamed(self) -> None:
-        named = {self._group[name] for name in self._body.variables if name in self._group}
-        self._group = {name: group if group in named else _UNNAMED for name, group in self._group.items()}
+        variable_groups = {self._group[name] for name in self._body.variables if name in self._group}
+        self._group = {name: group if group in variable_groups else _UNNAMED for name, group in self._group.items()}
 
     def _judge(self, line: str) -> None:
         """Note where a group's upper half is taken, or where it goes out of sight."""
@@ -124,4 +124,4 @@ class Ballots:
             return
         if _BITWISE.search(line) and line.split(" = ")[0].strip() in self._group:
             return
-        self._meant.update(self._group[name] for name in used)
+        self._intended.update(self._group[name] for name in used)

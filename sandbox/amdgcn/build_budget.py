@@ -28,16 +28,16 @@ class BuildBudget:
         own_s = time.thread_time() - self._begun_s if threading.get_ident() == self._thread else 0.0
         return self._spent_s + own_s
 
-    def limits(self, each: ProcessLimits) -> ProcessLimits | None:
-        """The limits of the next tool, which are `each` where enough is left; None where nothing is."""
+    def limits(self, tool_limits: ProcessLimits) -> ProcessLimits | None:
+        """Limit the next tool: `tool_limits` where enough is left; None where nothing is."""
         left_s = self._cpu_s - self.spent_s
-        return replace(each, cpu_s=min(each.cpu_s, math.ceil(left_s))) if left_s > 0 else None
+        return replace(tool_limits, cpu_s=min(tool_limits.cpu_s, math.ceil(left_s))) if left_s > 0 else None
 
-    def charge(self, done: Completed) -> None:
+    def charge(self, completed: Completed) -> None:
         """Count a tool that has ended."""
-        self._spent_s += done.cpu_s
+        self._spent_s += completed.cpu_s
 
 
 def unaffordable() -> Completed:
-    """The end of a tool for which nothing is left: it is not started."""
+    """Describe the end of a tool for which nothing is left: it is not started."""
     return _SPENT

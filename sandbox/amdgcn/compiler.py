@@ -146,25 +146,25 @@ class Compiler:
         """
         started = time.monotonic()
         stored = self._path(self._key(candidate, tunables))
-        kept = self.evidence.once("gpu") if self.evidence else None
-        known = _load(stored) if kept is None else None
-        if known is not None and (not known.ok or not is_assembled or self._has_object(known)):
-            return replace(known, seconds=time.monotonic() - started)
+        evidence_folder = self.evidence.once("gpu") if self.evidence else None
+        earlier = _load(stored) if evidence_folder is None else None
+        if earlier is not None and (not earlier.ok or not is_assembled or self._has_object(earlier)):
+            return replace(earlier, seconds=time.monotonic() - started)
         try:
             for folder in (stored.parent, *(self.cache / name for name in ("objects", "assembled", "work"))):
                 folder.mkdir(parents=True, exist_ok=True)
-            work = kept or scratch_folder.make_in(self.cache / "work")
+            work = evidence_folder or scratch_folder.make_in(self.cache / "work")
             try:
-                budget = BuildBudget(spent_s=known.cpu_s if known else 0.0)
-                made = known or self._build(candidate, tunables, work, budget)
-                if made.ok and is_assembled:
-                    made = self._assembled(self._front_end.within(budget).tools, work, made)
-                result = replace(made, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
+                budget = BuildBudget(spent_s=earlier.cpu_s if earlier else 0.0)
+                compilation = earlier or self._build(candidate, tunables, work, budget)
+                if compilation.ok and is_assembled:
+                    compilation = self._assembled(self._front_end.within(budget).tools, work, compilation)
+                result = replace(compilation, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
                 if result.is_final:
                     write_whole(stored, dumps(result).encode())
                 return result
             finally:
-                if kept is None:
+                if evidence_folder is None:
                     scratch_folder.remove(work)
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"the compiler left nothing that can be read ({error})") from None
@@ -172,7 +172,7 @@ class Compiler:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
     def stored(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation | None:
-        """The compilation of an earlier time, or None; nothing is run."""
+        """Look up the compilation of an earlier time, or None; nothing is run."""
         return _load(self._path(self._key(candidate, tunables)))
 
     def warm(self) -> None:
@@ -183,66 +183,70 @@ class Compiler:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
     def code_object_path(self, digest: str) -> Path:
-        """Path of the code object with this digest."""
+        """Return the path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
-    def _has_object(self, known: Compilation) -> bool:
-        return bool(known.code_object) and self.code_object_path(known.code_object).is_file()
+    def _has_object(self, compilation: Compilation) -> bool:
+        return bool(compilation.code_object) and self.code_object_path(compilation.code_object).is_file()
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget) -> Compilation:
-        named = macros(candidate.source, tunables)
-        words = [f"-D{name}={value}" for name, value in named.items()]
+        definitions = macros(candidate.source, tunables)
+        words = [f"-D{name}={value}" for name, value in definitions.items()]
         # A macro that the header uses would change what it means; no plan may have one.
-        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(definitions)
         launches = launched(candidate.plan.launches, tunables)
         source = candidate.source + appended(launches, SOURCE, is_symbol=True)
         front_end = self._front_end.within(budget)
-        done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", ASSEMBLY)
-        said = readable(done.stderr)
-        if done.returncode != 0:
-            lines = {each.line: each.kernel for each in launches if not is_plain(each.kernel)}
-            return _failed(done, named_findings(compiler_findings(done, candidate.source), lines), said)
+        completed = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", ASSEMBLY)
+        diagnostics = readable(completed.stderr)
+        if completed.returncode != 0:
+            lines = {launch.line: launch.kernel for launch in launches if not is_plain(launch.kernel)}
+            return _failed(
+                completed, named_findings(compiler_findings(completed, candidate.source), lines), diagnostics
+            )
         assembly = work / ASSEMBLY
         text = read_output(assembly)
         if len(text) > MAX_LISTING:
             much = "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"
-            return Compilation(False, (refusal(much),), diagnostics=said)
+            return Compilation(False, (refusal(much),), diagnostics=diagnostics)
         listing, symbols = read_symbols(text.decode("utf-8", errors="replace"), launches)
         if refused := listing_findings(listing):
-            return Compilation(False, refused, diagnostics=said)
+            return Compilation(False, refused, diagnostics=diagnostics)
         names = {symbol: name for name, symbol in symbols.items()}
         kernels = tuple(replace(k, name=names.get(k.symbol, k.name)) for k in kernels_in(listing, SOURCE))
         if not kernels:
-            return Compilation(False, (without_kernel(source),), diagnostics=said)
-        return Compilation(True, (), kernels, resources_of(kernels, self.target), "", listing, said)
+            return Compilation(False, (without_kernel(source),), diagnostics=diagnostics)
+        return Compilation(True, (), kernels, resources_of(kernels, self.target), "", listing, diagnostics)
 
-    def _assembled(self, tools: Tools, work: Path, made: Compilation) -> Compilation:
-        """The compilation with its code object, which the same listing gives again."""
-        listing, said = made.listing, made.diagnostics
+    def _assembled(self, tools: Tools, work: Path, compilation: Compilation) -> Compilation:
+        """Add the code object to a compilation; the same listing gives it again."""
+        listing, diagnostics = compilation.listing, compilation.diagnostics
         parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, plain_listing(listing)]
-        known = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
-        if known.is_file() and not self.evidence:
-            digest = known.read_text(encoding="ascii")
+        digest_file = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
+        if digest_file.is_file() and not self.evidence:
+            digest = digest_file.read_text(encoding="ascii")
             if self.code_object_path(digest).is_file():
-                return replace(made, code_object=digest)
+                return replace(compilation, code_object=digest)
         if not (work / ASSEMBLY).is_file():
             (work / ASSEMBLY).write_text(listing, encoding="utf-8")
         arch = f"-mcpu={self.target.arch}"
-        done = tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
-        if done.returncode != 0:
-            return _failed(done, assembler_findings(done, listing), readable(said + "\n" + done.stderr))
-        done = tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
-        if done.returncode != 0:
-            return _failed(done, linker_findings(done), readable(said + "\n" + done.stderr))
+        completed = tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
+        if completed.returncode != 0:
+            return _failed(
+                completed, assembler_findings(completed, listing), readable(diagnostics + "\n" + completed.stderr)
+            )
+        completed = tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
+        if completed.returncode != 0:
+            return _failed(completed, linker_findings(completed), readable(diagnostics + "\n" + completed.stderr))
         image = read_output(work / "candidate.co")
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
-        write_whole(known, digest.encode())
-        return replace(made, code_object=digest)
+        write_whole(digest_file, digest.encode())
+        return replace(compilation, code_object=digest)
 
     @computed_once
     def identity(self) -> str:
-        """SHA-256 of everything but the candidate: flags, headers, compiler, target."""
+        """Hash everything but the candidate by SHA-256: flags, headers, compiler, target."""
         headers = [list(row) for row in header_digests()]
         parts = [FORMAT, FLAGS, headers, self.toolchain.version, self.target.arch, dict(self.target.limits)]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
@@ -256,13 +260,13 @@ class Compiler:
         return self.cache / "compiled" / key[:2] / f"{key}.json"
 
 
-def _failed(done: Completed, findings: tuple[Finding, ...], said: str) -> Compilation:
-    return Compilation(False, findings, diagnostics=said, is_final=ending_of(done) is None)
+def _failed(completed: Completed, findings: tuple[Finding, ...], diagnostics: str) -> Compilation:
+    return Compilation(False, findings, diagnostics=diagnostics, is_final=ending_of(completed) is None)
 
 
 def _load(path: Path) -> Compilation | None:
     try:
-        known = loads(Compilation, path.read_text(encoding="utf-8"))
+        compilation = loads(Compilation, path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not compiled yet, or written by another version: compile again
-    return known if all(f.code for f in known.findings) else None  # written before findings had codes
+    return compilation if all(f.code for f in compilation.findings) else None  # written before findings had codes

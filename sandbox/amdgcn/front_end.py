@@ -52,30 +52,32 @@ class Tools:
     limits: ProcessLimits = LIMITS  # of each tool
     budget: BuildBudget | None = None  # of all tools together; None for our own headers
 
-    def run(self, work: Path, tool: str, *args: str, shown: Sequence[Path] = (), printed: int = PRINTED) -> Completed:
+    def run(
+        self, work: Path, tool: str, *args: str, readable: Sequence[Path] = (), printed: int = PRINTED
+    ) -> Completed:
         """Run clang or ld.lld with this folder as its working, home and temporary directory, the only one it writes to.
 
-        It sees that folder, our headers, clang's own, and what is `shown`. With nothing left of the budget it is late.
+        It sees that folder, our headers, clang's own, and `readable`. With nothing left of the budget it is late.
         """
         limits = self.budget.limits(self.limits) if self.budget else self.limits
         if limits is None:
             return unaffordable()
         environment = {"TMPDIR": str(work), "HOME": str(work)}
         argv = self.toolchain.command(tool, *args)
-        done = run(
+        completed = run(
             argv,
             cwd=work,
             env=environment,
             limits=limits,
             cage=self.toolchain.cage,
-            view=compiler_view(self.toolchain, work, shown),
+            view=compiler_view(self.toolchain, work, readable),
             output_cap=printed,
         )
         if self.budget:
-            self.budget.charge(done)
+            self.budget.charge(completed)
         if self.evidence:
-            self.evidence.command(work, argv, environment, done)
-        return done
+            self.evidence.command(work, argv, environment, completed)
+        return completed
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,16 @@ class FrontEnd:
             prefix = self._prefix
             self.lay_out(work, prefixed, prefix)
             form = ("-include-pch", str(prefix / _IMAGE), *_FILES)
-            done = self.tools.run(work, "clang", *self.flags, *form, *args, shown=(prefix,), printed=printed)
-            if done.returncode == 0 and not done.stderr.strip():
-                return done
-            if done.returncode != 0 and ending_of(done):
-                return done  # it has said nothing about the text, and would meet its limit again
+            completed = self.tools.run(work, "clang", *self.flags, *form, *args, readable=(prefix,), printed=printed)
+            if completed.returncode == 0 and not completed.stderr.strip():
+                return completed
+            if completed.returncode != 0 and ending_of(completed):
+                return completed  # it has said nothing about the text, and would meet its limit again
         self.lay_out(work, text)
         return self.tools.run(work, "clang", *self.flags, *_FILES, *args, printed=printed)
 
     def within(self, budget: BuildBudget) -> FrontEnd:
-        """The same front end, whose runs this budget pays for."""
+        """Copy the front end for runs that this budget pays for."""
         return replace(self, tools=replace(self.tools, budget=budget))
 
     def warm(self) -> None:
@@ -112,9 +114,12 @@ class FrontEnd:
         """Write the text and the list of files that the front end can open; every other path does not exist for it."""
         work.mkdir(exist_ok=True)
         (work / SOURCE).write_text(text, encoding="utf-8")
-        shown = {str(path): path for path in (work / SOURCE, *((prefix / _PREFIX, prefix / _IMAGE) if prefix else ()))}
-        shown |= {
-            f"/{place}/{name}": path for place in ("first", "last") for name, path in further_names(place).items()
+        precompiled = (prefix / _PREFIX, prefix / _IMAGE) if prefix else ()
+        visible = {str(path): path for path in (work / SOURCE, *precompiled)}
+        visible |= {
+            f"/{position}/{name}": path
+            for position in ("first", "last")
+            for name, path in further_names(position).items()
         }
         files = {
             "version": 0,
@@ -122,7 +127,7 @@ class FrontEnd:
             "case-sensitive": True,
             "use-external-names": False,
             "roots": [
-                *({"name": name, "type": "file", "external-contents": str(path)} for name, path in shown.items()),
+                *({"name": name, "type": "file", "external-contents": str(path)} for name, path in visible.items()),
                 {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
                 {"name": "/clang", "type": "directory-remap", "external-contents": str(self._clang_headers)},
             ],
@@ -131,26 +136,26 @@ class FrontEnd:
 
     @computed_once
     def _prefix(self) -> Path:
-        """The folder with the precompiled header; made now if there is none."""
+        """Find the folder with the precompiled header; make it now if there is none."""
         parts = [header_digests(), self.flags, _PRECOMPILE, self.tools.toolchain.version, str(self.cache)]
-        known = self.cache / "prefix" / hashlib.sha256(dumps(parts).encode()).hexdigest()
+        parent = self.cache / "prefix" / hashlib.sha256(dumps(parts).encode()).hexdigest()
         try:
-            folder = known / (known / _PLACE).read_text(encoding="ascii")
+            folder = parent / (parent / _PLACE).read_text(encoding="ascii")
             if (folder / _IMAGE).is_file():
                 return folder
         except OSError:
             pass  # not made yet
-        folder = known / secrets.token_hex(16)
+        folder = parent / secrets.token_hex(16)
         folder.mkdir(parents=True)
         (folder / _PREFIX).write_text("#include <hip/hip_runtime.h>\n", encoding="utf-8")
         self.lay_out(folder, "", folder)
         make = (*self.flags, *_FILES, *_PRECOMPILE, str(folder / _PREFIX), "-o", _IMAGE)
-        done = Tools(self.tools.toolchain).run(folder, "clang", *make)
-        if done.returncode != 0:
+        completed = Tools(self.tools.toolchain).run(folder, "clang", *make)
+        if completed.returncode != 0:
             raise ToolchainError(
-                f"our own headers do not compile ({done.stderr.strip()[:300]}); run ./kernel-scientist again"
+                f"our own headers do not compile ({completed.stderr.strip()[:300]}); run ./kernel-scientist again"
             )
-        write_whole(known / _PLACE, folder.name.encode())
+        write_whole(parent / _PLACE, folder.name.encode())
         return folder
 
     @computed_once
@@ -161,11 +166,11 @@ class FrontEnd:
         return folder
 
 
-def compiler_view(toolchain: Toolchain, work: Path, shown: Sequence[Path] = ()) -> View:
-    """All that the compiler's tools see: themselves, the headers, what is shown, and one folder to work in."""
+def compiler_view(toolchain: Toolchain, work: Path, readable: Sequence[Path] = ()) -> View:
+    """Name all that the compiler's tools see: themselves, the headers, `readable`, and one folder to work in."""
     zig = toolchain.zig
     return View(
-        readable=(INCLUDE, zig.parent / "lib" / "include", *shown),
+        readable=(INCLUDE, zig.parent / "lib" / "include", *readable),
         executable=(zig,),
         writable=(work,),
         devices=(Path("/dev/null"), Path("/dev/urandom")),
@@ -173,12 +178,12 @@ def compiler_view(toolchain: Toolchain, work: Path, shown: Sequence[Path] = ()) 
 
 
 def begins_with_header(source: str) -> bool:
-    """True where nothing but comments stands before `#include <hip/hip_runtime.h>`."""
+    """Tell whether nothing but comments stands before `#include <hip/hip_runtime.h>`."""
     return [token.text for token in first_row(source)] == _HEADER
 
 
 @cache
 def header_digests() -> tuple[tuple[str, str], ...]:
-    """Names and SHA-256 digests of all our headers."""
+    """Digest all our headers by SHA-256, by name."""
     files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
     return tuple((str(p.relative_to(INCLUDE)), hashlib.sha256(p.read_bytes()).hexdigest()) for p in files)

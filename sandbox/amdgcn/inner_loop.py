@@ -25,7 +25,7 @@ class Disassembler:
         self._compiler = compiler
 
     def loops(self, prepared: Prepared) -> tuple[InnerLoop, ...]:
-        """One loop a kernel, in the order of the listing; none where the candidate does not compile."""
+        """Find one loop a kernel, in the order of the listing; none where the candidate does not compile."""
         compilation = self._compiler.compile(prepared.candidate, prepared.tunables)
         if not compilation.ok:
             return ()
@@ -35,12 +35,12 @@ class Disassembler:
 
 
 def inner_loop(kernel: str, rows: Sequence[Instruction]) -> InnerLoop:
-    """The loop with the most matrix instructions, else the innermost one with the most accesses, then instructions.
+    """Choose the loop with the most matrix instructions, else the innermost with the most accesses, then instructions.
 
     Of loops that hold the same matrix instructions the inner one; loops inside it are counted, not shown. The whole
     kernel where no loop holds a quarter of the accesses and matrix instructions.
     """
-    loops = [found for depth in range(1, max((r.depth for r in rows), default=0) + 1) for found in _loops(rows, depth)]
+    loops = [loop for depth in range(1, max((r.depth for r in rows), default=0) + 1) for loop in _loops(rows, depth)]
     chosen = max(loops, key=_weight, default=list(rows))
     if LEAST_SHARE * _work(chosen) < _work(rows):  # its loops were unrolled
         chosen = list(rows)
@@ -53,12 +53,12 @@ def _work(rows: Sequence[Instruction]) -> int:
 
 
 def _loops(rows: Sequence[Instruction], depth: int) -> list[list[Instruction]]:
-    """Runs of instructions with so many loops around them or more."""
+    """Split off runs of instructions with so many loops around them or more."""
     return [list(run) for is_in, run in groupby(rows, key=lambda row: row.depth >= depth) if is_in]
 
 
 def _weight(run: Sequence[Instruction]) -> tuple[int, int, int, int]:
-    """Matrix instructions first; of loops without them only innermost ones count."""
+    """Weigh matrix instructions first; of loops without them only innermost ones count."""
     matrix, depth = sum(row.group == "mfma" for row in run), min(row.depth for row in run)
     is_inner = all(row.depth == depth for row in run)
     heavy = sum(row.group in _HEAVY for row in run)
@@ -66,17 +66,17 @@ def _weight(run: Sequence[Instruction]) -> tuple[int, int, int, int]:
 
 
 def _merged(rows: Sequence[Instruction], depth: int | None) -> list[MachineLine]:
-    """Neighbours of one mnemonic are one line, and so are arithmetic and inner loops, which are not shown."""
-    found = []
+    """Merge neighbours of one mnemonic into one line, and so arithmetic and inner loops, which are not shown."""
+    lines = []
     for (group, mnemonic), alike in groupby(rows, key=lambda row: _kind(row, depth)):
         same = list(alike)
         text = _UNSHOWN.get(group) or (same[0].text if len(same) == 1 else mnemonic)
-        found.append(MachineLine(text, group, same[0].line, len(same)))
-    return found
+        lines.append(MachineLine(text, group, same[0].line, len(same)))
+    return lines
 
 
 def _kind(row: Instruction, depth: int | None) -> tuple[str, str]:
     if depth is not None and row.depth > depth:
         return "loop", ""
-    shown = row.group in _SHOWN
-    return (row.group, row.text.split(" ", 1)[0]) if shown else ("alu", "")
+    is_shown = row.group in _SHOWN
+    return (row.group, row.text.split(" ", 1)[0]) if is_shown else ("alu", "")

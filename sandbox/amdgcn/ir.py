@@ -31,42 +31,42 @@ class Body:
     head: str = ""  # the line that begins it
 
     @computed_once
-    def places(self) -> dict[str, int]:
-        """The line that defines each value."""
-        return {found[1]: number for number, line in enumerate(self.lines) if (found := DEFINITION.match(line))}
+    def defining_lines(self) -> dict[str, int]:
+        """Find the line that defines each value."""
+        return {match[1]: number for number, line in enumerate(self.lines) if (match := DEFINITION.match(line))}
 
     @computed_once
     def definitions(self) -> dict[str, str]:
-        """The text that defines a value."""
-        return {name: self.lines[number] for name, number in self.places.items()}
+        """Find the text that defines each value."""
+        return {name: self.lines[number] for name, number in self.defining_lines.items()}
 
     @computed_once
     def variables(self) -> frozenset[str]:
-        """The variables on the stack; on gfx942 also each one's generic address."""
+        """Find the variables on the stack; on gfx942 also each one's generic address."""
         marks = (" = alloca ", " = addrspacecast ptr addrspace(5) ")
         return frozenset(name for name, text in self.definitions.items() if any(mark in text for mark in marks))
 
     @computed_once
     def conditions(self) -> dict[str, str]:
-        """On which value it depends whether a block is reached."""
-        found = (_BRANCH.match(line) for line in self.lines)
-        return {label: branch[1] for branch in found if branch for label in branch.groups()[1:]}
+        """Find on which value it depends whether a block is reached."""
+        branches = (_BRANCH.match(line) for line in self.lines)
+        return {label: branch[1] for branch in branches if branch for label in branch.groups()[1:]}
 
     @computed_once
     def labels(self) -> dict[str, int]:
-        """The line at which each block starts."""
-        return {found[1]: number for number, line in enumerate(self.lines) if (found := _LABEL.match(line))}
+        """Find the line at which each block starts."""
+        return {match[1]: number for number, line in enumerate(self.lines) if (match := _LABEL.match(line))}
 
 
 def bodies(text: str) -> Iterator[Body]:
-    """Every function that is defined, in order."""
+    """Yield every function that is defined, in order."""
     for head in _FUNCTION.finditer(text):
         end = text.index("\n}", head.end() - 1)
-        own = text[head.end() : end]
-        yield Body(head[1].strip('"'), head.end(), end, own, tuple(own.split("\n")), " !dbg " in head[0], head[0])
+        body = text[head.end() : end]
+        yield Body(head[1].strip('"'), head.end(), end, body, tuple(body.split("\n")), " !dbg " in head[0], head[0])
 
 
 def operands(line: str) -> list[str]:
-    """The values of the function that a line uses."""
-    found = DEFINITION.match(line)
-    return _NAME.findall(found[2] if found else line)
+    """List the values of the function that a line uses."""
+    match = DEFINITION.match(line)
+    return _NAME.findall(match[2] if match else line)

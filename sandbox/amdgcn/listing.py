@@ -31,7 +31,7 @@ class ListedKernel(KernelMetadata):
 
 
 def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
-    """Every kernel of a listing; `source_name` is the file name whose lines are counted."""
+    """Read every kernel of a listing; `source_name` is the file name whose lines are counted."""
     table = metadata_in(listing)
     if not table:
         return ()
@@ -40,18 +40,18 @@ def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
 
 
 def metadata_in(listing: str) -> dict[str, Any]:
-    """The metadata of a listing as `read_metadata` gives it; empty where it has none."""
+    """Read the metadata of a listing by `read_metadata`; empty where it has none."""
     blocks = _METADATA.findall(listing)
     return read_metadata(blocks[-1]) if blocks else {}
 
 
 def plain_listing(listing: str) -> str:
-    """The listing without the source file's checksum, which no code and no line depends on."""
+    """Strip the source file's checksum, which no code and no line depends on."""
     return _SUM.sub(r"\1", listing)
 
 
 def read_metadata(text: str) -> dict[str, Any]:
-    """The YAML subset of a metadata block as dicts, lists, integers and strings."""
+    """Read the YAML subset of a metadata block as dicts, lists, integers and strings."""
     lines = [line for line in text.split("\n") if line.strip() and line.strip() not in ("---", "...")]
     value, _ = _node(lines, 0, 0)
     return value if isinstance(value, dict) else {}
@@ -62,10 +62,10 @@ def _node(lines: list[str], start: int, indent: int) -> tuple[Any, int]:
         return _items(lines, start, indent)
     table: dict[str, Any] = {}
     while start < len(lines) and _indent(lines[start]) == indent and not lines[start][indent:].startswith("- "):
-        key, _, rest = lines[start].strip().partition(":")
+        key, _, scalar = lines[start].strip().partition(":")
         start += 1
-        if rest.strip():
-            table[key] = _scalar(rest.strip())
+        if scalar.strip():
+            table[key] = _scalar(scalar.strip())
         elif start < len(lines) and (_indent(lines[start]) > indent or lines[start][indent:].startswith("- ")):
             table[key], start = _node(lines, start, _indent(lines[start]))
         else:
@@ -74,15 +74,15 @@ def _node(lines: list[str], start: int, indent: int) -> tuple[Any, int]:
 
 
 def _items(lines: list[str], start: int, indent: int) -> tuple[list[Any], int]:
-    found = []
+    items = []
     while start < len(lines) and _indent(lines[start]) == indent and lines[start][indent:].startswith("- "):
         if ":" in lines[start] and not lines[start].strip().startswith("- '"):
             lines[start] = " " * (indent + 2) + lines[start][indent + 2 :]
             value, start = _node(lines, start, indent + 2)
         else:
             value, start = _scalar(lines[start].strip()[2:].strip()), start + 1
-        found.append(value)
-    return found, start
+        items.append(value)
+    return items, start
 
 
 def _indent(line: str) -> int:
@@ -144,7 +144,7 @@ def _mixes(rows: Iterable[ListingRow]) -> dict[str, _Mix]:
 
 @lru_cache(4096)  # a listing has thousands of few
 def instruction_class(mnemonic: str) -> str:
-    """The issue class of one instruction: mfma, valu, trans, vmem, lds, smem, salu, branch, barrier, waitcnt."""
+    """Name the issue class of an instruction: mfma, valu, trans, vmem, lds, smem, salu, branch, barrier, waitcnt."""
     if mnemonic.startswith(("v_mfma", "v_smfmac")):
         return "mfma"
     if mnemonic.startswith("v_"):

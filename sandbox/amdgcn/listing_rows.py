@@ -14,7 +14,7 @@ ListingRow = tuple[str, int, str, str, str]  # function, candidate's line or 0, 
 
 
 def walk(listing: str, source_name: str) -> Iterator[ListingRow]:
-    """Every label and instruction of a listing."""
+    """Yield every label and instruction of a listing."""
     function, line, mine = "", 0, set[str]()
     for text in listing.split("\n"):
         if text.startswith("\t."):

@@ -39,12 +39,12 @@ class Toolchain:
 
     @computed_once
     def cage(self) -> Cage:
-        """The strongest confinement that holds here, tried once; builds the launcher if the cache has none."""
+        """Choose the strongest confinement that holds here, tried once; build the launcher if the cache has none."""
         return choose_cage(build_launcher(self))
 
     @computed_once
     def version(self) -> str:
-        """Zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
+        """Join zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
         self.environment()  # a cache that cannot be written is said, whoever has asked before
         if (file := _stamp(self.zig)) not in _VERSIONS:
             zig = self._ask("version").strip()
@@ -55,7 +55,7 @@ class Toolchain:
         return _VERSIONS[file]
 
     def environment(self) -> dict[str, str]:
-        """The whole environment of a compiler process: its caches and a private HOME and TMPDIR; nothing inherited."""
+        """Make a compiler process's whole environment: its caches, a private HOME and TMPDIR; nothing inherited."""
         folders = {
             "HOME": self.cache / "home",
             "TMPDIR": self.cache / "tmp",
@@ -73,7 +73,7 @@ class Toolchain:
         return {name: str(folder) for name, folder in folders.items()}
 
     def command(self, tool: str, *args: str) -> list[str]:
-        """The argument list for one of the tools inside: clang, cc, c++, ld.lld."""
+        """Build the argument list for one of the tools inside: clang, cc, c++, ld.lld."""
         return [str(self.zig), tool, *args]
 
     def warm(self, progress: Callable[[str], None]) -> None:
@@ -81,8 +81,8 @@ class Toolchain:
         work = self.cache / "warm"
         progress("building the C library for the lab (about half a minute, once)")
         self.build_library()
-        said = run([str(work / "hello")], cwd=work, env={}, timeout_s=10, limits=ProcessLimits(cpu_s=10))
-        if said.stdout != "ready\n":
+        completed = run([str(work / "hello")], cwd=work, env={}, timeout_s=10, limits=ProcessLimits(cpu_s=10))
+        if completed.stdout != "ready\n":
             raise ToolchainError("a program built by the compiler does not run here; an x86-64 Linux is needed")
         progress("compiling for gfx942")
         (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
@@ -119,18 +119,20 @@ class Toolchain:
         argv = self.command("cc", "-target", "x86_64-linux-musl", *STATIC, "hello.c", "-o", "hello")
         self.build(argv, work, environment, "link a static program")
 
-    def build(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:
+    def build(self, argv: Sequence[str], work: Path, environment: dict[str, str], purpose: str) -> None:
         """Run the compiler on sources of our own; ToolchainError says what it cannot do."""
-        done = self._run(argv, work, environment, timeout_s=600)
-        if done.returncode != 0:
-            last = (done.stderr.strip() or "no message").splitlines()[-1]
-            raise ToolchainError(f"the compiler at {self.zig} cannot {what} ({last}); {REMEDY}")
+        completed = self._run(argv, work, environment, timeout_s=600)
+        if completed.returncode != 0:
+            last = (completed.stderr.strip() or "no message").splitlines()[-1]
+            raise ToolchainError(f"the compiler at {self.zig} cannot {purpose} ({last}); {REMEDY}")
 
     def _ask(self, *args: str) -> str:
-        done = self._run([str(self.zig), *args], self.cache, self.environment(), timeout_s=60)
-        if done.returncode != 0:
-            raise ToolchainError(f"the compiler at {self.zig} does not run ({done.stderr.strip()[:200]}); {REMEDY}")
-        return done.stdout
+        completed = self._run([str(self.zig), *args], self.cache, self.environment(), timeout_s=60)
+        if completed.returncode != 0:
+            raise ToolchainError(
+                f"the compiler at {self.zig} does not run ({completed.stderr.strip()[:200]}); {REMEDY}"
+            )
+        return completed.stdout
 
     def _run(self, argv: Sequence[str], cwd: Path, environment: dict[str, str], timeout_s: float) -> Completed:
         try:
@@ -140,26 +142,26 @@ class Toolchain:
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
-    """The file's name, size and time, of which one changes with its contents; of no file the name."""
+    """Return the file's name, size and time, of which one changes with its contents; of no file the name."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return str(path), 0, 0
-    return str(path), found.st_size, found.st_mtime_ns
+    return str(path), status.st_size, status.st_mtime_ns
 
 
 def build_launcher(toolchain: Toolchain) -> Path:
-    """The launcher of caged programs, built once for each version of its sources; ToolchainError when it cannot be."""
+    """Build the launcher of caged programs once for each version of its sources; ToolchainError when it cannot be."""
     sources = sorted(LAUNCHER.glob("*.[ch]"))
     target = f"{platform.machine()}-linux-musl"
     digest = hashlib.sha256(repr((toolchain.version, target, STATIC, _LAUNCHER_FLAGS)).encode())
     for path in sources:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    known = toolchain.cache / "launcher" / digest.hexdigest()[:24]
-    if known.is_file():
-        return known
-    known.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=known.parent) as name:
+    program = toolchain.cache / "launcher" / digest.hexdigest()[:24]
+    if program.is_file():
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=program.parent) as name:
         work, environment = Path(name), toolchain.environment()
         units = [path for path in sources if path.suffix == ".c"]
         for unit in units:
@@ -169,12 +171,12 @@ def build_launcher(toolchain: Toolchain) -> Path:
         argv = toolchain.command("cc", "-target", target, *STATIC, *objects, "-o", "launcher")
         toolchain.build(argv, work, environment, "build the launcher")
         (work / "launcher").chmod(0o500)
-        (work / "launcher").replace(known)
-    return known
+        (work / "launcher").replace(program)
+    return program
 
 
 def find_toolchain(cache: Path) -> Toolchain:
-    """The compiler of this Python environment; ToolchainError says how to get one when it is missing."""
+    """Find the compiler of this Python environment; ToolchainError says how to get one when it is missing."""
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise ToolchainError(f"there is no compiler: the ziglang package is not installed here; {REMEDY}")

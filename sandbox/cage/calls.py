@@ -53,13 +53,13 @@ tkill 200 130; umount2 166 39; unshare 272 97; userfaultfd 323 282; vfork 58 -
 
 @cache
 def others(architecture: str) -> dict[str, int]:
-    """The number of each call that may be refused by name; empty for an architecture that is not known here."""
+    """Look up the number of each call that may be refused by name; empty for an architecture that is not known here."""
     return _read(_OTHERS, architecture)
 
 
 @cache
 def numbers(architecture: str) -> dict[str, int]:
-    """The number of each call that this architecture has; empty for one that is not known here."""
+    """Look up the number of each call that this architecture has; empty for one that is not known here."""
     return _read(_TABLE, architecture)
 
 

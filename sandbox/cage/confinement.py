@@ -56,7 +56,7 @@ class Cage:
         report: int,
         limits: tuple[tuple[int, int, int], ...],
     ) -> list[str]:
-        """The launcher's words for this program; `limits` are rows of kind, soft and hard limit."""
+        """Write the launcher's words for this program; `limits` are rows of kind, soft and hard limit."""
         words = ["p", str(parent), "R", str(report), "c", str(folder)]
         if self.level == "namespaces":
             words.append("n")
@@ -73,12 +73,13 @@ class Cage:
 
 
 def describe_level(level: str) -> str:
-    """A level for people, and what it is made of."""
-    return f"{level} ({_SUMMARY[known]})" if (known := next((r for r in LEVELS if r == level), None)) else level
+    """Describe a level for people, with what it is made of."""
+    known_level = next((r for r in LEVELS if r == level), None)
+    return f"{level} ({_SUMMARY[known_level]})" if known_level else level
 
 
 def require(level: str, allowed: str) -> None:
-    """MachineError where work that nobody watches would run on `limits` alone, and nobody has allowed that in words."""
+    """Raise MachineError where unwatched work would run on `limits` alone, and nobody has allowed that in words."""
     if level == "limits" and allowed != "limits":
         raise MachineError(
             "this machine can confine kernels by limits only, so they could read and write your files: use Linux 5.13 "
@@ -88,14 +89,14 @@ def require(level: str, allowed: str) -> None:
 
 @cache
 def filter_words(level: ConfinementLevel, *, may_fork: bool = False) -> str:
-    """The filter of system calls for this machine, 16 hexadecimal digits an instruction."""
+    """Compose this machine's filter of system calls, 16 hexadecimal digits an instruction."""
     inside = level == "namespaces" or (level == "landlock" and landlock.masks(landlock.version())[2] != 0)
     program = seccomp.compose(platform.machine(), signals_stay_inside=inside, may_fork=may_fork)
     return seccomp.to_words(program)
 
 
 def candidates(launcher: Path | None) -> tuple[Cage, ...]:
-    """The levels that may be had with this launcher, strongest first; without one there are no own namespaces."""
+    """List the levels that may be had with this launcher, strongest first; without one there are no own namespaces."""
     words = (str(launcher),) if launcher else (sys.executable, "-I", "-S", enter.__file__)
     levels = LEVELS if launcher else LEVELS[1:]
     return tuple(Cage(level, words) for level in levels if level == "limits" or landlock.version())

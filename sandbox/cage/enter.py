@@ -25,12 +25,12 @@ _LENGTHS = {"p": 2, "R": 2, "k": 4, "r": 2, "x": 2, "w": 2, "d": 2, "l": 4, "i":
 
 def main(words: Sequence[str]) -> int:
     """Do as launcher/launcher.c does; returns only where the program cannot be started."""
-    at, report, parent, folder, filtered, fenced = 0, -1, 0, "/", "", False
+    index, report, parent, folder, filtered, fenced = 0, -1, 0, "/", "", False
     paths: dict[str, list[Path]] = {kind: [] for kind in "rxwd"}
-    kept: list[int] = []
-    while words[at] != "--":
-        name, values = words[at], words[at + 1 : at + _LENGTHS[words[at]]]
-        at += _LENGTHS[name]
+    descriptors: list[int] = []
+    while words[index] != "--":
+        name, values = words[index], words[index + 1 : index + _LENGTHS[words[index]]]
+        index += _LENGTHS[name]
         if name in paths:
             paths[name].append(Path(values[0]))
         elif name == "l":
@@ -39,7 +39,7 @@ def main(words: Sequence[str]) -> int:
             hard = hard if top == resource.RLIM_INFINITY else min(hard, top)
             resource.setrlimit(kind, (min(soft, hard), hard))
         elif name == "i":
-            kept.append(int(values[0]))
+            descriptors.append(int(values[0]))
         elif name in "pR":
             parent, report = (int(values[0]), report) if name == "p" else (parent, int(values[0]))
         elif name == "c":
@@ -47,7 +47,7 @@ def main(words: Sequence[str]) -> int:
         elif name == "f":
             filtered = values[0]
         fenced = fenced or name == "k"
-    program = list(words[at + 1 :])
+    program = list(words[index + 1 :])
     os.set_inheritable(report, False)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
@@ -56,7 +56,7 @@ def main(words: Sequence[str]) -> int:
     try:
         os.chdir(folder)
         libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        view = View(tuple(paths["r"]), tuple(paths["x"]), tuple(paths["w"]), tuple(paths["d"]), tuple(kept))
+        view = View(tuple(paths["r"]), tuple(paths["x"]), tuple(paths["w"]), tuple(paths["d"]), tuple(descriptors))
         if fenced and not landlock.restrict(view):
             raise OSError(0, "Landlock cannot be used")
         if filtered:

@@ -22,12 +22,12 @@ RIGHTS = {"r": 0x000C, "x": 0x000D, "w": 0x61BE, "d": 0x0006}
 
 @cache
 def version() -> int:
-    """The kernel's version of Landlock; 0 where it has none."""
+    """Ask the kernel for its version of Landlock; 0 where it has none."""
     return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE_RULESET, None, 0, 1)))
 
 
 def masks(version: int) -> tuple[int, int, int]:
-    """All rights on files, all on the network, all scopes that this version of Landlock can deny."""
+    """Return all rights on files, all on the network, all scopes that this version of Landlock can deny."""
     bits = {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)
     return (1 << bits) - 1 if version else 0, 3 if version >= 4 else 0, 3 if version >= 6 else 0
 
@@ -55,9 +55,9 @@ def restrict(view: View, driven: Sequence[Path] = ()) -> bool:
         libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, handle), 0)
         os.close(handle)
     renounce()
-    done = libc.syscall(_RESTRICT_SELF, ruleset, 0)
+    status = libc.syscall(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
-    return bool(done == 0)
+    return bool(status == 0)
 
 
 def renounce() -> None:

@@ -42,7 +42,7 @@ class ProcessLimits:
     patience_s: float = 1200.0  # of the wall clock; who has met no other limit by then has starved
 
     def rows(self) -> tuple[tuple[int, int, int], ...]:
-        """Kind, soft and hard limit of each that the kernel keeps."""
+        """List kind, soft and hard limit of each that the kernel keeps."""
         import resource
 
         rows = [
@@ -67,7 +67,7 @@ class Meter:
         """`folders`: those that the program may write to."""
         self._pid, self._limits, self._folders = pid, limits, folders
         self._clock = (~pid << 3) | 2  # the kernel's number for the CPU clock of this process
-        self._started = self._seen = time.monotonic()
+        self._started = self._looked_at = time.monotonic()
         self._cpu_s = self._idle_s = 0.0
         self._looks = 0
 
@@ -77,7 +77,7 @@ class Meter:
         return self._cpu_s
 
     def look(self) -> End | None:
-        """The limit that the program has met, if any. HostStarved where it could run and did not get to."""
+        """Name the limit that the program has met, if any. HostStarved where it could run and did not get to."""
         now = time.monotonic()
         if not self._fits():  # from the first moment: gigabytes a second can be written where files are in memory
             return "folder"
@@ -94,10 +94,10 @@ class Meter:
             anonymous = (int(fields[1]) - int(fields[2])) * _PAGE
         except (OSError, IndexError):
             return None  # it has just ended
-        passed, ran = now - self._seen, cpu_s - self._cpu_s
+        passed, ran = now - self._looked_at, cpu_s - self._cpu_s
         if ran < passed and not self._can_run(threads):
             self._idle_s += min(passed - ran, _LONGEST_IDLE_S)
-        self._seen, self._cpu_s = now, cpu_s
+        self._looked_at, self._cpu_s = now, cpu_s
         limits = self._limits
         if cpu_s > limits.cpu_s + 1:
             return "cpu"
@@ -113,7 +113,7 @@ class Meter:
         return None
 
     def _can_run(self, threads: Sequence[str]) -> bool:
-        """True where a thread runs, waits for a processor or waits for a disk."""
+        """Tell whether a thread runs, waits for a processor or waits for a disk."""
         for thread in threads[:_MOST_THREADS_READ]:
             with contextlib.suppress(OSError, IndexError):
                 path = f"/proc/{self._pid}/task/{thread}/stat"
@@ -122,7 +122,7 @@ class Meter:
         return False
 
     def _fits(self) -> bool:
-        """True while the folders hold as little as they must; a caged program cannot make folders in them."""
+        """Tell whether the folders hold as little as they must; a caged program cannot make folders in them."""
         size = count = 0
         for folder in self._folders:
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -134,20 +134,20 @@ class Meter:
         return size + self._without_name() <= self._limits.folder_bytes
 
     def _without_name(self) -> int:
-        """Bytes of files that the program has removed and still holds open; mapped ones as large as a file may be."""
+        """Count the bytes of removed files that the program still holds open; mapped ones as large as a file may be."""
         self._looks += 1
-        held = dict[int, int]()
+        bytes_by_inode = dict[int, int]()
         with contextlib.suppress(OSError, ValueError, IndexError):
             for handle in os.listdir(f"/proc/{self._pid}/fd"):  # noqa: PTH208 - a Path for each takes longer
                 with contextlib.suppress(OSError):
                     about = os.stat(f"/proc/{self._pid}/fd/{handle}")  # noqa: PTH116
                     if stat.S_ISREG(about.st_mode) and not about.st_nlink:
-                        held[about.st_ino] = about.st_blocks * 512
+                        bytes_by_inode[about.st_ino] = about.st_blocks * 512
             if not self._looks % _SELDOM:
                 for line in _read(f"/proc/{self._pid}/maps").split(b"\n"):
                     if line.endswith(b" (deleted)"):
-                        held.setdefault(int(line.split()[4]), self._limits.file_bytes)
-        return sum(held.values())
+                        bytes_by_inode.setdefault(int(line.split()[4]), self._limits.file_bytes)
+        return sum(bytes_by_inode.values())
 
 
 def _words(path: str) -> list[bytes]:

@@ -17,7 +17,7 @@ class UnusableOutput(OSError):
 
 
 def read_output(path: Path, most: int = LARGEST_BYTES) -> bytes:
-    """The contents; UnusableOutput for a link, a FIFO, a device, a folder, none, one too large or with other names."""
+    """Read a file; UnusableOutput for a link, a FIFO, a device, a folder, none, one too large or with other names."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -41,7 +41,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def python_child(packages: Sequence[str], module: str, *arguments: str) -> tuple[View, list[str]]:
-    """The view and the argument list of a Python process that runs a module of one of these packages as its main one.
+    """Give the view and the argument list of a Python process whose main module is one of these packages'.
 
     MachineError where a package is not installed here.
     """
@@ -55,13 +55,13 @@ def python_child(packages: Sequence[str], module: str, *arguments: str) -> tuple
         executable=tuple(dict.fromkeys((base, base.resolve(), *loaders()))),
         devices=(Path("/dev/null"), Path("/dev/urandom")),
     )
-    named = json.dumps({name: str(root) for name, root in roots.items()})
-    return view, [str(base), "-I", "-S", "-c", _BOOT, named, module, *arguments]
+    roots_json = json.dumps({name: str(root) for name, root in roots.items()})
+    return view, [str(base), "-I", "-S", "-c", _BOOT, roots_json, module, *arguments]
 
 
 def _root(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise MachineError(f"the package {name} is not installed here; run ./kernel-scientist again")
-    place = Path(spec.origin).resolve()
-    return place.parent if place.name == "__init__.py" else place
+    path = Path(spec.origin).resolve()
+    return path.parent if path.name == "__init__.py" else path

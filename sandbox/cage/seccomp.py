@@ -56,17 +56,17 @@ _OWN_THREADS: tuple[Test, ...] = (("any", 0, (OWN_PID,)),)
 
 
 def compose(architecture: str, *, signals_stay_inside: bool, may_fork: bool = False) -> bytes:
-    """The filter's instructions, eight bytes each; empty for an architecture that is not known here.
+    """Compose the filter's instructions, eight bytes each; empty for an architecture that is not known here.
 
     `signals_stay_inside`: something else keeps signals from other processes. Otherwise tkill reaches only the first
     thread, since a filter cannot tell whose thread a number is. `may_fork`: processes may be started, as threads may.
     """
-    known = numbers(architecture)
-    if not known:
+    calls = numbers(architecture)
+    if not calls:
         return b""
     unknown: list[Row] = [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
     bodies, spans = dict[int, list[Row]](), list[tuple[int, list[Row]]]()
-    for name, number in known.items():
+    for name, number in calls.items():
         tests = _CONDITIONS.get(name, ())
         if name == "tkill" and not signals_stay_inside:
             tests = _OWN_THREADS
@@ -82,7 +82,7 @@ def compose(architecture: str, *, signals_stay_inside: bool, may_fork: bool = Fa
 
 
 def _searched(spans: Sequence[tuple[int, list[Row]]]) -> list[Row]:
-    """The instructions for the number that is loaded; each span is its first number, and goes to the next one's.
+    """Search for the number that is loaded; each span is its first number, and goes to the next one's.
 
     By halves: the kernel tries a new filter with every number, which takes most of a start where each is asked for.
     """
@@ -96,13 +96,13 @@ def _searched(spans: Sequence[tuple[int, list[Row]]]) -> list[Row]:
 
 
 def to_words(program: bytes) -> str:
-    """The instructions as 16 hexadecimal digits each, for a command line."""
+    """Write the instructions as 16 hexadecimal digits each, for a command line."""
     return "".join(f"{code:04x}{yes:02x}{no:02x}{k:08x}" for code, yes, no, k in struct.iter_unpack("=HBBI", program))
 
 
 def from_words(words: str) -> bytes:
-    """The instructions that `to_words` wrote."""
-    rows = [words[at : at + 16] for at in range(0, len(words), 16)]
+    """Read the instructions that `to_words` wrote."""
+    rows = [words[start : start + 16] for start in range(0, len(words), 16)]
     return b"".join(
         struct.pack("=HBBI", int(r[:4], 16), int(r[4:6], 16), int(r[6:8], 16), int(r[8:], 16)) for r in rows
     )
@@ -110,12 +110,12 @@ def from_words(words: str) -> bytes:
 
 def install(program: bytes, own_pid: int) -> None:
     """Put the filter on this process; it must have given up new privileges. OSError where the kernel refuses."""
-    own = b"".join(
+    instructions = b"".join(
         struct.pack("=HBBI", code, yes, no, own_pid if k == OWN_PID else k)
         for code, yes, no, k in struct.iter_unpack("=HBBI", program)
     )
-    buffer = ctypes.create_string_buffer(own, len(own))
-    head = struct.pack("@HP", len(own) // 8, ctypes.addressof(buffer))
+    buffer = ctypes.create_string_buffer(instructions, len(instructions))
+    head = struct.pack("@HP", len(instructions) // 8, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(22, 2, ctypes.create_string_buffer(head, len(head)), 0, 0) != 0:  # PR_SET_SECCOMP, a filter
         raise OSError(ctypes.get_errno(), "the filter of system calls cannot be installed")
@@ -126,7 +126,7 @@ def _load(offset: int) -> Row:
 
 
 def _tested(test: Test) -> Sequence[Row]:
-    """Instructions that fall through where the argument's low word passes, and return EPERM where it does not."""
+    """Write instructions that fall through where the argument's low word passes, else return EPERM."""
     kind, argument, values = test
     refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
     rows = [_load(16 + 8 * argument)]
@@ -141,7 +141,7 @@ def _tested(test: Test) -> Sequence[Row]:
 
 
 def compose_refusing(architecture: str, refused: Mapping[str, tuple[Test, ...]]) -> bytes:
-    """A filter that lets through all but these calls, which fail with EPERM unless every one of their tests passes.
+    """Compose a filter that lets through all calls but these, which fail with EPERM unless each of their tests passes.
 
     Each is named with its tests, none for a call that is refused always. Empty for an architecture not known here.
     """

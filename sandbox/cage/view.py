@@ -24,21 +24,21 @@ class View:
     may_fork: bool = False  # True for a program of our own that has processes do its work
 
     def paths(self) -> tuple[tuple[str, Path], ...]:
-        """Each path with its kind; outer folders before what lies in them, so that a mount hides none."""
+        """Yield each path with its kind; outer folders before what lies in them, so that a mount hides none."""
         kinds = (("r", self.readable), ("x", self.executable), ("w", self.writable), ("d", self.devices))
         rows = {(kind, _absolute(path)) for kind, paths in kinds for path in paths}
         return tuple(sorted(rows, key=lambda row: (len(row[1].parts), str(row[1]), row[0])))
 
     def with_readable(self, *paths: Path) -> View:
-        """The same with more readable paths."""
+        """Copy the view with more readable paths."""
         return replace(self, readable=(*self.readable, *paths))
 
     def with_program(self, *paths: Path) -> View:
-        """The same with more that can be executed."""
+        """Copy the view with more that can be executed."""
         return replace(self, executable=(*self.executable, *paths))
 
     def with_folder(self, *folders: Path) -> View:
-        """The same with more writable folders."""
+        """Copy the view with more writable folders."""
         return replace(self, writable=(*self.writable, *folders))
 
 
@@ -47,10 +47,10 @@ def _absolute(path: Path) -> Path:
 
 
 def loaders() -> tuple[Path, ...]:
-    """The dynamic loader of this machine's C library, at each of its names."""
-    known = {
+    """Find the dynamic loader of this machine's C library, at each of its names."""
+    names = {
         "x86_64": ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"),
         "aarch64": ("/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-aarch64.so.1"),
     }
-    paths = [Path(name) for name in known.get(platform.machine(), ())]
-    return tuple(dict.fromkeys(each for path in paths if path.exists() for each in (path, path.resolve())))
+    paths = [Path(name) for name in names.get(platform.machine(), ())]
+    return tuple(dict.fromkeys(loader for path in paths if path.exists() for loader in (path, path.resolve())))

@@ -63,76 +63,78 @@ class Batch:
 
 
 def make_batch(
-    wanted: Sequence[SweptCase], candidate: BatchCandidate, families: InputFamilies, most_bytes: int = MOST_BYTES
+    swept_cases: Sequence[SweptCase], candidate: BatchCandidate, families: InputFamilies, most_bytes: int = MOST_BYTES
 ) -> Batch:
-    """Plans in numbers, inputs and answers; nothing here needs the GPU.
+    """Put plans into numbers, and make inputs and answers; nothing here needs the GPU.
 
     Buffers take so many bytes at most, unless they are one case's.
     """
     task = families.task
     rows, buffers, launches = list[SweptCase](), list[tuple[str, str, int]](), list[Launches]()
-    refused, taken, count = None, 0, 0
-    for number, swept in enumerate(wanted):
+    refused, taken_bytes, count = None, 0, 0
+    for number, swept in enumerate(swept_cases):
         plan = plan_or_refusal(candidate, swept.case)
         if not isinstance(plan, ResolvedPlan):
             refused = swept
             break
-        own = buffers_of(task, swept.case, plan)
-        taken, count = taken + sum(nbytes for _, _, nbytes in own), count + len(plan.launches)
-        if rows and (taken > most_bytes or count > MOST_LAUNCHES):
+        case_buffers = buffers_of(task, swept.case, plan)
+        taken_bytes, count = taken_bytes + sum(nbytes for _, _, nbytes in case_buffers), count + len(plan.launches)
+        if rows and (taken_bytes > most_bytes or count > MOST_LAUNCHES):
             break
-        buffers += [(f"{number}:{name}", role, nbytes) for name, role, nbytes in own]
+        buffers += [(f"{number}:{name}", role, nbytes) for name, role, nbytes in case_buffers]
         launches.append(launches_of(plan, candidate.kernels, f"{number}:"))
         rows.append(swept)
     inputs, answers = _answers(task, rows, families)
     names = tuple(f"{number}:{spec.name}" for spec in task.outputs for number in range(len(rows)))
-    call = BatchCall(lay_out(buffers, ZONE), tuple(launch for one in launches for launch in one), names)
+    call = BatchCall(
+        lay_out(buffers, ZONE), tuple(launch for case_launches in launches for launch in case_launches), names
+    )
     sizes = tuple(tuple(task.length_of(spec, row.case) for row in rows) for spec in task.outputs)
     file = filled_file("inputs", np.concatenate([inputs, inputs]))
     return Batch(tuple(rows), encode(call).decode(), sizes, answers, file, refused)
 
 
 def plan_or_refusal(candidate: BatchCandidate, case: Case) -> ResolvedPlan | tuple[Finding, ...]:
-    """The plan of a case, which nobody asks for again; else why there is none, or none that the target can launch."""
+    """Resolve a case's plan, which nobody asks for again; else say why there is none that the target can launch."""
     prepared = candidate.prepared
     try:
         plan = resolve(prepared.candidate, prepared.task, case, prepared.tunables)
     except PlanError as error:
         return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-    found = check_limits(plan, candidate.target, candidate.kernels)
-    return tuple(replace(finding, case=case.name) for finding in found) or plan
+    findings = check_limits(plan, candidate.target, candidate.kernels)
+    return tuple(replace(finding, case=case.name) for finding in findings) or plan
 
 
 def _answers(task: Task, rows: Sequence[SweptCase], families: InputFamilies) -> tuple[Raw, npt.NDArray[np.float64]]:
-    """The inputs of all cases as bytes, and references and baselines of each output in the order of its memory."""
-    flat, wanted, standard = list[Raw](), list[Mapping[str, Array]](), list[Mapping[str, Array]]()
+    """Compute all cases' inputs as bytes, and references and baselines of each output in the order of its memory."""
+    flat, expected, standard = list[Raw](), list[Mapping[str, Array]](), list[Mapping[str, Array]]()
     for row in rows:
         inputs = families.typed(row.case, row.family)
         flat += [task.flatten(s, inputs[s.name], row.case).view(np.uint8) for s in task.inputs_of(row.case)]
         reference, baseline = task.expected(inputs, row.case)
-        wanted.append(reference)
+        expected.append(reference)
         standard.append(baseline)
     parts = [
-        to_float64(spec.flatten(np.asarray(one[spec.name])))
+        to_float64(spec.flatten(np.asarray(answer[spec.name])))
         for spec in task.outputs
-        for arrays in (wanted, standard)
-        for one in arrays
+        for arrays in (expected, standard)
+        for answer in arrays
     ]
     nothing = np.zeros(0)
     return np.concatenate([nothing.view(np.uint8), *flat]), np.concatenate([nothing, *parts])
 
 
 def outputs_of(task: Task, batch: Batch, outputs: Raw, number: int) -> dict[str, Raw]:
-    """The bytes of one case's outputs among those of the whole batch."""
-    found, at = dict[str, Raw](), 0
+    """Cut one case's outputs, as bytes, out of those of the whole batch."""
+    case_outputs, offset = dict[str, Raw](), 0
     for spec, sizes in zip(task.outputs, batch.elements, strict=True):
-        each = size_bytes(spec.dtype)
-        start = at + each * sum(sizes[:number])
-        found[spec.name] = outputs[start : start + each * sizes[number]]
-        at += each * sum(sizes)
-    return found
+        element_bytes = size_bytes(spec.dtype)
+        start = offset + element_bytes * sum(sizes[:number])
+        case_outputs[spec.name] = outputs[start : start + element_bytes * sizes[number]]
+        offset += element_bytes * sum(sizes)
+    return case_outputs
 
 
 def output_bytes(task: Task, batch: Batch) -> int:
-    """The bytes of all outputs together."""
+    """Count the bytes of all outputs together."""
     return sum(size_bytes(spec.dtype) * sum(sizes) for spec, sizes in zip(task.outputs, batch.elements, strict=True))

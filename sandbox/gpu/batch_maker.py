@@ -29,7 +29,7 @@ class SweepBatches:
     """The batches of one candidate's sweep by their numbers; the first has every family on one case."""
 
     def __init__(self, candidate: BatchCandidate, families: InputFamilies, secret: int, first: Case) -> None:
-        """The secret is the candidate's own."""
+        """Take the candidate's own secret, and the case that meets every family."""
         self._candidate, self._families, self._secret, self._first = candidate, families, secret, first
 
     @computed_once
@@ -37,12 +37,12 @@ class SweepBatches:
         return sweep_of(self._candidate.prepared, self._secret, self._families)
 
     def make(self, number: int, count: int) -> Batch | None:
-        """The batch with this number, of so many cases at most; None when there are no more."""
+        """Make the batch with this number, of so many cases at most; None when there are no more."""
         if number == 0:
-            wanted = [SweptCase(self._first, name) for name in self._families.names]
+            swept_cases = [SweptCase(self._first, name) for name in self._families.names]
         else:
-            wanted = list(self._sweep.cases((number - 1) * count, number * count))
-        return make_batch(wanted, self._candidate, self._families) if wanted or number == 0 else None
+            swept_cases = list(self._sweep.cases((number - 1) * count, number * count))
+        return make_batch(swept_cases, self._candidate, self._families) if swept_cases or number == 0 else None
 
 
 class BatchMaker:
@@ -74,7 +74,7 @@ class BatchMaker:
         return True
 
     def make(self, number: int, count: int) -> Batch | None:
-        """A batch of the candidate that was begun with."""
+        """Make a batch of the candidate that was begun with."""
         return self._batches.make(number, count) if self._batches else None
 
     def _task(self, folder: str, target: str) -> Task:

@@ -14,7 +14,7 @@ from sandbox.gpu.memory_file import Raw
 def single(
     request: CallRequest, buffers: CaseBuffers, module: LoadedModule, scrub: Callable[[], None]
 ) -> tuple[int, list[int]]:
-    """One call on one set, all sets inspected: blocks changed, and a sum for each set."""
+    """Call once on one set, and inspect all sets: blocks changed, and a sum for each set."""
     buffers.refresh(request.seed, buffers.sets)
     if request.is_fresh:
         module.reset()
@@ -24,8 +24,8 @@ def single(
 
 
 def chain(request: ChainRequest, buffers: CaseBuffers, module: LoadedModule, outputs: Raw) -> SumsReply:
-    """Calls in a row with nothing reset between them, on every set in turn; the outputs of all follow one another."""
-    changed, sums, at = 0, list[int](), 0
+    """Call in a row with nothing reset between, on every set in turn; the outputs of all follow one another."""
+    changed, sums, copied = 0, list[int](), 0
     module.reset()
     calls = buffers.prepare(module, request.launches)
     for seed in request.seeds:
@@ -35,12 +35,12 @@ def chain(request: ChainRequest, buffers: CaseBuffers, module: LoadedModule, out
         more, totals = buffers.inspect(seed, buffers.sets)
         changed, sums = changed + more, sums + totals
         for number in range(buffers.sets if request.outputs else 0):
-            at += copy_out(buffers.pieces(request.outputs, number), outputs[at:])
+            copied += copy_out(buffers.pieces(request.outputs, number), outputs[copied:])
     return SumsReply(changed, tuple(sums))
 
 
 def replay(request: ReplayRequest, buffers: CaseBuffers, module: LoadedModule, scrub: Callable[[], None]) -> SumsReply:
-    """The calls of a window on the contents that they had, each as if it were the first."""
+    """Repeat the calls of a window on the contents that they had, each as if it were the first."""
     buffers.refresh(request.seed, request.calls)
     for number, call in _from_the_start(request, buffers, module):
         scrub()
@@ -52,7 +52,7 @@ def replay(request: ReplayRequest, buffers: CaseBuffers, module: LoadedModule, s
 def _from_the_start(
     request: ReplayRequest, buffers: CaseBuffers, module: LoadedModule
 ) -> Iterator[tuple[int, Sequence[PreparedCall]]]:
-    """The number of each call, and the calls as the module has them after a reset."""
+    """Yield the number of each call, and the calls as the module has them after a reset."""
     prepared: Sequence[PreparedCall] = ()
     for number in range(request.calls):
         if module.reset() or not prepared:
@@ -68,8 +68,8 @@ def launch_all(call: PreparedCall) -> None:
 
 def copy_out(pieces: Sequence[tuple[DeviceMemory, int, int]], target: Raw) -> int:
     """Copy (memory, offset, bytes) one after the other to the host; the bytes copied."""
-    at = 0
+    copied = 0
     for memory, offset, nbytes in pieces:
-        memory.read_into(target[at : at + nbytes], offset)
-        at += nbytes
-    return at
+        memory.read_into(target[copied : copied + nbytes], offset)
+        copied += nbytes
+    return copied

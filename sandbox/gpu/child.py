@@ -82,7 +82,7 @@ class Child:
         try:
             return self._do(request, files)
         except CallFailed as error:
-            if error.out_of_memory and error.fault is None and self._need.own:
+            if error.out_of_memory and error.fault is None and self._need.judge_bytes:
                 return self._short_of_memory()
             raise
 
@@ -103,7 +103,7 @@ class Child:
             case ChainRequest():
                 return chain(request, self._case(), self._modules[request.tag], view_to_fill(files[0]))
             case ReplayRequest():
-                return replay(request, self._case(), self._modules[request.tag], self._own().scrub)
+                return replay(request, self._case(), self._modules[request.tag], self._trusted_kernels().scrub)
             case VariablesRequest():
                 return self._read_variables(request, view_to_fill(files[0]))
             case PresetRequest():
@@ -128,8 +128,8 @@ class Child:
 
     def _load(self, request: LoadRequest, image: bytes) -> DoneReply | ShortReply:
         """Load an image under a tag; its variables are kept twice."""
-        found = read_image(image)
-        need = Need(CODE_BYTES, found.hidden_bytes + 2 * sum(nbytes for _, nbytes in found.globals))
+        described = read_image(image)
+        need = Need(CODE_BYTES, described.hidden_bytes + 2 * sum(nbytes for _, nbytes in described.globals))
         if self._is_short(request.is_last, need):
             return ShortReply()
         self._modules[request.tag] = LoadedModule(self._device, image, request.variables, request.has_hidden)
@@ -143,24 +143,24 @@ class Child:
             self._buffers = None
         if self._is_short(request.is_last, need_of(request)):
             return ShortReply()
-        self._buffers = CaseBuffers(self._device, self._own(), request, inputs)
+        self._buffers = CaseBuffers(self._device, self._trusted_kernels(), request, inputs)
         self._device.synchronize()
         return DoneReply()
 
     def _call(self, request: CallRequest, outputs: Raw) -> CallReply:
         """Make one call on one set; all sets are inspected for changes."""
         buffers, module = self._case(), self._modules[request.tag]
-        changed, sums = single(request, buffers, module, self._own().scrub)
+        changed, sums = single(request, buffers, module, self._trusted_kernels().scrub)
         copy_out(buffers.pieces(request.outputs, request.number), outputs)
         return CallReply(changed, sums[request.number])
 
     def _batch(self, request: BatchRequest, inputs: Raw, outputs: Raw) -> CallReply | ShortReply:
         """Bind and call many cases as one."""
-        made = decode(request.call.encode(), (BatchCall,))
-        bound = BindRequest(made.layout, 1, False, request.noise_seed, request.skip, request.is_last)
+        batch_call = decode(request.call.encode(), (BatchCall,))
+        bound = BindRequest(batch_call.layout, 1, False, request.noise_seed, request.skip, request.is_last)
         if isinstance(reply := self._bind(bound, inputs), ShortReply):
             return reply
-        return self._call(CallRequest(request.tag, made.launches, request.seed, 0, made.outputs), outputs)
+        return self._call(CallRequest(request.tag, batch_call.launches, request.seed, 0, batch_call.outputs), outputs)
 
     def _read_variables(self, request: VariablesRequest, target: Raw) -> DoneReply:
         module = self._modules[request.tag]
@@ -170,10 +170,10 @@ class Child:
         return DoneReply()
 
     def _preset(self, request: PresetRequest, data: Raw) -> DoneReply:
-        at = 0
+        offset = 0
         for memory in self._modules[request.tag].variables():
-            memory.write(data[at : at + memory.nbytes])
-            at += memory.nbytes
+            memory.write(data[offset : offset + memory.nbytes])
+            offset += memory.nbytes
         self._device.synchronize()
         return DoneReply()
 
@@ -182,14 +182,14 @@ class Child:
 
         Each is waited for before the next is queued: work that is queued behind a window shows in its time.
         """
-        buffers, rows, prepared, at = self._case(), list[WindowRow](), dict[str, list[PreparedCall]](), 0
+        buffers, rows, prepared, copied = self._case(), list[WindowRow](), dict[str, list[PreparedCall]](), 0
         for window in request.windows:
             module = self._modules[window.tag]
             if module.reset() or window.tag not in prepared:
                 prepared[window.tag] = buffers.prepare(module, request.launches[window.tag])
             rows.append(self._window(window, prepared[window.tag], request.flush_bytes))
             if window.fetch is not None:
-                at += copy_out(buffers.pieces(request.outputs, window.fetch), outputs[at:])
+                copied += copy_out(buffers.pieces(request.outputs, window.fetch), outputs[copied:])
         return WindowsReply(tuple(rows))
 
     def _window(self, window: Window, calls: Sequence[PreparedCall], flush_bytes: int) -> WindowRow:
@@ -198,7 +198,7 @@ class Child:
         ready = [calls[0]] * window.calls if window.warm else calls[: window.calls]
         sets = 1 if window.warm else len(ready)
         buffers.refresh(window.seed, sets)
-        self._own().scrub()
+        self._trusted_kernels().scrub()
         self._empty_caches(flush_bytes)
         for launch in calls[0] if window.warm else ():
             launch()
@@ -219,7 +219,7 @@ class Child:
         buffers, module = self._case(), self._modules[request.tag]
         buffers.refresh(request.seed, 1)
         module.reset()
-        self._own().scrub()
+        self._trusted_kernels().scrub()
         call = buffers.prepare(module, request.launches)[0]
         for launch in call:
             launch()
@@ -229,7 +229,7 @@ class Child:
     def _control(self, request: ControlRequest) -> StretchReply:
         flush = self._empty_caches(request.flush_bytes)
         self._device.synchronize()
-        return self._stretch(request.times, [lambda: self._own().sweep(flush)])
+        return self._stretch(request.times, [lambda: self._trusted_kernels().sweep(flush)])
 
     def _stretch(self, times: int, call: PreparedCall) -> StretchReply:
         """Time so many calls, by the device's clock and by the host's."""
@@ -246,13 +246,13 @@ class Child:
     def _noise(self, request: NoiseRequest) -> NoiseReply:
         """Run a known kernel with a known result, which shows whether the GPU still computes."""
         memory = self._device.allocate(8 * request.words)
-        self._own().noise(memory, request.words, request.seed, is_noisy=True)
+        self._trusted_kernels().noise(memory, request.words, request.seed, is_noisy=True)
         self._device.synchronize()
-        found = memory.read(np.uint64, (request.words,))
+        computed = memory.read(np.uint64, (request.words,))
         memory.free()
-        return NoiseReply(tuple(int(w) for w in found))
+        return NoiseReply(tuple(int(w) for w in computed))
 
-    def _own(self) -> Trusted:
+    def _trusted_kernels(self) -> Trusted:
         if self._trusted is None:
             raise MachineError("the judge's own kernels are not loaded")
         return self._trusted
@@ -265,16 +265,16 @@ class Child:
     def _is_short(self, is_last: bool, need: Need) -> bool:
         """Report whether memory does not suffice yet: the judge asks again when none of its other processes has any."""
         self._room, self._need = self._device.free_bytes(), need
-        return not is_last and self._room < need.own + need.asked
+        return not is_last and self._room < need.judge_bytes + need.candidate_bytes
 
     def _short_of_memory(self) -> FailedReply:
-        """The reply: the candidate's fault only when the judge's own need would fit."""
+        """Reply that memory is short: the candidate's fault only when the judge's own need would fit."""
         if self._need.blames_candidate(self._room):
             return FailedReply(
                 "the workspaces or device variables do not fit into the GPU's memory; make them smaller", "over_limit"
             )
         return FailedReply(
-            f"the judge needs {_gigabytes(self._need.own)} of the GPU's memory and finds "
+            f"the judge needs {_gigabytes(self._need.judge_bytes)} of the GPU's memory and finds "
             f"{_gigabytes(self._room)} free: end what else uses it"
         )
 
@@ -288,11 +288,11 @@ class Child:
                 self._room += self._flush.nbytes
                 self._flush.free()
                 self._flush = None
-            self._need = replace(self._need, own=self._need.own + nbytes)
+            self._need = replace(self._need, judge_bytes=self._need.judge_bytes + nbytes)
             self._flush = self._device.allocate(nbytes)
             self._flush.fill(FLUSH_PATTERN)
         self._device.reset_persisting()
-        self._own().sweep(self._flush)
+        self._trusted_kernels().sweep(self._flush)
         return self._flush
 
 

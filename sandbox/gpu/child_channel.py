@@ -59,7 +59,7 @@ class ChildChannel:
             raise Closed from None
 
     def receive(self, kinds: Sequence[type[Message]], timeout_s: float | None = None) -> tuple[Message, list[int]]:
-        """The next record, of one of these kinds, and its descriptors.
+        """Wait for the next record, of one of these kinds; return it with its descriptors.
 
         Late after the time, Closed when the other side has gone, Malformed when it sent something else.
         """
@@ -126,21 +126,21 @@ class ChildChannel:
 
 
 def encode(message: object) -> bytes:
-    """A record as it goes over the wire."""
+    """Encode a record as it goes over the wire."""
     fields = {name: to_plain(value) for name, value in vars(message).items()}
     return json.dumps({"kind": type(message).__name__, "fields": fields}, separators=(",", ":")).encode()
 
 
 def decode(data: bytes, kinds: Sequence[type[Message]]) -> Message:
-    """The record that `encode` wrote. Malformed unless it is one of these kinds and complete in every field."""
+    """Read the record that `encode` wrote. Malformed unless it is one of these kinds and complete in every field."""
     try:
-        found = decoded(data)
-        if not isinstance(found, dict) or found.keys() != {"kind", "fields"}:
+        record = decoded(data)
+        if not isinstance(record, dict) or record.keys() != {"kind", "fields"}:
             raise Malformed("not a message")
-        kind = next((k for k in kinds if k.__name__ == found["kind"]), None)
-        if kind is None or not conforms(kind, found["fields"]):
+        kind = next((k for k in kinds if k.__name__ == record["kind"]), None)
+        if kind is None or not conforms(kind, record["fields"]):
             raise Malformed("another message than those expected")
-        return from_plain(kind, found["fields"])
+        return from_plain(kind, record["fields"])
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)) from None
 
@@ -152,7 +152,7 @@ def conforms(kind: Any, value: Any) -> bool:
 
 @cache
 def _checker(kind: Any) -> Callable[[Any], bool]:
-    """The check of a type, made once."""
+    """Make the check of a type, once."""
     if isinstance(kind, type) and is_dataclass(kind):
         fields = {name: _checker(hint) for name, hint in get_type_hints(kind).items()}
         return lambda value: (
@@ -169,7 +169,7 @@ def _checker(kind: Any) -> Callable[[Any], bool]:
         return lambda value: (
             isinstance(value, list)
             and len(value) == len(items)
-            and all(check(one) for check, one in zip(items, value, strict=True))
+            and all(check(element) for check, element in zip(items, value, strict=True))
         )
     if origin in (Union, types.UnionType):
         kinds = tuple(map(_checker, args))

@@ -22,19 +22,19 @@ class ChildFault(Exception):
 
     @classmethod
     def late(cls, runs_candidate: bool, timeout_s: float) -> Self:
-        """No answer in time: the candidate's fault when its code was to run, else the device's."""
+        """Say that no answer came in time: the candidate's fault when its code was to run, else the device's."""
         if runs_candidate:
             return cls(f"the kernel did not end within {timeout_s:g} s", "timeout", lost=False)
         return cls(f"the GPU did not answer within {timeout_s:g} s", None, lost=True)
 
     @classmethod
     def closed(cls, runs_candidate: bool, blamed: tuple[FindingKind, str] | None) -> Self:
-        """The process ended; `blamed` is what its driver said of the candidate."""
+        """Say that the process ended; `blamed` is what its driver said of the candidate."""
         kind, sentence = blamed or (None, "the process on the GPU ended without an answer")
         return cls(sentence, kind, lost=not runs_candidate, ended=runs_candidate)
 
     @classmethod
     def malformed(cls, has_run: bool) -> Self:
-        """A reply that cannot be one: the device's fault only where no candidate has run in the process."""
+        """Say that a reply cannot be one: the device's fault only where no candidate has run in the process."""
         sentence = "the process on the GPU sent a reply that does not fit the request"
         return cls(sentence, None, lost=not has_run, ended=has_run)

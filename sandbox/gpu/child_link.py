@@ -130,7 +130,7 @@ class ChildLink:
         return self._process.poll() is None
 
     def _last_words(self) -> str:
-        """Text that a driver printed before it ended the process; some do so instead of returning a status."""
+        """Read what a driver printed before it ended the process; some do so instead of returning a status."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(KILL_S)
         return os.pread(self._stderr, LAST_WORDS_BYTES, 0).decode(errors="replace").rstrip("\0")

@@ -57,9 +57,9 @@ def end_with(handle: int, grace_s: float = GRACE_S) -> None:
     """End this process when the other end of a socket is gone, even while a kernel does not come back."""
 
     def watch() -> None:
-        gone = select.poll()
-        gone.register(handle, select.POLLRDHUP)
-        gone.poll()
+        poller = select.poll()
+        poller.register(handle, select.POLLRDHUP)
+        poller.poll()
         time.sleep(grace_s)
         os._exit(1)
 

@@ -122,12 +122,12 @@ class ChildProcess(ChildLink):
             self.ask(replace(request, is_last=True), (DoneReply,), [file])
 
     def call(self, request: CallRequest, timeout_s: float) -> Called:
-        """One call on one set."""
+        """Call once on one set."""
         reply, (outputs,) = self._fetch(request, CallReply, request.outputs, 1, timeout_s)
         return Called(reply.changed, outputs, reply.sum)
 
     def batch(self, request: BatchRequest, inputs: int, nbytes: int, timeout_s: float) -> tuple[int, Raw]:
-        """Many cases in one call: blocks that changed and may not, and so many bytes of outputs."""
+        """Call many cases at once: blocks that changed and may not, and so many bytes of outputs."""
         handle = memory_file("outputs", max(1, nbytes))
         try:
             files, kinds = (inputs, handle), tuple[type[CallReply | ShortReply], ...]((CallReply, ShortReply))
@@ -140,7 +140,7 @@ class ChildProcess(ChildLink):
             os.close(handle)
 
     def chain(self, request: ChainRequest, timeout_s: float) -> Chained:
-        """Calls in a row with nothing reset between them."""
+        """Call in a row with nothing reset between."""
         calls = len(request.seeds) * self._sets
         reply, outputs = self._fetch(request, SumsReply, request.outputs, calls * bool(request.outputs), timeout_s)
         if len(reply.sums) != calls:
@@ -148,14 +148,14 @@ class ChildProcess(ChildLink):
         return Chained(reply.changed, reply.sums, tuple(outputs))
 
     def replay(self, request: ReplayRequest, timeout_s: float) -> Chained:
-        """The calls of a window, each of them fresh."""
+        """Repeat the calls of a window, each of them fresh."""
         reply = self.ask(request, (SumsReply,), timeout_s=timeout_s)
         if len(reply.sums) != request.calls:
             raise self._malformed()
         return Chained(reply.changed, reply.sums, ())
 
     def variables(self, request: VariablesRequest, nbytes: int) -> Raw:
-        """The bytes of all device variables, so many in all."""
+        """Read all device variables, so many bytes in all."""
         handle = memory_file("variables", max(1, nbytes))
         try:
             self.ask(request, (DoneReply,), [handle])
@@ -169,11 +169,11 @@ class ChildProcess(ChildLink):
             self.ask(request, (DoneReply,), [handle])
 
     def read(self, names: Sequence[str]) -> dict[str, Raw]:
-        """Buffers of the first set as they are now."""
+        """Read buffers of the first set as they are now."""
         return self._fetch(ReadRequest(tuple(names)), DoneReply, names, 1, QUICK_S)[1][0]
 
     def windows(self, request: WindowsRequest, timeout_s: float) -> tuple[WindowResult, ...]:
-        """Timed windows in this order."""
+        """Time windows in this order."""
         self.before_windows()
         count = sum(w.fetch is not None for w in request.windows)
         reply, fetched = self._fetch(request, WindowsReply, request.outputs, count, timeout_s)
@@ -186,12 +186,12 @@ class ChildProcess(ChildLink):
         )
 
     def repeat(self, request: RepeatRequest, timeout_s: float) -> ClockReading:
-        """So many calls without a pause."""
+        """Repeat a call so many times without a pause."""
         self.before_windows()
         return self._stretch(request, timeout_s)
 
     def control(self, request: ControlRequest) -> ClockReading:
-        """The same of a kernel of the judge's own."""
+        """Time a stretch of calls of a kernel of the judge's own."""
         return self._stretch(request, QUICK_S)
 
     def _stretch(self, request: RepeatRequest | ControlRequest, timeout_s: float) -> ClockReading:
@@ -200,26 +200,26 @@ class ChildProcess(ChildLink):
         return ClockReading(reply.device_us, reply.calls_us, 1e6 * (time.monotonic() - started))
 
     def noise(self, seed: int, words: int) -> tuple[int, ...]:
-        """The words that a known kernel computes."""
-        found = self.ask(NoiseRequest(seed, words), (NoiseReply,)).words
-        if len(found) != words:
+        """Compute the words of a known kernel on the GPU, so many."""
+        computed = self.ask(NoiseRequest(seed, words), (NoiseReply,)).words
+        if len(computed) != words:
             raise self._malformed()
-        return found
+        return computed
 
     def _fetch(
         self, request: Request, expected: type[Answer], names: Sequence[str], times: int, timeout_s: float
     ) -> tuple[Answer, list[dict[str, Raw]]]:
-        """A reply and so many times the buffers of these names, in the order in which the child writes them."""
-        places = [self._layout[name] for name in names]
-        handle = memory_file("outputs", max(1, times * sum(p.nbytes for p in places)))
+        """Ask, and read so many times the buffers of these names, in the order in which the child writes them."""
+        buffers = [self._layout[name] for name in names]
+        handle = memory_file("outputs", max(1, times * sum(p.nbytes for p in buffers)))
         try:
             reply = self.ask(request, (expected,), [handle], timeout_s)
-            data, found, at = view(handle), list[dict[str, Raw]](), 0
+            data, fetched, offset = view(handle), list[dict[str, Raw]](), 0
             for _ in range(times):
-                found.append({})
-                for place in places:
-                    found[-1][place.name] = data[at : at + place.nbytes]
-                    at += place.nbytes
-            return reply, found
+                fetched.append({})
+                for buffer in buffers:
+                    fetched[-1][buffer.name] = data[offset : offset + buffer.nbytes]
+                    offset += buffer.nbytes
+            return reply, fetched
         finally:
             os.close(handle)

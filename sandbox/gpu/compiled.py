@@ -52,7 +52,7 @@ class CompiledCandidate:
         return sum(nbytes for _, nbytes in self.build.globals)
 
     def launches(self, case: Case) -> Launches:
-        """Its launches for the child: symbols instead of names, workspaces under names of their own."""
+        """Make its launches for the child: symbols instead of names, workspaces under names of their own."""
         return launches_of(self.prepared.plan(case), self.build.kernels)
 
     def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
@@ -77,7 +77,7 @@ class LoadedCandidate:
         """The task it is a candidate for."""
         return self.compiled.prepared.task
 
-    def bind(self, layout: Layout, inputs: int, sets: int, whole: bool) -> None:
+    def bind(self, layout: Layout, inputs: int, sets: int, is_whole: bool) -> None:
         """Allocate for a case at an address that nobody can foretell; `inputs` is a file with both bases' inputs.
 
         In half of the cases one buffer lies as evenly as a driver's large allocation does.
@@ -85,11 +85,11 @@ class LoadedCandidate:
         skip = BLOCK * 16 * self.rng.randrange(SPREAD_BYTES // (BLOCK * 16))
         if layout.places and self.rng.random() < 0.5:
             skip = -self.rng.choice(layout.places).offset % SPREAD_BYTES
-        self.child.bind(BindRequest(layout, sets, whole, self.rng.getrandbits(63), skip), inputs)
+        self.child.bind(BindRequest(layout, sets, is_whole, self.rng.getrandbits(63), skip), inputs)
 
 
 def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str = "") -> Launches:
-    """The launches of a plan in numbers, on buffers of which the names begin so."""
+    """Put the launches of a plan into numbers, on buffers whose names begin with `prefix`."""
     symbols = {k.name: k.symbol for k in kernels}
     return tuple(
         KernelLaunch(
@@ -97,7 +97,7 @@ def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str 
             launch.grid,
             launch.block,
             launch.lds_bytes,
-            tuple(_argument(given, prefix) for given in launch.args),
+            tuple(_argument(argument, prefix) for argument in launch.args),
             launch.cooperative,
         )
         for launch in plan.launches
@@ -105,12 +105,12 @@ def launches_of(plan: ResolvedPlan, kernels: Sequence[NamedKernel], prefix: str 
 
 
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
-    """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
+    """Lay out the task's buffers and the workspaces of all candidates; a name they share has the larger size."""
     return lay_out(buffers_of(task, case, *(compiled.prepared.plan(case) for compiled in candidates)))
 
 
 def buffers_of(task: Task, case: Case, *plans: ResolvedPlan) -> list[tuple[str, str, int]]:
-    """Name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
+    """List name, role and bytes of the task's buffers, and of the workspaces of all these plans."""
     filled = task.initials
     tensors = [
         (filled.get(s.name, s.name), "inout" if s.name in filled else "input", _bytes(task, s, case))
@@ -128,17 +128,17 @@ def _bytes(task: Task, spec: TensorSpec, case: Case) -> int:
     return task.length_of(spec, case) * size_bytes(spec.dtype)
 
 
-def _argument(given: ResolvedArg, prefix: str) -> LaunchArgument:
-    match given:
+def _argument(argument: ResolvedArg, prefix: str) -> LaunchArgument:
+    match argument:
         case BufferArg(name=name, offset=offset):
             return LaunchArgument(buffer=prefix + name, offset=offset)
         case ScalarArg(dtype=dtype, value=value):
             return LaunchArgument(dtype=dtype, value=value)
         case StructArg(fields=fields, size=size):
-            return LaunchArgument(fields=tuple(_field(at, leaf, prefix) for at, leaf in fields), size=size)
+            return LaunchArgument(fields=tuple(_field(start, leaf, prefix) for start, leaf in fields), size=size)
     return LaunchArgument(dtype="i64")  # null
 
 
-def _field(at: int, leaf: ResolvedArg, prefix: str) -> FieldArgument:
-    made = _argument(leaf, prefix)
-    return FieldArgument(at, made.buffer, made.dtype, made.value, made.offset)
+def _field(start: int, leaf: ResolvedArg, prefix: str) -> FieldArgument:
+    argument = _argument(leaf, prefix)
+    return FieldArgument(start, argument.buffer, argument.dtype, argument.value, argument.offset)

@@ -42,7 +42,7 @@ class ChainRule:
     budget_s: float = 0.3
 
 
-class Kept(Exception):
+class StateKept(Exception):
     """Something of an earlier call shows in a later one."""
 
     def __init__(self, finding: Finding) -> None:
@@ -65,7 +65,7 @@ class DeviceState:
     _call_s: float = float("inf")
 
     def check(self) -> None:
-        """Kept when a rule is broken, ChildFault when a call does not come to its end."""
+        """Check all rules; StateKept when one is broken, ChildFault when a call does not come to its end."""
         first = self._variables(is_reset=True)
         for content in CONTENTS:
             self._fresh(content)
@@ -83,7 +83,7 @@ class DeviceState:
         self._ends.setdefault(content, []).append(self._variables())
 
     def _called(self, content: int, is_fresh: bool) -> None:
-        """One call whose outputs are compared: with the reference where it is known, else with the first call's sum."""
+        """Call once and compare the outputs: with the reference where it is known, else with the first call's sum."""
         is_free = self.loaded.compiled.is_nondeterministic
         is_graded = is_free or content not in self._sums
         number, names = self.loaded.rng.randrange(self.sets), self._outputs if is_graded else ()
@@ -94,14 +94,14 @@ class DeviceState:
         if is_graded:
             self._right(content, called.outputs)
         if not is_free and self._sums.setdefault(content, called.sum) != called.sum:
-            raise Kept(self._finding("a call on the same inputs gave other outputs than the one before it"))
+            raise StateKept(self._finding("a call on the same inputs gave other outputs than the one before it"))
 
     def _seed(self, first: int) -> int:
-        """A seed under which the first set holds this content, and each next set the other one."""
+        """Draw a seed under which the first set holds this content, and each next set the other one."""
         return self.loaded.rng.getrandbits(62) << 1 | first
 
     def _walk(self) -> None:
-        """Calls that begin with what another call left in the variables."""
+        """Call again with what another call left in the variables."""
         for content in CONTENTS:
             self._fresh(content)
         begin = self._ends[0][0]
@@ -109,42 +109,42 @@ class DeviceState:
             begin = self._stepped(begin, content)
 
     def _poison(self, first: Raw) -> None:
-        """Calls that begin with noise in bytes which they change: in all of them, in one variable's, behind a place."""
+        """Call with noise in bytes which calls change: in all of them, in one variable's, behind a place."""
         for content in CONTENTS:
             end = self._ends[content][0]
-            written = np.logical_or.reduce([other != first for other in self._ends[content]])
-            begins = [(first, written, 256), (first, written, SMALL)]
-            begins += [(end, written & part, 256) for part in self._parts(written)]
-            for start, where, most in begins:
+            written_mask = np.logical_or.reduce([other != first for other in self._ends[content]])
+            begins = [(first, written_mask, 256), (first, written_mask, SMALL)]
+            begins += [(end, written_mask & part, 256) for part in self._parts(written_mask)]
+            for start, noisy, most in begins:
                 begin = start.copy()
                 noise = np.random.default_rng(self.loaded.rng.getrandbits(64))
-                begin[where] = noise.integers(0, most, int(where.sum()), np.uint8)
+                begin[noisy] = noise.integers(0, most, int(noisy.sum()), np.uint8)
                 try:
                     self._stepped(begin, content)
                 except ChildFault as fault:
                     if fault.kind is None:
                         raise
-                    raise Kept(self._finding(f"with other contents in them: {fault.message}")) from None
+                    raise StateKept(self._finding(f"with other contents in them: {fault.message}")) from None
 
-    def _parts(self, written: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.bool_]]:
-        """Variables one by one, and everything before and behind some of the bytes that are written.
+    def _parts(self, written_mask: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.bool_]]:
+        """Split off variables one by one, and everything before and behind some of the bytes that are written.
 
         What is kept for later is an answer and the sign by which it is known again: so one of them stays as it was.
         """
-        places, at = np.arange(len(written)), 0
-        found = []
+        positions, start = np.arange(len(written_mask)), 0
+        parts = []
         for _, nbytes in self.loaded.compiled.build.globals:
-            found.append((places >= at) & (places < at + nbytes))
-            at += nbytes
-        found = [part for part in found if (part & written).any()]
-        found = self.loaded.rng.sample(found, min(PARTS, len(found))) if len(found) > 1 else []
-        words = np.unique(np.flatnonzero(written) // 4)[1:].tolist()
+            parts.append((positions >= start) & (positions < start + nbytes))
+            start += nbytes
+        parts = [part for part in parts if (part & written_mask).any()]
+        parts = self.loaded.rng.sample(parts, min(PARTS, len(parts))) if len(parts) > 1 else []
+        words = np.unique(np.flatnonzero(written_mask) // 4)[1:].tolist()
         for cut in {words[0], words[-1], self.loaded.rng.choice(words)} if words else set():
-            found += [places < 4 * cut, places >= 4 * cut]
-        return [part for part in found if (part & written).any()]
+            parts += [positions < 4 * cut, positions >= 4 * cut]
+        return [part for part in parts if (part & written_mask).any()]
 
     def _stepped(self, begin: Raw, content: int) -> Raw:
-        """The variables after a call that began with these; Kept when their bytes depend on how it began."""
+        """Return the variables after a call that began with these; StateKept when they depend on how it began."""
         end = self._step(begin, content)
         odd = self._stable(content) & (end != self._ends[content][0]) & (end != begin)
         for number in range(2 * AGAIN):
@@ -155,7 +155,7 @@ class DeviceState:
             if number % 2:
                 odd &= self._step(begin, content) == end
         if odd.any():
-            raise Kept(self._finding(f"{int(odd.sum())} of their bytes end otherwise after another beginning"))
+            raise StateKept(self._finding(f"{int(odd.sum())} of their bytes end otherwise after another beginning"))
         return end
 
     def _step(self, begin: Raw, content: int) -> Raw:
@@ -164,7 +164,7 @@ class DeviceState:
         return self._variables()
 
     def _stable(self, content: int) -> npt.NDArray[np.bool_]:
-        """Bytes that end alike after every fresh call."""
+        """Mark the bytes that end alike after every fresh call."""
         ends = self._ends[content]
         return np.asarray(np.logical_and.reduce([end == ends[0] for end in ends]))
 
@@ -172,7 +172,7 @@ class DeviceState:
         return np.asarray(np.logical_or.reduce([end != first for ends in self._ends.values() for end in ends]))
 
     def _chain(self) -> Raw:
-        """Calls in a row; the variables after them."""
+        """Call in a row; return the variables after the last."""
         is_free, rng = self.loaded.compiled.is_nondeterministic, self.loaded.rng
         count = self.rule.calls + rng.randrange(1 + self.rule.calls // 2)
         count = max(self.rule.least, min(count, int(self.rule.budget_s / max(self._call_s, 1e-6))))
@@ -180,14 +180,14 @@ class DeviceState:
             count = min(count, FETCHED_BYTES // max(1, sum(p.nbytes for p in self.layout.outputs)))
         seeds = tuple(self._seed(rng.randrange(2)) for _ in range(max(1, count // self.sets)))
         request = ChainRequest(self.loaded.tag, self._launches, seeds, self._outputs if is_free else ())
-        done = self.loaded.child.chain(request, self.loaded.deadline_s + 0.1 * count)
-        self._unharmed(done.changed)
+        chained = self.loaded.child.chain(request, self.loaded.deadline_s + 0.1 * count)
+        self._unharmed(chained.changed)
         contents = [(seed ^ number) & 1 for seed in seeds for number in range(self.sets)]
         for number, content in enumerate(contents):
             if is_free:
-                self._right(content, done.outputs[number])
-            elif done.sums[number] != self._sums[content]:
-                raise Kept(
+                self._right(content, chained.outputs[number])
+            elif chained.sums[number] != self._sums[content]:
+                raise StateKept(
                     self._finding(
                         f"call {number + 1} of {len(contents)} in a row gave other outputs than the same call alone"
                     )
@@ -202,7 +202,7 @@ class DeviceState:
 
     @property
     def _outputs(self) -> tuple[str, ...]:
-        return tuple(place.name for place in self.layout.outputs)
+        return tuple(buffer.name for buffer in self.layout.outputs)
 
     @property
     def _launches(self) -> Launches:
@@ -211,11 +211,11 @@ class DeviceState:
     def _right(self, content: int, outputs: Mapping[str, Raw]) -> None:
         wrong = self.grade(content, outputs)
         if wrong:
-            raise Kept(wrong[0])
+            raise StateKept(wrong[0])
 
     def _unharmed(self, changed: int) -> None:
         if changed:
-            raise Kept(
+            raise StateKept(
                 Finding(
                     "out_of_bounds",
                     f"{16 * changed} bytes of inputs or around the buffers are written to; write to the outputs only",

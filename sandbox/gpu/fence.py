@@ -91,19 +91,19 @@ def enclose(fence: str, vendor: str, library: str | None = None) -> Fence:
         return "open"
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     has_files = fence != "filter" and landlock.restrict(view_of(library), _nodes(vendor))
-    wanted = next(one for one in FENCES if one == fence)
-    made: Fence = wanted if has_files else "filter"
-    return made if _filtered(made) and holds(made) else "open"
+    chosen = next(level for level in FENCES if level == fence)
+    in_force: Fence = chosen if has_files else "filter"
+    return in_force if _filtered(in_force) and holds(in_force) else "open"
 
 
 def view_of(library: str | None) -> View:
-    """The files that a driver, this interpreter and this code are read from."""
+    """Name the files that a driver, this interpreter and this code are read from."""
     python = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     shared = [Path(name) for name in SYSTEM_LIBRARIES]
-    own = [ROOT / name for name in PACKAGES] + ([Path(library).resolve().parent] if library else [])
+    code_folders = [ROOT / name for name in PACKAGES] + ([Path(library).resolve().parent] if library else [])
     packages = [Path(entry) for entry in sys.path if entry.endswith("-packages")]
     return View(
-        executable=tuple({*python, *packages, *shared, *own, *map(Path, TABLES)}),
+        executable=tuple({*python, *packages, *shared, *code_folders, *map(Path, TABLES)}),
         writable=(Path("/proc/self"),),  # CUDA's driver names its threads there
         devices=(Path("/dev/null"), Path("/dev/zero"), Path("/dev/urandom"), Path("/dev/random")),
     )

@@ -21,7 +21,7 @@ def fenced(
     fits: Callable[[GpuProperties], bool],
     make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
 ) -> tuple[GpuSlot, OpenReply]:
-    """The slot with the strongest level on which its GPU works, and that GPU.
+    """Choose the strongest level on which the slot's GPU works; return the slot with it, and that GPU.
 
     `image` compiles the judge's own kernels, for a GPU that `fits`; another one is only described. DeviceError when the
     GPU works on none, by what it said on the last.
@@ -30,11 +30,11 @@ def fenced(
     for fence in FENCES:
         with make(replace(slot, fence=fence)) as child:
             try:
-                found = child.open()
-                if fits(found.properties):
+                opened = child.open()
+                if fits(opened.properties):
                     child.trust(image())
                     check(child)
-                return replace(slot, fence=found.fence), found
+                return replace(slot, fence=opened.fence), opened
             except ChildFault as fault:
                 last = DeviceError(fault.message)
             except DeviceError as error:
@@ -43,7 +43,7 @@ def fenced(
 
 
 def require_fence(fence: Fence, allowed: str) -> None:
-    """MachineError where work that nobody watches would have the user's files, and nobody has allowed that in words."""
+    """Raise MachineError where unwatched work would have the user's files, and nobody has allowed that in words."""
     if fence in ("filter", "open") and allowed != "limits":
         raise MachineError(
             f"the GPU's process has {SUMMARY[fence]} here, so it could read and write your files: use Linux 5.13 or "

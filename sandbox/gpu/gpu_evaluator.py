@@ -105,17 +105,17 @@ class GpuEvaluator(SandboxBase):
         self._lock, self._makers = threading.Lock(), MakerPool(usual_makers() if makers is None else makers)
 
     def _own_kernels(self) -> bytes:
-        own = self._compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
-        if own.findings:
+        build = self._compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+        if build.findings:
             raise ToolchainError(
-                f"the judge's own kernels do not compile for {self.target.arch}: {own.findings[0].message}"
+                f"the judge's own kernels do not compile for {self.target.arch}: {build.findings[0].message}"
             )
-        return own.image
+        return build.image
 
     def _look(self, slot: GpuSlot, make: Callable[[GpuSlot], ChildProcess]) -> tuple[GpuSlot, GpuProperties]:
-        """The fence that its processes get, and the GPU as its driver describes it; DeviceError for another kind."""
-        slot, found = fenced(slot, self._own_kernels, lambda gpu: self.target.arch.startswith(gpu.arch), make)
-        gpu = found.properties
+        """Choose the fence of its processes, and ask the driver for the GPU; DeviceError for another kind."""
+        slot, opened = fenced(slot, self._own_kernels, lambda gpu: self.target.arch.startswith(gpu.arch), make)
+        gpu = opened.properties
         if not self.target.arch.startswith(gpu.arch):
             raise DeviceError(
                 f"this GPU is a {gpu.name} ({gpu.arch}), not a {self.target.title} "
@@ -151,7 +151,7 @@ class GpuEvaluator(SandboxBase):
         return replace(timed, seconds=time.monotonic() - started)
 
     def confirm(self, prepared: Prepared) -> Evaluation:
-        """The verdict on it: what is timed on a GPU is compared whole, so nothing is left to confirm."""
+        """Verify once more: what is timed on a GPU is compared whole, so nothing is left to confirm."""
         return self.verify(prepared)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
@@ -162,12 +162,12 @@ class GpuEvaluator(SandboxBase):
         compiled = {tag: self._build(side)[1] for tag, side in sides.items()}
         key = comparison_key(mine, other)
         plain = Comparison(key, mine, other, "undecided", 1.0, 1.0, 1.0, device=self.device)
-        ready = {tag: one for tag, one in compiled.items() if one is not None}
+        ready = {tag: candidate for tag, candidate in compiled.items() if candidate is not None}
         if len(ready) < len(sides):
             return plain
 
         def duel(child: ChildProcess) -> Comparison | Refused:
-            loaded = {tag: self._load(child, tag, one) for tag, one in ready.items()}
+            loaded = {tag: self._load(child, tag, candidate) for tag, candidate in ready.items()}
             try:
                 cases = contrast(self._setup(task), loaded, self._rules.contrast, random.SystemRandom())
             except Refused as refused:
@@ -175,16 +175,16 @@ class GpuEvaluator(SandboxBase):
             verdict, ratio, low, high = overall(task, cases, self._rules.contrast.delta)
             return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(cases))
 
-        found = self._on_child(duel, is_timed=True)
-        if isinstance(found, Comparison) and found.verdict == "faster":
-            again = self._on_child(duel, is_timed=True)
-            confirmed = isinstance(again, Comparison) and again.verdict == "faster"
-            found = found if confirmed else replace(found, verdict="undecided")
-        if isinstance(found, Refused):
-            file_incident(self._cache, sides[found.tag].source, task.name, self.device, found.finding)
-        if not isinstance(found, Comparison):
-            found = plain
-        return replace(found, seconds=time.monotonic() - started)
+        outcome = self._on_child(duel, is_timed=True)
+        if isinstance(outcome, Comparison) and outcome.verdict == "faster":
+            repeated = self._on_child(duel, is_timed=True)
+            confirmed = isinstance(repeated, Comparison) and repeated.verdict == "faster"
+            outcome = outcome if confirmed else replace(outcome, verdict="undecided")
+        if isinstance(outcome, Refused):
+            file_incident(self._cache, sides[outcome.tag].source, task.name, self.device, outcome.finding)
+        if not isinstance(outcome, Comparison):
+            outcome = plain
+        return replace(outcome, seconds=time.monotonic() - started)
 
     def close(self) -> None:
         """End the processes that wait for work."""
@@ -195,7 +195,7 @@ class GpuEvaluator(SandboxBase):
             references.close()
 
     def _build(self, prepared: Prepared) -> tuple[Evaluation, CompiledCandidate | None]:
-        """The steps before a launch."""
+        """Compile and check all that can be checked before a launch."""
         evaluation = self._begun(prepared)
         if prepared.refusal is not None:
             return evaluation, None
@@ -208,7 +208,7 @@ class GpuEvaluator(SandboxBase):
         findings = build.findings or (
             *build.check_variables(),
             *build.check_arguments(plan),
-            *dict.fromkeys(f for one in prepared.plans for f in check_limits(one, self.target, kernels)),
+            *dict.fromkeys(f for case_plan in prepared.plans for f in check_limits(case_plan, self.target, kernels)),
         )
         if findings:
             return replace(evaluation, verdict=rejected("compile", findings)), None
@@ -217,24 +217,25 @@ class GpuEvaluator(SandboxBase):
     def _judge(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
         evaluation, compiled = self._build(prepared)
-        made = evaluation if compiled is None else self._verify(evaluation, compiled)
-        return replace(made, seconds=time.monotonic() - started)
+        verified = evaluation if compiled is None else self._verify(evaluation, compiled)
+        return replace(verified, seconds=time.monotonic() - started)
 
     def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
-        task, made = compiled.prepared.task, Comparisons()
+        task, comparisons = compiled.prepared.task, Comparisons()
         self._makers.start(task)
-        self._references_of(task).prepare()  # may take long, and needs no GPU
+        references = self._references_of(task)
+        references.prepare()  # may take long, and needs no GPU
 
         def work(child: ChildProcess) -> tuple[Finding, ...]:
-            made.rows.clear()
-            made.open.clear()
+            comparisons.rows.clear()
+            comparisons.open.clear()
             loaded = self._load(child, CHALLENGER, compiled)
-            return verify_all(loaded, self._references_of(task), self.target, self._rules.verify, made, self._makers)
+            return verify_all(loaded, references, self.target, self._rules.verify, comparisons, self._makers)
 
-        found = self._on_child(work)
-        findings = (found,) if isinstance(found, Finding) else found
-        findings = findings or made.concluded()  # the next candidate has the GPU meanwhile
-        return replace(evaluation, verdict=judged(findings), cases=tuple(made.rows))
+        outcome = self._on_child(work)
+        findings = (outcome,) if isinstance(outcome, Finding) else outcome
+        findings = findings or comparisons.concluded()  # the next candidate has the GPU meanwhile
+        return replace(evaluation, verdict=judged(findings), cases=tuple(comparisons.rows))
 
     def _time(self, prepared: Prepared, rule: LevelRule, is_checked: bool) -> Evaluation:
         evaluation, compiled = self._build(prepared)
@@ -248,15 +249,15 @@ class GpuEvaluator(SandboxBase):
             return measure(self._setup(task), self._load(child, CHALLENGER, ready), rule, is_checked, best)
 
         timed = self._on_child(work, is_timed=True)
-        found = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
-        if isinstance(found, Finding):
+        outcome = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
+        if isinstance(outcome, Finding):
             if is_checked:
-                file_incident(self._cache, prepared.source, task.name, self.device, found)
-            return replace(evaluation, verdict=rejected("time", (found,)))
+                file_incident(self._cache, prepared.source, task.name, self.device, outcome)
+            return replace(evaluation, verdict=rejected("time", (outcome,)))
         if is_checked:
-            best.update({m.case: min(m.time_us, best.get(m.case, m.time_us)) for m in found[0]})
+            best.update({m.case: min(m.time_us, best.get(m.case, m.time_us)) for m in outcome[0]})
         return replace(
-            evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]), cases=tuple(found[1])
+            evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(outcome[0]), cases=tuple(outcome[1])
         )
 
     def _on_child(self, work: Callable[[ChildProcess], T], is_timed: bool = False) -> T | Finding:

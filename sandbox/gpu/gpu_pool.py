@@ -70,7 +70,7 @@ class GpuPool:
 
     @contextlib.contextmanager
     def child(self, is_timed: bool = False) -> Iterator[ChildProcess]:
-        """A new process on a GPU that is free and computes; waits for one. DeviceError when all are in quarantine.
+        """Lend a new process on a GPU that is free and computes; wait for one. DeviceError when all are in quarantine.
 
         With `is_timed` none begins or ends on this GPU from its first window on.
         """
@@ -100,13 +100,13 @@ class GpuPool:
             self._release(number, time.monotonic() - started, child.asked_s - asked_s)
 
     def blame_device(self, child: ChildProcess) -> None:
-        """A fault that no candidate can have caused."""
+        """Record a fault that no candidate can have caused."""
         for gpu in self._gpus:
             if gpu.slot == child.slot:
                 self._blame(gpu, 1)
 
     def quarantined(self) -> tuple[GpuSlot, ...]:
-        """GPUs that get no more work."""
+        """List the GPUs that get no more work."""
         return tuple(g.slot for g in self._gpus if g.is_quarantined)
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class GpuPool:
             self._free.notify_all()
 
     def _healthy(self, gpu: PooledGpu) -> ChildProcess | None:
-        """A child with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
+        """Begin a child with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
         while not gpu.is_quarantined:
             spare = gpu.spares.popleft() if gpu.spares else None
             try:
@@ -178,7 +178,7 @@ class GpuPool:
         return child
 
     def _fresh(self, gpu: PooledGpu) -> ChildProcess:
-        """A process that has not touched the GPU yet."""
+        """Give a process that has not touched the GPU yet."""
         with contextlib.suppress(IndexError):
             while True:
                 child = gpu.started.popleft()
@@ -201,7 +201,7 @@ class GpuPool:
     def _end(self, gpu: PooledGpu, child: ChildProcess) -> None:
         """End a process: at once after a fault, since a process that does not die is the GPU's fault."""
         gpu.is_suspect = gpu.is_suspect or child.is_broken
-        gpu.ending = [one for one in gpu.ending if not one.done()]
+        gpu.ending = [future for future in gpu.ending if not future.done()]
         if self._spares and not child.is_broken:
             with contextlib.suppress(RuntimeError):  # the judge itself ends: nothing is done in the background any more
                 gpu.ending.append(self._spawners.submit(self._close, gpu, child))
@@ -228,19 +228,19 @@ def _check_or_close(child: ChildProcess) -> None:
 
 
 def check(child: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbits(63)) -> None:
-    """The sentinel: a kernel whose result is known. DeviceError when it is another."""
+    """Run the sentinel, a kernel whose words are known. DeviceError when it computes others."""
     seed = draw()
     expected = noise(seed, SENTINEL_WORDS)
-    found = np.array(child.noise(seed, SENTINEL_WORDS), np.uint64)
-    if not np.array_equal(found, expected):
+    computed = np.array(child.noise(seed, SENTINEL_WORDS), np.uint64)
+    if not np.array_equal(computed, expected):
         raise DeviceError(
-            f"GPU {child.slot.index} computes wrong results ({int((found != expected).sum())} of "
+            f"GPU {child.slot.index} computes wrong results ({int((computed != expected).sum())} of "
             f"{SENTINEL_WORDS} words of a known kernel)"
         )
 
 
 def device_indices(target: Target, library: str | None = None) -> tuple[int, ...]:
-    """The GPUs of this machine that are of the target's kind; empty where there are none or no driver."""
+    """List the GPUs of this machine that are of the target's kind; empty where there are none or no driver."""
     try:
         driver = open_driver(target.vendor, library)
         return tuple(i for i in range(driver.count()) if target.arch.startswith(driver.device(i).properties().arch))

@@ -44,7 +44,7 @@ def verify_case(
     reference, is_free = references.verified(case, variant), loaded.compiled.is_nondeterministic
     layout = layout_of(loaded.task, case, loaded.compiled)
     with shared_file("inputs", np.concatenate([reference.flat, reference.flat])) as handle:
-        loaded.bind(layout, handle, 1, whole=False)
+        loaded.bind(layout, handle, 1, is_whole=False)
     launches, outputs = loaded.compiled.launches(case), tuple(p.name for p in layout.outputs)
     worst, first, findings = 0.0, dict[str, Raw](), list[Finding]()
     for number in range(2 + REPEATS * is_free):
@@ -71,17 +71,17 @@ def damage(loaded: LoadedCandidate, layout: Layout, flat: Raw, changed: int) -> 
     if not changed:
         return []
     inputs = [p for p in layout.places if p.role == "input"]
-    found, at = loaded.child.read([p.name for p in inputs]), 0
-    for place in (p for p in layout.places if p.role in FILLED):
-        if place.role == "input" and not np.array_equal(found[place.name], flat[at : at + place.nbytes]):
+    contents, offset = loaded.child.read([p.name for p in inputs]), 0
+    for buffer in (p for p in layout.places if p.role in FILLED):
+        if buffer.role == "input" and not np.array_equal(contents[buffer.name], flat[offset : offset + buffer.nbytes]):
             return [
                 Finding(
                     "input_written",
-                    f"the input {place.name} is written to; write to the outputs and workspaces only",
-                    buffer=place.name,
+                    f"the input {buffer.name} is written to; write to the outputs and workspaces only",
+                    buffer=buffer.name,
                 )
             ]
-        at += place.nbytes
+        offset += buffer.nbytes
     return [
         Finding(
             "out_of_bounds",
@@ -92,18 +92,18 @@ def damage(loaded: LoadedCandidate, layout: Layout, flat: Raw, changed: int) -> 
 
 
 def unwritten(
-    task: Task, layout: Layout, seed: int, outputs: Mapping[str, Raw], noise_seed: int, whole: bool = False
+    task: Task, layout: Layout, seed: int, outputs: Mapping[str, Raw], noise_seed: int, is_whole: bool = False
 ) -> list[Finding]:
-    """Outputs of the first set under a seed that still hold their poison."""
-    found = []
+    """Report outputs of the first set under a seed that still hold their poison."""
+    findings = []
     for spec in (s for s in task.outputs if not s.initial):
-        size, place = size_bytes(spec.dtype), layout[spec.name]
-        was, is_noise = poison(place, set_seed(seed, 0), noise_seed, whole)
+        size, buffer = size_bytes(spec.dtype), layout[spec.name]
+        was, is_noise = poison(buffer, set_seed(seed, 0), noise_seed, is_whole)
         left = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)
         count, noisy = int(left.sum()), is_noise[::size]
         is_nan = is_float(numpy_dtype(spec.dtype)) and bool(left[~noisy].any())  # no kernel writes just this one
         if is_nan or not is_by_chance(int(left[noisy].sum()), int(noisy.sum()) / 256**size):
-            found.append(
+            findings.append(
                 Finding(
                     "unwritten_output",
                     f"{count} of {len(left)} elements of {spec.name} are never "
@@ -112,24 +112,26 @@ def unwritten(
                     buffer=spec.name,
                 )
             )
-    return found
+    return findings
 
 
-def poison(place: BufferPlace, own: int, noise_seed: int, whole: bool = False) -> tuple[Raw, npt.NDArray[np.bool_]]:
-    """The bytes of an output before the call, ones or noise block by block, and which of them were noise."""
-    first, blocks = place.offset // BLOCK, -(-place.nbytes // BLOCK)
+def poison(
+    buffer: BufferPlace, mixture_seed: int, noise_seed: int, is_whole: bool = False
+) -> tuple[Raw, npt.NDArray[np.bool_]]:
+    """Compute the bytes of an output before the call, ones or noise by blocks, and which of them were noise."""
+    first, blocks = buffer.offset // BLOCK, -(-buffer.nbytes // BLOCK)
     noisy = noise(noise_seed, 2 * (first + blocks))[2 * first :].view(np.uint8)
-    choice = np.repeat(takes_b(own, first, blocks, whole), BLOCK)[: place.nbytes]
-    return np.where(choice, noisy[: place.nbytes], np.uint8(255)), choice
+    choice = np.repeat(takes_b(mixture_seed, first, blocks, is_whole), BLOCK)[: buffer.nbytes]
+    return np.where(choice, noisy[: buffer.nbytes], np.uint8(255)), choice
 
 
 def differences(task: Task, first: Mapping[str, Raw], second: Mapping[str, Raw]) -> list[Finding]:
-    """Outputs whose bits differ from one call to the next."""
-    found = []
+    """Report outputs whose bits differ from one call to the next."""
+    findings = []
     for spec in task.outputs:
         bytes_off = int((first[spec.name] != second[spec.name]).sum())
         if bytes_off:
-            found.append(
+            findings.append(
                 Finding(
                     "nondeterministic",
                     f"{spec.name} differs in {bytes_off} bytes between two calls on "
@@ -138,4 +140,4 @@ def differences(task: Task, first: Mapping[str, Raw], second: Mapping[str, Raw])
                     buffer=spec.name,
                 )
             )
-    return found
+    return findings

@@ -48,7 +48,7 @@ class Layout:
 
     @computed_once
     def _by_name(self) -> Mapping[str, BufferPlace]:
-        return {place.name: place for place in self.places}
+        return {buffer.name: buffer for buffer in self.places}
 
     @property
     def outputs(self) -> tuple[BufferPlace, ...]:
@@ -61,31 +61,31 @@ class Layout:
         return self.nbytes // BLOCK
 
 
-def block_roles(places: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.uint8]:
-    """The role of each block of a set; the last block of a buffer belongs to it entirely."""
-    found = np.zeros(blocks, np.uint8)
-    for place in places:
-        found[place.offset // BLOCK : -(-(place.offset + place.nbytes) // BLOCK)] = ROLES[place.role]
-    return found
+def block_roles(buffers: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.uint8]:
+    """Compute the role of each block of a set; the last block of a buffer belongs to it entirely."""
+    roles = np.zeros(blocks, np.uint8)
+    for buffer in buffers:
+        roles[buffer.offset // BLOCK : -(-(buffer.offset + buffer.nbytes) // BLOCK)] = ROLES[buffer.role]
+    return roles
 
 
 def lay_out(buffers: Sequence[tuple[str, str, int]], zone: int = RED_ZONE) -> Layout:
-    """Places for (name, role, bytes), with a red zone of so many bytes before, between and behind."""
-    places, at = [], zone
+    """Place (name, role, bytes), with a red zone of so many bytes before, between and behind."""
+    laid_out, offset = [], zone
     for name, role, nbytes in buffers:
-        places.append(BufferPlace(name, role, at, nbytes))
-        at += -(-nbytes // ALIGNMENT) * ALIGNMENT + zone
-    return Layout(tuple(places), at)
+        laid_out.append(BufferPlace(name, role, offset, nbytes))
+        offset += -(-nbytes // ALIGNMENT) * ALIGNMENT + zone
+    return Layout(tuple(laid_out), offset)
 
 
 def draw(seed: int, index: int) -> int:
-    """The index-th number of a seed's stream."""
+    """Draw the index-th number of a seed's stream."""
     return int(_mixed(np.array([(seed + (index + 1) * _GOLDEN) & _MASK], np.uint64))[0])
 
 
-def takes_b(seed: int, first: int, count: int, whole: bool) -> npt.NDArray[np.bool_]:
-    """For blocks `first`... of a set with this seed: whether they are base B's."""
-    if whole:
+def takes_b(seed: int, first: int, count: int, is_whole: bool) -> npt.NDArray[np.bool_]:
+    """Draw for blocks `first`... of a set with this seed whether they are base B's."""
+    if is_whole:
         return np.full(count, bool(seed & 1))
     index = np.arange(first, first + count, dtype=np.uint64)
     with np.errstate(over="ignore"):
@@ -93,19 +93,21 @@ def takes_b(seed: int, first: int, count: int, whole: bool) -> npt.NDArray[np.bo
 
 
 def set_seed(seed: int, number: int) -> int:
-    """The seed of one set in a window or call. Its last bit is a whole set's base: neighbours never have the same."""
+    """Derive one set's seed in a window or call. Its last bit is a whole set's base: neighbours never have the same."""
     return draw(seed, number) & ~1 | (seed ^ number) & 1
 
 
-def content(a: npt.NDArray[Any], b: npt.NDArray[Any], place: BufferPlace, seed: int, whole: bool) -> npt.NDArray[Any]:
-    """The contents of an input: flat arrays `a` and `b` mixed as the set with this seed mixes them."""
-    blocks = -(-place.nbytes // BLOCK)
-    choice = np.repeat(takes_b(seed, place.offset // BLOCK, blocks, whole), BLOCK)[: place.nbytes]
+def content(
+    a: npt.NDArray[Any], b: npt.NDArray[Any], buffer: BufferPlace, seed: int, is_whole: bool
+) -> npt.NDArray[Any]:
+    """Mix the contents of an input: flat arrays `a` and `b`, as the set with this seed mixes them."""
+    blocks = -(-buffer.nbytes // BLOCK)
+    choice = np.repeat(takes_b(seed, buffer.offset // BLOCK, blocks, is_whole), BLOCK)[: buffer.nbytes]
     return np.where(choice, b.view(np.uint8), a.view(np.uint8)).view(a.dtype)
 
 
 def noise(seed: int, words: int) -> Words:
-    """The words that `trusted_noise` writes, for the sentinel."""
+    """Compute the words that `trusted_noise` writes, for the sentinel."""
     with np.errstate(over="ignore"):
         return _mixed(np.uint64(seed) + (np.arange(words, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
 

@@ -38,12 +38,12 @@ LOST = (Closed, Late, Malformed, OSError)
 
 
 def usual_makers() -> int:
-    """As many processes as leave this machine's other cores to the judge; none on a small one."""
+    """Count as many processes as leave this machine's other cores to the judge; none on a small one."""
     return max(0, min(MOST, (len(os.sched_getaffinity(0)) - 2) // 2))
 
 
 def can_be_shared(task: Task) -> bool:
-    """True for a task whose functions run in this process, from its folder: another process has the same."""
+    """Tell whether a task's functions run in this process, from its folder: another process has the same."""
     code = getattr(task.reference, "__code__", None)
     return code is not None and code.co_filename == str(task.folder / "reference.py")
 
@@ -68,7 +68,7 @@ class MakerProcess:
         return channel.receive((SweepReply,), BEGIN_S)[0].is_known
 
     def make(self, number: int, count: int) -> Batch | None:
-        """A batch; None when there are no more. One of `LOST`."""
+        """Make a batch there; None when there are no more. One of `LOST`."""
         channel = self._started()
         channel.send(MakeRequest(number, count))
         reply, files = channel.receive((MadeReply,), MAKE_S)
@@ -114,29 +114,29 @@ class SharedSweep:
 
     def __init__(self, makers: list[MakerProcess], request: SweepRequest, count: int) -> None:
         """Batches of so many cases."""
-        self._ended, self._made = threading.Event(), [queue.Queue[Batch | None](AHEAD) for _ in makers]
+        self._ended, self._queues = threading.Event(), [queue.Queue[Batch | None](AHEAD) for _ in makers]
         for turn, maker in enumerate(makers):
-            arguments = (maker, request, range(turn, 1 << 20, len(makers)), count, self._made[turn])
+            arguments = (maker, request, range(turn, 1 << 20, len(makers)), count, self._queues[turn])
             threading.Thread(target=self._serve, args=arguments, daemon=True).start()
 
     def __iter__(self) -> Iterator[Batch]:
-        """In order, until there are no more or a process is lost. Whoever takes one closes it."""
+        """Yield the batches in order, until there are no more or a process is lost. Whoever takes one closes it."""
         number = 0
-        while (batch := self._made[number % len(self._made)].get()) is not None:
+        while (batch := self._queues[number % len(self._queues)].get()) is not None:
             yield batch
             number += 1
 
     def close(self) -> None:
-        """Nothing more is made; what is under way is dropped."""
+        """Make nothing more; drop what is under way."""
         self._ended.set()
-        for made in self._made:
+        for batches in self._queues:
             with contextlib.suppress(queue.Empty):
                 while True:
-                    if batch := made.get_nowait():
+                    if batch := batches.get_nowait():
                         batch.close()
 
     def _serve(
-        self, maker: MakerProcess, request: SweepRequest, numbers: range, count: int, made: queue.Queue[Batch | None]
+        self, maker: MakerProcess, request: SweepRequest, numbers: range, count: int, batches: queue.Queue[Batch | None]
     ) -> None:
         with maker.in_use:
             try:
@@ -144,17 +144,17 @@ class SharedSweep:
                 if not self._ended.is_set() and maker.begin(request):
                     for number in numbers:
                         batch = None if self._ended.is_set() else maker.make(number, count)
-                        if batch is None or not self._put(made, batch):
+                        if batch is None or not self._put(batches, batch):
                             break
             except LOST:
                 maker.close()
-        self._put(made, None)
+        self._put(batches, None)
 
-    def _put(self, made: queue.Queue[Batch | None], batch: Batch | None) -> bool:
+    def _put(self, batches: queue.Queue[Batch | None], batch: Batch | None) -> bool:
         """Hand a batch over; False, and the batch is closed, when the sweep has ended."""
         while not self._ended.is_set():
             with contextlib.suppress(queue.Full):
-                made.put(batch, timeout=LOOK_S)
+                batches.put(batch, timeout=LOOK_S)
                 return True
         if batch is not None:
             batch.close()
@@ -179,7 +179,7 @@ class MakerPool:
                     maker.in_use.release()
 
     def begin(self, task: Task, request: SweepRequest, count: int) -> SharedSweep | None:
-        """The sweep under way; None where no other process can make it."""
+        """Begin a sweep; None where no other process can make it."""
         return SharedSweep(self._makers, request, count) if self._makers and can_be_shared(task) else None
 
     def close(self) -> None:

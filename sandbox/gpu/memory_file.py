@@ -16,7 +16,7 @@ Raw = npt.NDArray[np.uint8]
 
 @contextlib.contextmanager
 def shared_file(name: str, data: bytes | Raw) -> Iterator[int]:
-    """A memory file with these contents, as long as the block lasts."""
+    """Lend a memory file with these contents, as long as the block lasts."""
     handle = filled_file(name, data)
     try:
         yield handle
@@ -25,15 +25,15 @@ def shared_file(name: str, data: bytes | Raw) -> Iterator[int]:
 
 
 def filled_file(name: str, data: bytes | Raw) -> int:
-    """A memory file with these contents, which no process can change; the caller closes it.
+    """Make a memory file with these contents, which no process can change; the caller closes it.
 
     Never empty, as an empty file cannot be mapped.
     """
     source = memoryview(data if isinstance(data, bytes) else data.data) if len(data) else memoryview(b"\0")
-    handle, at = memory_file(name, len(source)), 0
+    handle, offset = memory_file(name, len(source)), 0
     try:
-        while at < len(source):
-            at += os.pwrite(handle, source[at : at + (1 << 30)], at)
+        while offset < len(source):
+            offset += os.pwrite(handle, source[offset : offset + (1 << 30)], offset)
         fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL)
     except OSError:
         os.close(handle)
@@ -42,7 +42,7 @@ def filled_file(name: str, data: bytes | Raw) -> int:
 
 
 def memory_file(name: str, nbytes: int) -> int:
-    """A descriptor of anonymous memory whose size is fixed, also for a process that it is passed to."""
+    """Open anonymous memory whose size is fixed, also for a process that it is passed to; return its descriptor."""
     handle = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(handle, nbytes)
     fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
@@ -50,10 +50,10 @@ def memory_file(name: str, nbytes: int) -> int:
 
 
 def view(handle: int) -> Raw:
-    """A file's contents without a copy; they stay as long as the array does."""
+    """Map a file's contents without a copy; they stay as long as the array does."""
     return np.frombuffer(mmap.mmap(handle, 0, mmap.MAP_PRIVATE, mmap.PROT_READ), np.uint8)
 
 
 def view_to_fill(handle: int) -> Raw:
-    """The same for writing; all pages are there at once, so that no write waits for one."""
+    """Map a file for writing; all pages are there at once, so that no write waits for one."""
     return np.frombuffer(mmap.mmap(handle, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE), np.uint8)

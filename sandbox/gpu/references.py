@@ -75,27 +75,27 @@ class References:
         self.facts = str(facts or "")
         self.families, self._candidates = InputFamilies(task, facts), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
-        self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
+        self._recent: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self._room = KEPT_SHARE * memory if room_bytes is None else room_bytes
         self._files: dict[tuple[str, int], int] = {}
         self._lock = threading.RLock()
 
     def cases(self, prepared: Prepared) -> list[Case]:
-        """Tests with secret values, then the shapes derived from them and from the plan."""
+        """List tests with secret values, then the shapes derived from them and from the plan."""
         tests = self.tests()
         return [*tests, *derived_cases(prepared, self._secret & 0xFFFFFFFF, (*tests, *self.benchmarks()))]
 
     def first(self) -> Case:
-        """The case that meets every family of inputs."""
+        """Return the case that meets every family of inputs."""
         return replace(self.tests()[0], role="held_out")
 
     def secret_of(self, prepared: Prepared) -> int:
-        """A secret of this candidate's own."""
+        """Derive a secret of this candidate's own."""
         return candidate_secret(prepared, self._secret)
 
     def drawn_family(self) -> tuple[Case, str] | None:
-        """A benchmark case and the family that it comes from for this candidate and the next ones; None without any."""
+        """Draw a benchmark case and a family of inputs, kept for this candidate and the next ones; None without any."""
         with self._lock:
             turn, self._candidates = self._candidates // TOGETHER, self._candidates + 1
         names, cases = self.families.names, self.benchmarks()
@@ -103,26 +103,26 @@ class References:
         return (cases[number % len(cases)], names[(number >> 32) % len(names)]) if names else None
 
     def tests(self) -> list[Case]:
-        """The tests with secret values."""
+        """List the tests with secret values."""
         return [self._secretly(case) for case in self.task.tests]
 
     def benchmarks(self) -> list[Case]:
-        """The benchmark cases with secret values."""
+        """List the benchmark cases with secret values."""
         return [self._secretly(case) for case in self.task.benchmarks]
 
     def known(self, case: Case, sets: int) -> list[tuple[int, int]]:
-        """Seed and set of the contents whose outputs are compared: the same for every candidate, so computed once."""
+        """Choose seed and set of contents whose outputs are compared: the same for all candidates, so computed once."""
         drawn = [draw(self._secret ^ case.seed, n) for n in range(2 * KNOWN)]
         return [(seed >> 1, number % sets) for seed, number in zip(drawn[::2], drawn[1::2], strict=True)]
 
     def verified(self, case: Case, variant: str | None) -> Reference:
-        """The reference of a test, for its own inputs."""
+        """Compute the reference of a test, for its own inputs."""
         return self._keep(
             (case.name, case.seed, variant), lambda: self._reference(case, self._inputs(case, variant), variant)
         )
 
     def bases(self, case: Case) -> int:
-        """A file with both bases' inputs of a benchmark case, one after the other; made once."""
+        """Write a file with both bases' inputs of a benchmark case, one after the other; made once."""
         key = (case.name, case.seed)
         with self._lock:
             if key not in self._files:
@@ -132,7 +132,7 @@ class References:
             return self._files[key]
 
     def two_inputs(self, case: Case) -> tuple[Case, Case]:
-        """A test and the same shape with other inputs."""
+        """Pair a test with the same shape on other inputs."""
         return case, replace(case, seed=draw(self._secret ^ 1, case.seed) >> 32)
 
     def prepare(self) -> None:
@@ -153,27 +153,27 @@ class References:
         self._files.clear()
 
     def whole(self, case: Case, number: int) -> Reference:
-        """The reference of a benchmark case, for the contents of one base."""
+        """Compute the reference of a benchmark case, for the contents of one base."""
         return self._keep(
             (case.name, case.seed, "whole", number), lambda: self._reference(case, self._base(case, number))
         )
 
     def mixed(self, case: Case, layout: Layout, seed: int, number: int) -> Reference:
-        """The reference of a benchmark case, for the contents of the set `number` under this seed."""
+        """Compute the reference of a benchmark case, for the contents of the set `number` under this seed."""
 
         def make() -> Reference:
             a, b = (self._base(case, n) for n in (0, 1))
-            own, inputs = set_seed(seed, number), {}
+            mixture_seed, inputs = set_seed(seed, number), {}
             for spec in self.task.inputs_of(case):
                 bases = [self.task.flatten(spec, base[spec.name], case) for base in (a, b)]
-                place = layout[self.task.initials.get(spec.name, spec.name)]
-                flat = content(bases[0], bases[1], place, own, not self.task.mix)
+                buffer = layout[self.task.initials.get(spec.name, spec.name)]
+                flat = content(bases[0], bases[1], buffer, mixture_seed, not self.task.mix)
                 shape, strides = self.task.shape_of(spec, case), self.task.strides_of(spec, case)
                 inputs[spec.name] = spec.unflatten(flat, shape, strides)
             return self._reference(case, inputs)
 
-        places = tuple(p.offset for p in layout.places if p.role in FILLED)
-        return self._keep((case.name, case.seed, seed, number, places), make)
+        offsets = tuple(p.offset for p in layout.places if p.role in FILLED)
+        return self._keep((case.name, case.seed, seed, number, offsets), make)
 
     def grade(self, case: Case, reference: Reference, outputs: Mapping[str, Raw]) -> Grade:
         """Compare a call's outputs with the reference."""
@@ -205,32 +205,32 @@ class References:
         return Reference(inputs, self._flat(inputs, case), {}, has_check=False)
 
     def fresh(self, case: Case, family: str | None) -> Reference:
-        """The reference of a case that is met once: nothing is kept."""
+        """Compute the reference of a case that is met once: nothing is kept."""
         return self._reference(case, self._inputs(case, family), family)
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = self.task.expected(inputs, case)
-        made = dict[str, Yardstick]()
+        yardsticks = dict[str, Yardstick]()
         for spec in self.task.outputs:
             name, tolerance = spec.name, self.families.tolerance(spec, family)
             few = has_few(case, reference[name].size)
             beside = partial(more_outputs, self.families, case, family, name) if few else None
-            made[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
+            yardsticks[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
         has_check = self.task.check is not None and not refusal(self.task, inputs, stored(self.task, baseline), case)
-        return Reference(inputs, self._flat(inputs, case), made, has_check=has_check)
+        return Reference(inputs, self._flat(inputs, case), yardsticks, has_check=has_check)
 
     def _flat(self, inputs: Mapping[str, Array], case: Case) -> Raw:
-        given = self.task.inputs_of(case)
-        return np.concatenate([self.task.flatten(s, inputs[s.name], case).view(np.uint8) for s in given])
+        specs = self.task.inputs_of(case)
+        return np.concatenate([self.task.flatten(s, inputs[s.name], case).view(np.uint8) for s in specs])
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        made = make()
+            if key in self._recent:
+                self._recent.move_to_end(key)
+                return self._recent[key]
+        reference = make()
         with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > 1 and sum(a.nbytes for a in self._kept.values()) > self._room:
-                self._kept.popitem(last=False)
-        return made
+            self._recent[key] = reference
+            while len(self._recent) > 1 and sum(a.nbytes for a in self._recent.values()) > self._room:
+                self._recent.popitem(last=False)
+        return reference

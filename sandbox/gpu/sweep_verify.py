@@ -77,12 +77,12 @@ class SweepVerification:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing more is made."""
+        """Make nothing more."""
         if self._shared is not None:
             self._shared.close()
 
     def run(self, is_awaited: Callable[[], bool]) -> tuple[Finding, ...]:
-        """The findings of the first case that is wrong. ChildFault.
+        """Sweep until a case is wrong; return its findings. ChildFault.
 
         `is_awaited` says whether other work of the verdict goes on meanwhile.
         """
@@ -105,7 +105,7 @@ class SweepVerification:
         return ()
 
     def rows(self) -> list[CaseResult]:
-        """A row for each family on the first test, and one that stands for all other cases."""
+        """Make a row for each family on the first test, and one that stands for all other cases."""
         first = [CaseResult(f"{row.case.name} [{row.family}]", "held_out", True) for row in self._families]
         more = self.count - len(first)
         return [*first, *([CaseResult(f"{more} {MORE}", "held_out", True)] if more else [])]
@@ -125,7 +125,7 @@ class SweepVerification:
         )
 
     def _batches(self) -> Iterator[Batch]:
-        """The batches of other processes; where there are none, or one is lost at once, those made here."""
+        """Yield the batches of other processes; where there are none, or one is lost at once, those made here."""
         count = 0
         for batch in self._shared or ():
             count += 1
@@ -134,13 +134,13 @@ class SweepVerification:
             return
         references = self._references
         secret = references.secret_of(self._candidate.prepared)
-        own, number = SweepBatches(self._candidate, references.families, secret, references.first()), 0
-        while (made := own.make(number, self._rule.batch)) is not None:
-            yield made
+        batches, number = SweepBatches(self._candidate, references.families, secret, references.first()), 0
+        while (next_batch := batches.make(number, self._rule.batch)) is not None:
+            yield next_batch
             number += 1
 
     def _judged(self, batch: Batch) -> tuple[Finding, ...]:
-        """The findings of a batch that is executed once."""
+        """Judge a batch that is executed once."""
         if not batch.rows:
             return ()
         try:
@@ -163,7 +163,7 @@ class SweepVerification:
         return ()
 
     def _called(self, batch: Batch) -> tuple[int, Raw]:
-        """Blocks that changed and may not, and the bytes of all outputs."""
+        """Call a batch; return the count of blocks that changed and may not, and the bytes of all outputs."""
         loaded = self._loaded
         skip = ALIGNMENT * loaded.rng.randrange(SPREAD_BYTES // ALIGNMENT)
         request = BatchRequest(loaded.tag, batch.call, loaded.rng.getrandbits(63), loaded.rng.getrandbits(63), skip)
@@ -171,18 +171,18 @@ class SweepVerification:
         return loaded.child.batch(request, batch.inputs, nbytes, (1 + len(batch.rows) / TOGETHER) * loaded.deadline_s)
 
     def _confirmed(self, row: SweptCase, error: float) -> tuple[Finding, ...]:
-        """The findings of a case whose answer in a batch was wrong."""
+        """Confirm a case whose answer in a batch was wrong."""
         findings, tolerance = self._alone(row.case, row.family), self._references.families.tolerance
         if error > NEAR * max(tolerance(spec, row.family).ratio for spec in self._loaded.task.outputs):
             return findings or (_differs(row.case),)
         if not findings:
             return ()
         seeds = ((row.case.seed + (1 + number) * APART) % 2**32 for number in range(REDRAWN))
-        again = [self._alone(replace(row.case, seed=seed), row.family) for seed in seeds]
-        return findings if sum(map(bool, again)) >= MOSTLY else ()
+        repeated = [self._alone(replace(row.case, seed=seed), row.family) for seed in seeds]
+        return findings if sum(map(bool, repeated)) >= MOSTLY else ()
 
     def _damage(self, batch: Batch, changed: int) -> tuple[Finding, ...]:
-        """The finding of the case that wrote where it may not: each is executed alone."""
+        """Find the case that wrote where it may not: each is executed alone."""
         for row in batch.rows:
             if findings := self._alone(row.case, row.family):
                 return findings

@@ -18,7 +18,7 @@ from records.evaluation import CaseResult, Finding
 from sandbox.candidate.limits import check_limits
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.compiled import LoadedCandidate, layout_of
-from sandbox.gpu.device_state import ChainRule, DeviceState, Grading, Kept
+from sandbox.gpu.device_state import ChainRule, DeviceState, Grading, StateKept
 from sandbox.gpu.gpu_verify import unwritten, verify_case
 from sandbox.gpu.maker_pool import MakerPool
 from sandbox.gpu.memory_file import Raw, shared_file
@@ -49,29 +49,29 @@ class Comparisons:
     open: list[tuple[Case, Future[Grade]]] = field(default_factory=list)
 
     def is_open(self) -> bool:
-        """True while a comparison is under way."""
+        """Tell whether a comparison is under way."""
         return not all(grade.done() for _, grade in self.open)
 
     def concluded(self) -> tuple[Finding, ...]:
         """Wait for them; the findings of the first case that is wrong."""
         worst: dict[str, float] = {}
         for case, grade in self.open:
-            done = grade.result()
-            worst[case.name] = max(done.error, worst.get(case.name, 0.0))
-            if done.findings:
-                message = done.findings[0].message
+            graded = grade.result()
+            worst[case.name] = max(graded.error, worst.get(case.name, 0.0))
+            if graded.findings:
+                message = graded.findings[0].message
                 self.rows.append(CaseResult(case.name, "benchmark", False, worst[case.name], message=message))
-                return done.findings
+                return graded.findings
         self.rows += [CaseResult(name, "benchmark", True, error) for name, error in worst.items()]
         return ()
 
 
 def joined(verified: Sequence[CaseResult], timed: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
-    """The rows of both: a benchmark case, which both compare, with the larger error."""
+    """Join the rows of both: a benchmark case, which both compare, with the larger error."""
     errors = {row.name: row.error or 0.0 for row in verified if row.role == "benchmark"}
     names = {row.name for row in timed}
-    kept = (row for row in verified if row.role != "benchmark" or row.name not in names)
-    return (*kept, *(replace(row, error=max(row.error or 0.0, errors.get(row.name, 0.0))) for row in timed))
+    unreplaced = (row for row in verified if row.role != "benchmark" or row.name not in names)
+    return (*unreplaced, *(replace(row, error=max(row.error or 0.0, errors.get(row.name, 0.0))) for row in timed))
 
 
 def verify_all(
@@ -79,30 +79,30 @@ def verify_all(
     references: References,
     target: Target,
     rules: VerifyRules,
-    made: Comparisons,
+    comparisons: Comparisons,
     makers: MakerPool = NO_MAKERS,
 ) -> tuple[Finding, ...]:
-    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault.
+    """Verify every case, until one shows a fault; `comparisons` gets the rows and what is still open. ChildFault.
 
     The sweep comes last: its batches are made and the benchmark cases are compared while the GPU does the others.
     """
     with SweepVerification(loaded, references, target, rules.sweep, makers) as sweep:
-        found = _derived(loaded, references, target, rules.chain, made)
-        if not found:
-            found = _benchmarks(loaded, references, target, rules.chain, made)
-        if not found:
-            found = _on_a_family(loaded, references, made)
-        if not found:
-            found = sweep.run(made.is_open)
-        if not found:
-            made.rows += sweep.rows()
-        return found
+        findings = _derived(loaded, references, target, rules.chain, comparisons)
+        if not findings:
+            findings = _benchmarks(loaded, references, target, rules.chain, comparisons)
+        if not findings:
+            findings = _on_a_family(loaded, references, comparisons)
+        if not findings:
+            findings = sweep.run(comparisons.is_open)
+        if not findings:
+            comparisons.rows += sweep.rows()
+        return findings
 
 
 def _derived(
-    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
+    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, comparisons: Comparisons
 ) -> tuple[Finding, ...]:
-    """The tests, and the shapes derived from them and from the plan."""
+    """Verify the tests, and the shapes derived from them and from the plan."""
     compiled = loaded.compiled
     has_variables = compiled.variable_bytes > 0 or compiled.build.hidden_bytes > 0
     chosen = loaded.rng.choice(references.tests())
@@ -111,7 +111,7 @@ def _derived(
             return refused
         with _Naming(case):
             row, findings = verify_case(loaded, references, case, None)
-            made.rows.append(row)
+            comparisons.rows.append(row)
             if not findings and (has_variables or case == chosen):
                 findings = [*_keeps_nothing(loaded, references, case, rule)]
         if findings:
@@ -120,26 +120,26 @@ def _derived(
 
 
 def _benchmarks(
-    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
+    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, comparisons: Comparisons
 ) -> tuple[Finding, ...]:
     for case in references.benchmarks():
         if refused := _refused(loaded, target, case):
             return refused
         with _Naming(case):
-            if kept := _whole(loaded, references, case, rule, made):
-                return tuple(kept)
+            if findings := _whole(loaded, references, case, rule, comparisons):
+                return tuple(findings)
     return ()
 
 
-def _on_a_family(loaded: LoadedCandidate, references: References, made: Comparisons) -> tuple[Finding, ...]:
-    """One benchmark case on inputs of a secretly drawn family, whole."""
+def _on_a_family(loaded: LoadedCandidate, references: References, comparisons: Comparisons) -> tuple[Finding, ...]:
+    """Verify one benchmark case on inputs of a secretly drawn family, whole."""
     drawn = references.drawn_family()
     if drawn is None:
         return ()
     case, family = replace(drawn[0], role="held_out"), drawn[1]
     with _Naming(case):
         row, findings = verify_case(loaded, references, case, family)
-    made.rows.append(row)
+    comparisons.rows.append(row)
     return tuple(findings)
 
 
@@ -159,40 +159,40 @@ class _Naming:
 
 
 def _refused(loaded: LoadedCandidate, target: Target, case: Case) -> tuple[Finding, ...]:
-    """Findings where the plan asks for more in this case than the target has."""
+    """Report where the plan asks for more in this case than the target has."""
     compiled = loaded.compiled
     try:
         plan = compiled.prepared.plan(case)
     except PlanError as error:
         return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-    found = check_limits(plan, target, compiled.build.metadata(plan))
-    return tuple(replace(finding, case=case.name) for finding in found)
+    findings = check_limits(plan, target, compiled.build.metadata(plan))
+    return tuple(replace(finding, case=case.name) for finding in findings)
 
 
 def _keeps_nothing(loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule) -> Sequence[Finding]:
-    """The rule on state, on one shape with two draws of its inputs: one to each base."""
-    known = [references.verified(one, None) for one in references.two_inputs(case)]
+    """Check the rule on state, on one shape with two draws of its inputs: one to each base."""
+    answers = [references.verified(variant, None) for variant in references.two_inputs(case)]
 
     def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
-        return references.grade(case, known[content], outputs).findings
+        return references.grade(case, answers[content], outputs).findings
 
-    with shared_file("inputs", np.concatenate([one.flat for one in known])) as handle:
+    with shared_file("inputs", np.concatenate([answer.flat for answer in answers])) as handle:
         return _state(loaded, case, handle, grade, rule)
 
 
 def _whole(
-    loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule, made: Comparisons
+    loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule, comparisons: Comparisons
 ) -> Sequence[Finding]:
-    """A benchmark case: all of its outputs on both bases are compared, and the rule on state holds there too."""
+    """Verify a benchmark case: all its outputs on both bases are compared, and the rule on state holds there too."""
     task, layout = loaded.task, layout_of(loaded.task, case, loaded.compiled)
 
     def compare(content: int, outputs: Mapping[str, Raw], noise_seed: int) -> Grade:
-        found = references.grade(case, references.whole(case, content), outputs)
-        left = unwritten(task, layout, content, outputs, noise_seed, whole=True) if found.findings else []
-        return replace(found, findings=tuple(replace(f, case=case.name) for f in left)) if left else found
+        graded = references.grade(case, references.whole(case, content), outputs)
+        left = unwritten(task, layout, content, outputs, noise_seed, is_whole=True) if graded.findings else []
+        return replace(graded, findings=tuple(replace(f, case=case.name) for f in left)) if left else graded
 
     def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
-        made.open.append((case, references.threads.submit(compare, content, outputs, loaded.child.noise_seed)))
+        comparisons.open.append((case, references.threads.submit(compare, content, outputs, loaded.child.noise_seed)))
         return ()
 
     return _state(loaded, case, references.bases(case), grade, rule)
@@ -201,9 +201,9 @@ def _whole(
 def _state(loaded: LoadedCandidate, case: Case, inputs: int, grade: Grading, rule: ChainRule) -> Sequence[Finding]:
     layout = layout_of(loaded.task, case, loaded.compiled)
     sets = max(2, min(rule.sets, SETS_BYTES // layout.nbytes))
-    loaded.bind(layout, inputs, sets, whole=True)
+    loaded.bind(layout, inputs, sets, is_whole=True)
     try:
         DeviceState(loaded, case, layout, sets, grade, rule).check()
-    except Kept as kept:
-        return (kept.finding,)
+    except StateKept as state_kept:
+        return (state_kept.finding,)
     return ()

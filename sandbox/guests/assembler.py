@@ -48,23 +48,23 @@ class Assembler:
         self._toolchain, self._cache, self._target = toolchain, cache.resolve(), target
 
     def compile(self, candidate: Candidate) -> Compilation:
-        """The listing of a file; its findings where the assembler refuses it or it contradicts itself."""
+        """Assemble a file; findings where the assembler refuses it or it contradicts itself."""
         stored = self._path(candidate)
-        if known := _load(stored):
-            return known
+        if stored_compilation := _load(stored):
+            return stored_compilation
         started, budget = time.monotonic(), BuildBudget()
         try:
             (self._cache / "work").mkdir(parents=True, exist_ok=True)
             work = scratch_folder.make_in(self._cache / "work")
             try:
-                made = self._assembled(candidate.source, work, Tools(self._toolchain, budget=budget))
+                compilation = self._assembled(candidate.source, work, Tools(self._toolchain, budget=budget))
             finally:
                 scratch_folder.remove(work)
-            made = replace(made, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
-            if made.is_final:
+            compilation = replace(compilation, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
+            if compilation.is_final:
                 stored.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(stored, dumps(made).encode())
-            return made
+                write_whole(stored, dumps(compilation).encode())
+            return compilation
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"the assembler left nothing that can be read ({error})") from None
         except OSError as error:
@@ -78,23 +78,23 @@ class Assembler:
         (work / SOURCE).write_text(text, encoding="utf-8")
         machine = ("-cc1as", "-triple", _TRIPLE, "-target-cpu", self._target.arch)
         printed = ("-filetype", "asm", "-debug-info-kind=constructor", "-dwarf-version=5")
-        done = tools.run(work, "clang", *machine, *printed, SOURCE, "-o", LISTING)
-        if done.returncode != 0:
-            return _refused(done)
-        whole = read_output(work / LISTING)
-        if len(whole) > MAX_LISTING:
+        completed = tools.run(work, "clang", *machine, *printed, SOURCE, "-o", LISTING)
+        if completed.returncode != 0:
+            return _refused(completed)
+        output = read_output(work / LISTING)
+        if len(output) > MAX_LISTING:
             return _failed(refusal("the file is larger than 16 MiB when it is assembled"))
-        listing = listing_of(whole.decode("utf-8", errors="replace"), _kernel_names(text))
+        listing = listing_of(output.decode("utf-8", errors="replace"), _kernel_names(text))
         (work / LISTING).write_text(listing, encoding="utf-8")
-        done = tools.run(work, "clang", *machine, "-filetype", "obj", LISTING, "-o", "candidate.o")
-        if done.returncode != 0:  # the first pass read the same instructions
-            return _refused(done)
-        return self._read(listing, readable(done.stderr))
+        completed = tools.run(work, "clang", *machine, "-filetype", "obj", LISTING, "-o", "candidate.o")
+        if completed.returncode != 0:  # the first pass read the same instructions
+            return _refused(completed)
+        return self._read(listing, readable(completed.stderr))
 
-    def _read(self, listing: str, said: str) -> Compilation:
+    def _read(self, listing: str, diagnostics: str) -> Compilation:
         descriptors, table = descriptors_in(listing), metadata_in(listing)
-        if found := listing_findings(listing, SOURCE):
-            return _failed(*found)
+        if findings := listing_findings(listing, SOURCE):
+            return _failed(*findings)
         if not descriptors:
             hint = "write .amdhsa_kernel NAME ... .end_amdhsa_kernel and .amdgpu_metadata, as a compiler's listing has"
             return _failed(refusal(f"the file has no kernel descriptor; {hint}"))
@@ -103,7 +103,7 @@ class Assembler:
         kernels = tuple(_with_descriptor(k, descriptors[k.symbol]) for k in kernels_in(listing, SOURCE))
         if empty := [k.symbol for k in kernels if not k.instructions]:
             return _failed(refusal(f"the kernel {empty[0]} has no code: no label {empty[0]}: in .text"))
-        return Compilation(True, (), kernels, resources_of(kernels, self._target), "", listing, said)
+        return Compilation(True, (), kernels, resources_of(kernels, self._target), "", listing, diagnostics)
 
     def _path(self, candidate: Candidate) -> Path:
         parts: list[Any] = [FORMAT, self._toolchain.version, self._target.arch, candidate.source]
@@ -116,21 +116,24 @@ def _kernel_names(text: str) -> list[str]:
 
 
 def _with_descriptor(kernel: ListedKernel, descriptor: Descriptor) -> ListedKernel:
-    """The kernel with the registers that the hardware gives it, whatever the metadata says."""
+    """Give the kernel the registers that the hardware gives it, whatever the metadata says."""
     vector = max(1, descriptor.get("next_free_vgpr", 0))
     agpr = max(0, vector - descriptor.get("accum_offset", vector))
     return replace(kernel, vgpr=vector, agpr=agpr, sgpr=descriptor.get("next_free_sgpr", 0) + 6)
 
 
-def _refused(done: Completed) -> Compilation:
-    """The assembler's errors at their lines."""
-    rows = [refusal(f"the assembler refuses this: {said}", int(line)) for line, said in _ERROR.findall(done.stderr)]
+def _refused(completed: Completed) -> Compilation:
+    """Report the assembler's errors at their lines."""
+    rows = [
+        refusal(f"the assembler refuses this: {message}", int(line))
+        for line, message in _ERROR.findall(completed.stderr)
+    ]
     if rows:
-        return replace(_failed(*rows[:MAX_FINDINGS]), diagnostics=readable(done.stderr))
-    ending = ending_of(done)
+        return replace(_failed(*rows[:MAX_FINDINGS]), diagnostics=readable(completed.stderr))
+    ending = ending_of(completed)
     if ending and ending.cause != "silent":
         return replace(_failed(ending.finding("assembler")), is_final=False)
-    lines = [line for line in readable(done.stderr).split("\n") if line.strip()]
+    lines = [line for line in readable(completed.stderr).split("\n") if line.strip()]
     return _failed(refusal(f"the assembler refuses the file: {lines[0].strip()[:300] if lines else 'it says nothing'}"))
 
 

@@ -26,12 +26,12 @@ _FUNCTION = re.compile(r"^\t\.type\t(\S+),@function$", re.M)
 
 
 def cleaned(source: str) -> str:
-    """The text without comments and debug information, on the same lines."""
-    pieces, at = list[str](), 0
+    """Strip comments and debug information; all else stays on its line."""
+    pieces, end = list[str](), 0
     for metadata in _METADATA.finditer(source):
-        pieces += [_without_comments(source[at : metadata.start()]), metadata[0]]
-        at = metadata.end()
-    pieces.append(_without_comments(source[at:]))
+        pieces += [_without_comments(source[end : metadata.start()]), metadata[0]]
+        end = metadata.end()
+    pieces.append(_without_comments(source[end:]))
     lines, in_debug = list[str](), False
     for line in "".join(pieces).split("\n"):
         if section := _SECTION.match(line):
@@ -41,11 +41,11 @@ def cleaned(source: str) -> str:
 
 
 def listing_of(printed: str, kernels: list[str]) -> str:
-    """The assembler's print as a compiler's listing: lines of this file, labels in a compiler's form, no debug data."""
+    """Turn the assembler's print into a compiler's listing: lines of this file, a compiler's labels, no debug data."""
     text = printed.partition('\t.section\t.debug_info,"",@progbits')[0]
     text = _LOC.sub("\t.loc\t1 ", text)
-    known = set(_FUNCTION.findall(text))
-    names = _labels(text, {*known, *kernels})
+    functions = set(_FUNCTION.findall(text))
+    names = _labels(text, {*functions, *kernels})
     out = [f'\t.file\t1 "." "{SOURCE}"']
     for line in text.split("\n"):
         if not line.strip() or line.startswith(("\t.no_dead_strip", ".set ", "\t.set ")):
@@ -53,7 +53,7 @@ def listing_of(printed: str, kernels: list[str]) -> str:
         label = _LABEL.match(line)
         if label and label[1] in names and not names[label[1]]:
             continue  # nothing refers to it
-        if label and label[1] in kernels and label[1] not in known:
+        if label and label[1] in kernels and label[1] not in functions:
             out.append(f"\t.type\t{label[1]},@function")
         out.append(_WORD.sub(lambda word: names.get(word[0]) or word[0], line))
     return "\n".join(out) + "\n"
@@ -67,7 +67,7 @@ def _without_comments(text: str) -> str:
 
 
 def _labels(text: str, functions: set[str]) -> dict[str, str]:
-    """A new name for each label in code that something refers to, "" for the others; functions keep theirs."""
+    """Give each label in code that something refers to a new name, "" to the others; functions keep theirs."""
     used, labels, number = dict[str, int](), list[str](), 0
     for line, in_code in _with_sections(text):
         label = _LABEL.match(line)
@@ -83,7 +83,7 @@ def _labels(text: str, functions: set[str]) -> dict[str, str]:
 
 
 def _with_sections(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it stands in code."""
+    """Yield each line, and whether it stands in code."""
     in_code = True
     for line in text.split("\n"):
         if section := _SECTION.match(line):

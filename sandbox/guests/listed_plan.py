@@ -39,9 +39,9 @@ class ListedLaunch:
     @property
     def kernel(self) -> KernelMetadata:
         """The kernel in the compilation."""
-        found = find_kernel(self.launch.kernel, self.compilation.kernels)
-        assert found is not None  # the plan was checked against the compilation
-        return found
+        kernel = find_kernel(self.launch.kernel, self.compilation.kernels)
+        assert kernel is not None  # the plan was checked against the compilation
+        return kernel
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,20 @@ class ListedPlan:
     @property
     def compilations(self) -> tuple[Compilation, ...]:
         """Each compilation once, in the order of its first launch."""
-        found = {each.compilation.listing: each.compilation for each in self.launches}
-        return tuple(found.values())
+        by_listing = {listed.compilation.listing: listed.compilation for listed in self.launches}
+        return tuple(by_listing.values())
 
     def merged(self) -> tuple[Compilation, ResolvedPlan]:
-        """All launches with one compilation, in which kernels of the same name have got names of their own."""
-        whole, names = merged(self.compilations)
-        by_listing = {each.listing: named for each, named in zip(self.compilations, names, strict=True)}
+        """Merge all launches into one compilation, in which kernels of the same name have got names of their own."""
+        compilation, names = merged(self.compilations)
+        by_listing = {
+            listed.listing: kernel_names for listed, kernel_names in zip(self.compilations, names, strict=True)
+        }
         launches = (
-            replace(each.launch, kernel=by_listing[each.compilation.listing][each.kernel.name])
-            for each in self.launches
+            replace(listed.launch, kernel=by_listing[listed.compilation.listing][listed.kernel.name])
+            for listed in self.launches
         )
-        return whole, ResolvedPlan(tuple(launches), self.workspaces)
+        return compilation, ResolvedPlan(tuple(launches), self.workspaces)
 
 
 class PlanCompiler:
@@ -81,27 +83,27 @@ class PlanCompiler:
         self._assembler = Assembler(compiler.toolchain, cache, compiler.target)
 
     def compile(self, prepared: Prepared, case: Case, *, is_assembled: bool = False) -> ListedPlan:
-        """The launches of a case with their code; findings where the source or the plan's arguments are refused.
+        """Compile the launches of a case; findings where the source or the plan's arguments are refused.
 
         `is_assembled`: code objects as well, of HIP sources only. PlanError where the case has no plan.
         """
         plan = prepared.plan(case)
         if prepared.candidate.language == "triton":
             return self._checked(plan, self._of_triton(prepared, case, plan))
-        made = (
+        compilation = (
             self.assembled(prepared.candidate)
             if prepared.candidate.language == "assembly"
             else self._compiler.compile(prepared.candidate, prepared.tunables, is_assembled=is_assembled)
         )
-        if not made.ok:
-            return ListedPlan(findings=made.findings)
+        if not compilation.ok:
+            return ListedPlan(findings=compilation.findings)
         is_hip = prepared.candidate.language == "hip"
         steps = None if is_hip else self._steps(plan)
-        listed = tuple(ListedLaunch(x, steps if steps and _is_step(x) else made) for x in plan.launches)
+        listed = tuple(ListedLaunch(x, steps if steps and _is_step(x) else compilation) for x in plan.launches)
         return self._checked(plan, ListedPlan(listed))
 
     def assembled(self, candidate: Candidate) -> Compilation:
-        """The compilation of an assembly file, which needs no case."""
+        """Compile an assembly file, which needs no case."""
         return self._assembler.compile(candidate)
 
     def _of_triton(self, prepared: Prepared, case: Case, plan: ResolvedPlan) -> ListedPlan:
@@ -112,20 +114,22 @@ class PlanCompiler:
                 listed.append(ListedLaunch(launch, steps))
                 continue
             try:
-                made = self._triton.compile(prepared.candidate, job_of(launch, buffers))
+                triton_kernel = self._triton.compile(prepared.candidate, job_of(launch, buffers))
             except PlanError as error:
                 return ListedPlan(findings=(refusal(str(error), error.line, "B.4"),))
-            if not made.compilation.ok:
-                findings = tuple(f if f.line else replace(f, line=launch.line) for f in made.compilation.findings)
+            if not triton_kernel.compilation.ok:
+                findings = tuple(
+                    f if f.line else replace(f, line=launch.line) for f in triton_kernel.compilation.findings
+                )
                 return ListedPlan(findings=findings)
-            kept = tuple(launch.args[number] for number in made.kept)
-            notes |= dict.fromkeys(made.notes)
-            wanted = replace(launch, args=kept, lds_bytes=made.lds_bytes)
-            listed.append(ListedLaunch(wanted, made.compilation))
+            arguments = tuple(launch.args[number] for number in triton_kernel.kept)
+            notes |= dict.fromkeys(triton_kernel.notes)
+            specialised = replace(launch, args=arguments, lds_bytes=triton_kernel.lds_bytes)
+            listed.append(ListedLaunch(specialised, triton_kernel.compilation))
         return ListedPlan(tuple(listed), notes=tuple(notes))
 
     def _steps(self, plan: ResolvedPlan) -> Compilation | None:
-        """The judge's own kernels that a plan launches; None where it launches none."""
+        """Compile the judge's own kernels that a plan launches; None where it launches none."""
         used = sorted({launch.kernel for launch in plan.launches if _is_step(launch)})
         if not used:
             return None
@@ -134,15 +138,15 @@ class PlanCompiler:
         return self._compiler.compile(Candidate(digest, _STEPS, Plan(launches)), {}, is_assembled=False)
 
     def _checked(self, plan: ResolvedPlan, listed: ListedPlan) -> ListedPlan:
-        """The plan, or the findings of its arguments and sizes against the code and the target."""
-        found = list[Finding]()
-        for each in listed.launches:
-            alone = ResolvedPlan((each.launch,), plan.workspaces)
-            found += check_arguments(alone, each.compilation.kernels)
-            found += check_limits(alone, self._compiler.target, each.compilation.kernels)
-        return (
-            ListedPlan(findings=tuple(dict.fromkeys(found))) if found else replace(listed, workspaces=plan.workspaces)
-        )
+        """Return the plan, or the findings of its arguments and sizes against the code and the target."""
+        findings = list[Finding]()
+        for listed_launch in listed.launches:
+            alone, kernels = ResolvedPlan((listed_launch.launch,), plan.workspaces), listed_launch.compilation.kernels
+            findings += check_arguments(alone, kernels)
+            findings += check_limits(alone, self._compiler.target, kernels)
+        if findings:
+            return ListedPlan(findings=tuple(dict.fromkeys(findings)))
+        return replace(listed, workspaces=plan.workspaces)
 
 
 def _is_step(launch: ResolvedLaunch) -> bool:

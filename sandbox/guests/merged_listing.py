@@ -28,35 +28,37 @@ _ENDING = "amdhsa.version:\n  - 1\n  - 2\n...\n\t.end_amdgpu_metadata\n"
 
 
 def merged(compilations: Sequence[Compilation]) -> tuple[Compilation, tuple[Mapping[str, str], ...]]:
-    """One compilation of all kernels, and for each given one the names that its kernels have there, by their own."""
+    """Merge compilations into one; return for each the names that its kernels have there, by their own."""
     if len(compilations) == 1:
         return compilations[0], ({kernel.name: kernel.name for kernel in compilations[0].kernels},)
-    taken, parts, entries = set[str](), list[str](), list[str]()
+    used_names, parts, entries = set[str](), list[str](), list[str]()
     kernels, resources, names = list[ListedKernel](), [], list[Mapping[str, str]]()
-    for number, each in enumerate(compilations):
-        code = _without_debug(_METADATA.sub("", each.listing))
-        defined = {name for found in _DEFINED.findall(code) for name in found if name and not name.startswith(".L")}
-        renamed = {name: f"{name}.p{number}" for name in defined & taken}
-        taken |= defined
+    for number, compilation in enumerate(compilations):
+        code = _without_debug(_METADATA.sub("", compilation.listing))
+        defined = {name for groups in _DEFINED.findall(code) for name in groups if name and not name.startswith(".L")}
+        renamed = {name: f"{name}.p{number}" for name in defined & used_names}
+        used_names |= defined
         parts.append(_renamed(code, number, renamed))
-        table = _METADATA.search(each.listing)
+        table = _METADATA.search(compilation.listing)
         rows = _KERNELS.search(table[0]) if table else None
         entries.append(_renamed(rows[1], number, renamed) if rows else "")
-        named = {k.name: f"{k.name}.p{number}" if k.symbol in renamed else k.name for k in each.kernels}
-        kernels += [replace(k, name=named[k.name], symbol=renamed.get(k.symbol, k.symbol)) for k in each.kernels]
-        resources += [replace(r, kernel=named.get(r.kernel, r.kernel)) for r in each.resources]
-        names.append(named)
+        kernel_names = {k.name: f"{k.name}.p{number}" if k.symbol in renamed else k.name for k in compilation.kernels}
+        kernels += [
+            replace(k, name=kernel_names[k.name], symbol=renamed.get(k.symbol, k.symbol)) for k in compilation.kernels
+        ]
+        resources += [replace(r, kernel=kernel_names.get(r.kernel, r.kernel)) for r in compilation.resources]
+        names.append(kernel_names)
     metadata = f"\t.amdgpu_metadata\n---\namdhsa.kernels:\n{''.join(entries)}{_ENDING}"
-    whole = replace(
+    joined = replace(
         compilations[0],
         kernels=tuple(kernels),
         resources=tuple(resources),
         code_object="",
         listing="".join(parts) + metadata,
-        diagnostics="".join(each.diagnostics for each in compilations),
-        cpu_s=sum(each.cpu_s for each in compilations),
+        diagnostics="".join(compilation.diagnostics for compilation in compilations),
+        cpu_s=sum(compilation.cpu_s for compilation in compilations),
     )
-    return whole, tuple(names)
+    return joined, tuple(names)
 
 
 def _renamed(text: str, number: int, names: Mapping[str, str]) -> str:

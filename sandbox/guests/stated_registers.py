@@ -30,12 +30,12 @@ _WAVE = 64
 
 
 def descriptors_in(listing: str) -> dict[str, Descriptor]:
-    """The numbers of every kernel descriptor, by the kernel's symbol."""
+    """Read the numbers of every kernel descriptor, by the kernel's symbol."""
     return {name: {n: int(v) for n, v in _FIELD.findall(body)} for name, body in _KERNEL.findall(listing)}
 
 
 def contradictions(listing: str, descriptors: Mapping[str, Descriptor], table: Mapping[str, Any]) -> Iterator[Finding]:
-    """Findings about descriptors, metadata and registers of a hand-written file's listing."""
+    """Find what contradicts itself in descriptors, metadata and registers of a hand-written file's listing."""
     rows = table.get("amdhsa.kernels") or []
     entries = {str(row.get(".name")): row for row in rows if isinstance(row, dict)}
     for name in sorted(descriptors.keys() ^ entries.keys()):
@@ -65,17 +65,17 @@ def _entry(name: str, descriptor: Descriptor, entry: Mapping[str, Any]) -> Itera
 
 
 def _registers(listing: str, descriptors: Mapping[str, Descriptor]) -> Iterator[Finding]:
-    """The first use of a register of each kind that a kernel's descriptor does not ask for."""
-    said = set[tuple[str, str]]()
+    """Report the first use of a register of each kind that a kernel's descriptor does not ask for."""
+    reported = set[tuple[str, str]]()
     for function, line, label, mnemonic, operands in walk(listing, SOURCE):
         if label or function not in descriptors:
             continue
         most = limits_of(descriptors[function])
         for kind, single, first, last in _REGISTER.findall(operands):
             number = int(last or first or single)
-            if number < most[kind] or (function, kind) in said or mnemonic.startswith(("s_setreg", "s_getreg")):
+            if number < most[kind] or (function, kind) in reported or mnemonic.startswith(("s_setreg", "s_getreg")):
                 continue
-            said.add((function, kind))
+            reported.add((function, kind))
             field = ".amdhsa_next_free_sgpr" if kind == "s" else ".amdhsa_next_free_vgpr or .amdhsa_accum_offset"
             yield refusal(
                 f"{mnemonic} uses {kind}{number}, but {function} has {most[kind]} such registers by its descriptor; "
@@ -85,7 +85,7 @@ def _registers(listing: str, descriptors: Mapping[str, Descriptor]) -> Iterator[
 
 
 def limits_of(descriptor: Descriptor) -> dict[str, int]:
-    """The number of registers that a kernel has of each kind: v, a and s."""
+    """Count the registers that a kernel has of each kind: v, a and s."""
     vector = _up(max(1, descriptor.get("next_free_vgpr", 0)), _VECTOR_UNIT)
     offset = descriptor.get("accum_offset", vector)
     scalar = _up(descriptor.get("next_free_sgpr", 0) + _SPECIAL, _SCALAR_UNIT)

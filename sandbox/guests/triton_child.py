@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.candidate.language import SOURCE_NAMES
-from sandbox.guests.triton_source import PythonSourceError, Taken, taken_from
+from sandbox.guests.triton_source import PythonSourceError, SourceExcerpt, taken_from
 
 SOURCE = SOURCE_NAMES["triton"]
 REQUEST, REPLY, LISTING = "request.json", "reply.json", "candidate.s"
@@ -48,41 +48,47 @@ def main() -> int:
     return 0
 
 
-def _compiled(request: dict[str, Any], taken: Taken) -> dict[str, Any]:
+def _compiled(request: dict[str, Any], excerpt: SourceExcerpt) -> dict[str, Any]:
     name = request["kernel"]
-    if name not in taken.kernels:
-        raise PythonSourceError(*_missing(name, taken))
-    functions = _functions(taken)
+    if name not in excerpt.kernels:
+        raise PythonSourceError(*_missing(name, excerpt))
+    functions = _functions(excerpt)
     kernel = functions[name]
-    types, constants, hints, kept = _signature(kernel, request)
+    types, constants, hints, positions = _signature(kernel, request)
     from triton.errors import TritonError
 
     try:
         listing, shared, scratch = _built(kernel, types, constants, hints, request)
     except (TritonError, *_RAISED) as error:
-        raise PythonSourceError(*_explained(error, functions, taken)) from None
+        raise PythonSourceError(*_explained(error, functions, excerpt)) from None
     if scratch:
         raise PythonSourceError(
             f"{name} needs {scratch} bytes of scratch memory from its launcher, which no plan gives"
         )
     Path(LISTING).write_text(listing, encoding="utf-8")
-    return {"lds_bytes": shared, "kept": kept, "nulls": _NULLS, "notes": taken.notes, "line": taken.kernels[name]}
+    return {
+        "lds_bytes": shared,
+        "kept": positions,
+        "nulls": _NULLS,
+        "notes": excerpt.notes,
+        "line": excerpt.kernels[name],
+    }
 
 
-def _missing(name: str, taken: Taken) -> tuple[str, int | None]:
-    """The reason for which a file has no such kernel."""
-    if name in taken.omitted:
-        line, why = taken.omitted[name]
+def _missing(name: str, excerpt: SourceExcerpt) -> tuple[str, int | None]:
+    """Say why a file has no such kernel, and at which line."""
+    if name in excerpt.omitted:
+        line, why = excerpt.omitted[name]
         return f"the plan launches {name!r}, and {why}; a kernel is a function with @triton.jit at the top level", line
-    known = ", ".join(sorted(taken.kernels)) or "none"
-    return f"the plan launches {name!r}, but the file has no such function with @triton.jit; it has: {known}", None
+    kernels = ", ".join(sorted(excerpt.kernels)) or "none"
+    return f"the plan launches {name!r}, but the file has no such function with @triton.jit; it has: {kernels}", None
 
 
-def _functions(taken: Taken) -> dict[str, Any]:
-    """The kernels as Triton's functions, which read their own text from a file."""
-    place = Path(TAKEN) / SOURCE
-    place.write_text(taken.text, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("candidate", place.absolute())
+def _functions(excerpt: SourceExcerpt) -> dict[str, Any]:
+    """Import the kernels as Triton's functions, which read their own text from a file."""
+    path = Path(TAKEN) / SOURCE
+    path.write_text(excerpt.text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("candidate", path.absolute())
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
@@ -92,27 +98,28 @@ def _functions(taken: Taken) -> dict[str, Any]:
         raise PythonSourceError(
             f"{type(error).__name__}: {_first_line(str(error))}", _line_of_traceback(error)
         ) from None
-    return {name: getattr(module, name) for name in taken.kernels}
+    return {name: getattr(module, name) for name in excerpt.kernels}
 
 
 def _signature(
     kernel: Any, request: dict[str, Any]
 ) -> tuple[dict[str, str], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any], list[int]]:
-    """Types by parameter, constants and hints by its number, and the arguments that the code takes."""
-    name, given = request["kernel"], dict(request["constants"])
+    """Give types by parameter, constants and hints by its number, and the arguments that the code takes."""
+    name, constant_values = request["kernel"], dict(request["constants"])
     names = [parameter.name for parameter in kernel.params]
-    for constant in given:
+    for constant in constant_values:
         if constant not in names:
             raise PythonSourceError(f"{name} has no parameter {constant!r} for a constant; it has {', '.join(names)}")
-    rest = [p for p in kernel.params if p.name not in given and not p.is_constexpr]
-    if len(rest) != len(request["arguments"]):
+    parameters = [p for p in kernel.params if p.name not in constant_values and not p.is_constexpr]
+    if len(parameters) != len(request["arguments"]):
         many = len(request["arguments"])
         raise PythonSourceError(
-            f"the plan passes {many} argument{'' if many == 1 else 's'} to {name}, but it takes {len(rest)} beside its "
-            f"constants: {', '.join(p.name for p in rest) or 'none'}"
+            f"the plan passes {many} argument{'' if many == 1 else 's'} to {name}, but it takes {len(parameters)} "
+            f"beside its constants: {', '.join(p.name for p in parameters) or 'none'}"
         )
-    arguments = {p.name: (i, a) for i, (p, a) in enumerate(zip(rest, request["arguments"], strict=True))}
-    types, constants, hints, kept = dict[str, str](), dict[tuple[int, ...], Any](), dict[tuple[int, ...], Any](), []
+    arguments = {p.name: (i, a) for i, (p, a) in enumerate(zip(parameters, request["arguments"], strict=True))}
+    types, positions = dict[str, str](), list[int]()
+    constants, hints = dict[tuple[int, ...], Any](), dict[tuple[int, ...], Any]()
     for number, parameter in enumerate(kernel.params):
         types[parameter.name] = "constexpr"
         if parameter.name in arguments:
@@ -121,18 +128,18 @@ def _signature(
                 constants[(number,)] = None if kind == NO_VALUE else 1
                 continue
             types[parameter.name] = _type(parameter, kind)
-            kept.append(index)
+            positions.append(index)
             if marks:
                 hints[(number,)] = [hint for mark, hint in _HINTS.items() if mark in marks]
-        elif parameter.name in given:
-            constants[(number,)] = _value(given[parameter.name])
+        elif parameter.name in constant_values:
+            constants[(number,)] = _value(constant_values[parameter.name])
         elif parameter.name in request["options"]:  # such as num_stages, which a launch of Triton's gives to both
             constants[(number,)] = request["options"][parameter.name]
         elif parameter.has_default and parameter.default is not ...:
             constants[(number,)] = parameter.default
         else:
             raise PythonSourceError(_without_value(name, parameter.name))
-    return types, constants, hints, kept
+    return types, constants, hints, positions
 
 
 def _without_value(kernel: str, parameter: str) -> str:
@@ -141,7 +148,7 @@ def _without_value(kernel: str, parameter: str) -> str:
 
 
 def _type(parameter: Any, kind: str) -> str:
-    """An argument's type; a parameter's own annotation decides, as at Triton's launch."""
+    """Choose an argument's type; a parameter's own annotation decides, as at Triton's launch."""
     if kind.startswith("*"):
         return f"*k{kind[1:]}" if parameter.is_const else kind
     return str(parameter.annotation_type or kind)
@@ -158,7 +165,7 @@ def _value(value: Any) -> Any:
 def _built(
     kernel: Any, types: dict[str, str], constants: dict[Any, Any], hints: dict[Any, Any], request: dict[str, Any]
 ) -> tuple[str, int, int]:
-    """The listing, its LDS bytes, and the bytes of scratch that it wants: Triton's own stages, without its cache."""
+    """Run Triton's own stages, without its cache; return the listing, its LDS bytes and the scratch bytes it wants."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource, make_backend
@@ -182,24 +189,24 @@ def _built(
     return str(code), int(facts["shared"]), int(scratch)
 
 
-def _explained(error: BaseException, functions: dict[str, Any], taken: Taken) -> tuple[str, int | None]:
-    """One sentence and a line of the file for what Triton's compiler raises, from the innermost place in the file."""
-    said, line = "", None
-    each: BaseException | None = error
-    while each is not None:
-        if own := _line_in_file(each, functions):
-            line = own
-        text = str(getattr(each, "error_message", None) or ("" if hasattr(each, "node") else each))
-        said = _first_line(_WRAPPED.sub(r"\2", text)) or said
-        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
-    for name, (where, why) in taken.omitted.items():
-        if f"{name} is not defined" in said or f"'{name}' is not defined" in said:
-            said = f"{name} is not defined: line {where} is not read, as {why}"
-    return f"Triton's compiler refuses the kernel: {said or type(error).__name__}", line
+def _explained(error: BaseException, functions: dict[str, Any], excerpt: SourceExcerpt) -> tuple[str, int | None]:
+    """Explain what Triton's compiler raises by a sentence and a line of the file, from the innermost place in it."""
+    message, line = "", None
+    cause: BaseException | None = error
+    while cause is not None:
+        if line_in_file := _line_in_file(cause, functions):
+            line = line_in_file
+        text = str(getattr(cause, "error_message", None) or ("" if hasattr(cause, "node") else cause))
+        message = _first_line(_WRAPPED.sub(r"\2", text)) or message
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    for name, (omitted_line, why) in excerpt.omitted.items():
+        if f"{name} is not defined" in message or f"'{name}' is not defined" in message:
+            message = f"{name} is not defined: line {omitted_line} is not read, as {why}"
+    return f"Triton's compiler refuses the kernel: {message or type(error).__name__}", line
 
 
 def _line_in_file(error: BaseException, functions: dict[str, Any]) -> int | None:
-    """The file's line of a compilation error: its node's, counted from the function that it stands in."""
+    """Find the file's line of a compilation error: its node's, counted from the function that it stands in."""
     line, text = getattr(getattr(error, "node", None), "lineno", None), getattr(error, "src", None)
     for function in functions.values():
         if text and function.src == text and line is not None:

@@ -68,37 +68,37 @@ class TritonCompiler:
         self._toolchain, self._cache, self._target, self._limits = toolchain, cache.resolve(), target, limits
 
     def compile(self, candidate: Candidate, job: TritonJob) -> TritonKernel:
-        """The kernel of a job; ToolchainError where Triton is not installed."""
+        """Compile the kernel of a job; ToolchainError where Triton is not installed."""
         stored = self._path(candidate, job)
-        if known := _load(stored):
-            return known
+        if stored_kernel := _load(stored):
+            return stored_kernel
         started = time.monotonic()
         work = self._cache / "work"
         try:
             work.mkdir(parents=True, exist_ok=True)
             folder = scratch_folder.make_in(work)
             try:
-                made = self._compiled(candidate, job, folder)
+                kernel = self._compiled(candidate, job, folder)
             finally:
                 scratch_folder.remove(folder)
-            made = replace(made, compilation=replace(made.compilation, seconds=time.monotonic() - started))
-            if made.compilation.is_final:
+            kernel = replace(kernel, compilation=replace(kernel.compilation, seconds=time.monotonic() - started))
+            if kernel.compilation.is_final:
                 stored.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(stored, dumps(made).encode())
-            return made
+                write_whole(stored, dumps(kernel).encode())
+            return kernel
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"Triton's compiler left nothing that can be read ({error})") from None
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self._cache} cannot be used ({error.strerror})") from None
 
     def _compiled(self, candidate: Candidate, job: TritonJob, folder: Path) -> TritonKernel:
-        done = self._run(candidate, job, folder)
-        if done.returncode != 0 or done.timed_out:
-            return TritonKernel(_ended(done))
+        completed = self._run(candidate, job, folder)
+        if completed.returncode != 0 or completed.timed_out:
+            return TritonKernel(_ended(completed))
         reply = decoded(read_output(folder / REPLY, _MOST_REPLY))
         if error := reply.get("error"):
-            return TritonKernel(_refused(str(error), reply.get("line"), done))
-        return self._read(job, reply, folder, done)
+            return TritonKernel(_refused(str(error), reply.get("line"), completed))
+        return self._read(job, reply, folder, completed)
 
     def _run(self, candidate: Candidate, job: TritonJob, folder: Path) -> Completed:
         view, argv = python_child(("triton", "sandbox"), "sandbox.guests.triton_child")
@@ -115,29 +115,31 @@ class TritonCompiler:
             view=view.with_folder(folder),
         )
 
-    def _read(self, job: TritonJob, reply: dict[str, Any], folder: Path, done: Completed) -> TritonKernel:
+    def _read(self, job: TritonJob, reply: dict[str, Any], folder: Path, completed: Completed) -> TritonKernel:
         text = read_output(folder / LISTING)
         if len(text) > MAX_LISTING:
             much = "the compiled code is larger than 16 MiB of assembly; use smaller blocks"
             return TritonKernel(Compilation(False, (refusal(much),)))
         listing = text.decode("utf-8", errors="replace").replace(str(folder / TAKEN), ".").replace(str(folder), ".")
-        if found := listing_findings(listing, SOURCE):
-            return TritonKernel(Compilation(False, found))
+        if findings := listing_findings(listing, SOURCE):
+            return TritonKernel(Compilation(False, findings))
         listing = _with_nulls(listing, int(reply["nulls"]))
         kernels = kernels_in(listing, SOURCE)
         if [k.name for k in kernels] != [job.kernel]:
             return TritonKernel(Compilation(False, (refusal(f"Triton's compiler gave no code for {job.kernel}"),)))
         resources = tuple(
-            replace(each, lds_bytes=each.lds_bytes + int(reply["lds_bytes"]))
-            for each in resources_of(kernels, self._target)
+            replace(kernel_resources, lds_bytes=kernel_resources.lds_bytes + int(reply["lds_bytes"]))
+            for kernel_resources in resources_of(kernels, self._target)
         )
-        made = Compilation(True, (), kernels, resources, "", listing, readable(done.stderr), cpu_s=done.cpu_s)
-        kept = tuple(int(number) for number in reply["kept"])
-        notes = tuple((int(line), str(said)) for line, said in reply["notes"])
-        return TritonKernel(made, int(reply["lds_bytes"]), kept, notes)
+        compilation = Compilation(
+            True, (), kernels, resources, "", listing, readable(completed.stderr), cpu_s=completed.cpu_s
+        )
+        positions = tuple(int(number) for number in reply["kept"])
+        notes = tuple((int(line), str(note)) for line, note in reply["notes"])
+        return TritonKernel(compilation, int(reply["lds_bytes"]), positions, notes)
 
     def _path(self, candidate: Candidate, job: TritonJob) -> Path:
-        """The place of a stored kernel: the text of a plan is no part of its name, the number of its lines is."""
+        """Return the path of a stored kernel: of a plan it depends on the number of lines only, not on the text."""
         plan, mark, code = candidate.source.partition(CLOSE)
         parts = [FORMAT, _programs(), installed_version(), self._target.arch, plan.count("\n"), mark + code, job]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
@@ -146,48 +148,48 @@ class TritonCompiler:
 
 @cache
 def _programs() -> str:
-    """SHA-256 of the child's own text, on which a listing depends."""
+    """Hash the child's own text, on which a listing depends, by SHA-256."""
     texts = (Path(file).read_bytes() for file in (triton_child.__file__, triton_source.__file__))
     return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def installed_version() -> str:
-    """Triton's version here; ToolchainError says how to install it."""
+    """Return Triton's version here; ToolchainError says how to install it."""
     if importlib.util.find_spec("triton") is None:
         raise ToolchainError(_MISSING)
     return metadata.version("triton")
 
 
 def _with_nulls(listing: str, nulls: int) -> str:
-    """The listing whose last explicit arguments, of which no plan knows, are hidden ones that are null."""
+    """Hide the last explicit arguments of a listing, of which no plan knows, and make them null."""
     metadata = listing.rfind(".amdgpu_metadata")
-    places = [match.span() for match in _POINTER.finditer(listing, max(0, metadata))]
-    for begin, end in reversed(places[max(0, len(places) - nulls) :]):
+    spans = [match.span() for match in _POINTER.finditer(listing, max(0, metadata))]
+    for begin, end in reversed(spans[max(0, len(spans) - nulls) :]):
         listing = f"{listing[:begin]}.value_kind:     hidden_none{listing[end:]}"
     return listing
 
 
-def _ended(done: Completed) -> Compilation:
-    """The compilation of a child that left no reply: the compiler said an error of its own, or met a limit."""
-    ending = ending_of(done)
-    if found := _DIAGNOSTIC.search(done.stderr):
-        return _refused(f"Triton's compiler refuses the kernel: {found[2]}", int(found[1]), done)
+def _ended(completed: Completed) -> Compilation:
+    """Explain a child that left no reply: the compiler said an error of its own, or met a limit."""
+    ending = ending_of(completed)
+    if diagnostic := _DIAGNOSTIC.search(completed.stderr):
+        return _refused(f"Triton's compiler refuses the kernel: {diagnostic[2]}", int(diagnostic[1]), completed)
     if ending and ending.cause != "silent":
         finding = ending.finding("Triton compiler")
     else:
-        lines = [line for line in readable(done.stderr).split("\n") if line.strip()]
+        lines = [line for line in readable(completed.stderr).split("\n") if line.strip()]
         finding = refusal(f"Triton's compiler failed: {lines[-1].strip()[:300] if lines else 'it gave no message'}")
-    return Compilation(False, (finding,), diagnostics=readable(done.stderr), is_final=ending is None)
+    return Compilation(False, (finding,), diagnostics=readable(completed.stderr), is_final=ending is None)
 
 
-def _refused(said: str, line: int | None, done: Completed) -> Compilation:
-    """A refusal at a line; passes of the compiler name the line on standard error only."""
-    diagnostic = _DIAGNOSTIC.search(done.stderr)
+def _refused(message: str, line: int | None, completed: Completed) -> Compilation:
+    """Refuse at a line; passes of the compiler name the line on standard error only."""
+    diagnostic = _DIAGNOSTIC.search(completed.stderr)
     if diagnostic:
         line = line or int(diagnostic[1])
-        said = f"{said.partition(': ')[0]}: {diagnostic[2]}"
-    finding: Finding = refusal(said, line)
-    return Compilation(False, (finding,), diagnostics=readable(done.stderr))
+        message = f"{message.partition(': ')[0]}: {diagnostic[2]}"
+    finding: Finding = refusal(message, line)
+    return Compilation(False, (finding,), diagnostics=readable(completed.stderr))
 
 
 def _load(path: Path) -> TritonKernel | None:

@@ -51,25 +51,25 @@ class TritonJob:
     options: tuple[tuple[str, int], ...]
 
     def request(self, arch: str) -> dict[str, Any]:
-        """The job as the child reads it."""
+        """Describe the job as the child reads it."""
         return {
             "kernel": self.kernel,
             "arch": arch,
-            "arguments": [list(each) for each in self.arguments],
+            "arguments": [list(argument) for argument in self.arguments],
             "constants": {n: {"type": v.name} if isinstance(v, TypeValue) else v for n, v in self.constants},
             "options": dict(self.options),
         }
 
 
 def buffers_of(task: Task, case: Case, plan: ResolvedPlan) -> dict[str, tuple[str, int]]:
-    """Element type and bytes of every buffer that a launch may name."""
+    """Find element type and bytes of every buffer that a launch may name."""
     tensors = {t.name: (t.dtype, task.length_of(t, case)) for t in (*task.inputs, *task.outputs)}
     spaces = {name: (dtype, math.prod(shape)) for name, (dtype, shape) in plan.workspaces.items()}
     return {n: (dtype, length * DTYPE_BYTES[dtype]) for n, (dtype, length) in {**tensors, **spaces}.items()}
 
 
 def job_of(launch: ResolvedLaunch, buffers: Mapping[str, tuple[str, int]]) -> TritonJob:
-    """The job for a launch; PlanError for an argument that no kernel of Triton's takes."""
+    """Describe a launch as a job; PlanError for an argument that no kernel of Triton's takes."""
     meta = launch.meta
     assert meta is not None  # of a launch of Triton's
     arguments = tuple(

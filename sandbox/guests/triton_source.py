@@ -33,7 +33,7 @@ class PythonSourceError(Exception):
 
 
 @dataclass
-class Taken:
+class SourceExcerpt:
     """The text to run in place of the file, and what was left out."""
 
     text: str = ""
@@ -42,8 +42,8 @@ class Taken:
     notes: list[tuple[int, str]] = field(default_factory=list)
 
 
-def taken_from(source: str) -> Taken:
-    """The kernels of a file and what they need; PythonSourceError where it is no Python."""
+def taken_from(source: str) -> SourceExcerpt:
+    """Take the kernels of a file and what they need; PythonSourceError where it is no Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
@@ -59,7 +59,7 @@ def taken_from(source: str) -> Taken:
 
 
 def _is_tritons(module: str) -> bool:
-    """True for a module of Triton that kernels can use."""
+    """Tell whether kernels can use a module of Triton."""
     return module == TRITON or (module.startswith(f"{TRITON}.") and not _HOSTS.fullmatch(module))
 
 
@@ -72,7 +72,7 @@ class _Statements:
         self._verbatim: dict[int, str] = {}
         self._modules: dict[str, str] = {}  # names of Triton's modules and of what is in them, with their full names
         self._constants: set[str] = set()
-        self._taken = Taken()
+        self._excerpt = SourceExcerpt()
 
     def take(self, node: ast.stmt) -> None:
         match node:
@@ -92,7 +92,7 @@ class _Statements:
             case _:
                 self._omit_all(node)
 
-    def result(self) -> Taken:
+    def result(self) -> SourceExcerpt:
         out = [""] * (len(self._lines) + 1)
         for number, statements in self._out.items():
             out[number] = "; ".join(statements)
@@ -103,20 +103,20 @@ class _Statements:
             out[first] = f"{FUTURE}; {out[first]}" if out[first] else FUTURE
         else:
             out[max(1, first - 1)] = FUTURE
-        self._taken.text = "\n".join(out[1:])
-        return self._taken
+        self._excerpt.text = "\n".join(out[1:])
+        return self._excerpt
 
     def _module(self, line: int, module: str, alias: ast.alias) -> None:
-        """`import MODULE as NAME`."""
+        """Read `import MODULE as NAME`."""
         name = alias.asname or alias.name.partition(".")[0]
         if _is_tritons(module):
             self._modules[name] = module if alias.asname else TRITON
             self._out[line].append(f"import {module}" + (f" as {alias.asname}" if alias.asname else ""))
         else:
-            self._taken.omitted[name] = (line, f"it is the module {module}")
+            self._excerpt.omitted[name] = (line, f"it is the module {module}")
 
     def _from(self, node: ast.ImportFrom) -> None:
-        """`from MODULE import NAME`; the names `triton` and `tl` mean Triton's, whoever hands them on."""
+        """Read `from MODULE import NAME`; the names `triton` and `tl` mean Triton's, whoever hands them on."""
         module = "." * node.level + (node.module or "")
         for alias in node.names:
             name = alias.asname or alias.name
@@ -125,23 +125,23 @@ class _Statements:
             if _is_tritons(module):
                 self._modules[name] = f"{module}.{alias.name}"
                 self._out[node.lineno].append(f"from {module} import {alias.name} as {name}")
-            elif known := _CONVENTIONS.get(alias.name):
-                self._modules[name] = known
-                self._out[node.lineno].append(f"import {known} as {name}")
+            elif convention := _CONVENTIONS.get(alias.name):
+                self._modules[name] = convention
+                self._out[node.lineno].append(f"import {convention} as {name}")
             else:
-                self._taken.omitted[name] = (node.lineno, f"it comes from {module}")
+                self._excerpt.omitted[name] = (node.lineno, f"it comes from {module}")
 
     def _constant(self, name: str, value: ast.expr, node: ast.Assign | ast.AnnAssign) -> None:
         if not self._is_constant(value):
             self._omit(name, node.lineno, "it is no constant made of literals")
             return
         self._constants.add(name)
-        self._taken.omitted.pop(name, None)
+        self._excerpt.omitted.pop(name, None)
         self._out[node.lineno].append(ast.unparse(node))
 
     def _function(self, node: ast.FunctionDef) -> None:
-        options = [self._jit_options(each) for each in node.decorator_list]
-        jit = next((made for made in options if made is not None), None)
+        options = [self._jit_options(decorator) for decorator in node.decorator_list]
+        jit = next((jit_options for jit_options in options if jit_options is not None), None)
         if jit is None:
             self._omit(node.name, node.lineno, "it is a function without @triton.jit")
             return
@@ -149,20 +149,22 @@ class _Statements:
         if arguments.vararg or arguments.kwarg:
             self._omit(node.name, node.lineno, "it takes any number of arguments")
             return
-        for decorator, made in zip(node.decorator_list, options, strict=True):
-            if made is None:
-                what = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-                self._taken.notes.append((decorator.lineno, f"@{what} of {node.name} is left out; the plan decides"))
+        for decorator, jit_options in zip(node.decorator_list, options, strict=True):
+            if jit_options is None:
+                decorator_text = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+                self._excerpt.notes.append(
+                    (decorator.lineno, f"@{decorator_text} of {node.name} is left out; the plan decides")
+                )
         name = self._name_of_jit(node.decorator_list, options)
         self._out[node.decorator_list[0].lineno] = [f"@{name}({jit})" if jit else f"@{name}"]
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             self._verbatim[number] = self._lines[number - 1]
-        defaults = [each for each in (*arguments.defaults, *arguments.kw_defaults) if each is not None]
+        defaults = [default for default in (*arguments.defaults, *arguments.kw_defaults) if default is not None]
         for default in reversed(defaults):  # the last first: what stands before it keeps its column
             if not self._is_constant(default):
                 self._blank(default)
-        self._taken.kernels[node.name] = node.lineno
-        self._taken.omitted.pop(node.name, None)
+        self._excerpt.kernels[node.name] = node.lineno
+        self._excerpt.omitted.pop(node.name, None)
 
     def _blank(self, default: ast.expr) -> None:
         """Put NO_DEFAULT in the place of a parameter's default, on the same lines."""
@@ -175,16 +177,16 @@ class _Statements:
         self._verbatim[last] = begin + NO_DEFAULT + end if first == last else end
 
     def _jit_options(self, decorator: ast.expr) -> str | None:
-        """The options to keep of `@triton.jit`; None for another decorator."""
+        """Select the options to keep of `@triton.jit`; None for another decorator."""
         call = decorator if isinstance(decorator, ast.Call) else None
         if self._full_name(call.func if call else decorator) not in ("triton.jit", "triton.runtime.jit.jit"):
             return None
         words = call.keywords if call else []
-        kept = [w for w in words if w.arg in _JIT_OPTIONS and isinstance(w.value, ast.Constant)]
-        return ", ".join(f"{w.arg}={ast.unparse(w.value)}" for w in kept)
+        keywords = [w for w in words if w.arg in _JIT_OPTIONS and isinstance(w.value, ast.Constant)]
+        return ", ".join(f"{w.arg}={ast.unparse(w.value)}" for w in keywords)
 
     def _name_of_jit(self, decorators: list[ast.expr], options: list[str | None]) -> str:
-        first = next(d for d, made in zip(decorators, options, strict=True) if made is not None)
+        first = next(d for d, jit_options in zip(decorators, options, strict=True) if jit_options is not None)
         return ast.unparse(first.func if isinstance(first, ast.Call) else first)
 
     def _full_name(self, node: ast.expr) -> str:
@@ -196,7 +198,7 @@ class _Statements:
         return ""
 
     def _is_constant(self, node: ast.expr) -> bool:
-        """True for literals, arithmetic on them, earlier constants, and what stands in Triton's own modules."""
+        """Tell whether a node is a literal, arithmetic on them, an earlier constant, or a name of Triton's modules."""
         match node:
             case ast.Constant():
                 return True
@@ -216,13 +218,13 @@ class _Statements:
 
     def _omit_all(self, node: ast.stmt) -> None:
         """Remember the names that a statement would define."""
-        for each in ast.walk(node):
-            where = f"it stands inside another statement, which begins at line {node.lineno}"
-            if isinstance(each, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-                self._omit(each.name, each.lineno, where if each is not node else "it is a class")
-            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                self._omit(each.id, each.lineno, where)
+        for inner in ast.walk(node):
+            reason = f"it stands inside another statement, which begins at line {node.lineno}"
+            if isinstance(inner, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+                self._omit(inner.name, inner.lineno, reason if inner is not node else "it is a class")
+            elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                self._omit(inner.id, inner.lineno, reason)
 
     def _omit(self, name: str, line: int, why: str) -> None:
-        if name not in self._taken.kernels and name not in self._constants and name not in self._modules:
-            self._taken.omitted.setdefault(name, (line, why))
+        if name not in self._excerpt.kernels and name not in self._constants and name not in self._modules:
+            self._excerpt.omitted.setdefault(name, (line, why))

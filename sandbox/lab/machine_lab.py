@@ -222,7 +222,7 @@ class MachineLab(Lab):
 
 
 def _refusal(refused: UnreadableListing, source_name: str) -> Finding:
-    file, line = refused.place
+    file, line = refused.location
     source_line = line if line and file.rpartition("/")[2] == source_name else None
     if isinstance(refused, UndefinedName):
         text = f"undefined symbol: {refused.name} is used but not defined here; device code has no library to link with"

@@ -31,7 +31,7 @@ _MASK = (1 << 64) - 1
 
 
 def evaluate(text: str, symbol: Callable[[str], int]) -> int:
-    """The signed value of an expression in 64 bits; `symbol` gives a name's value or refuses it."""
+    """Compute the signed value of an expression in 64 bits; `symbol` gives a name's value or refuses it."""
     if len(text) > MAX_LENGTH:
         raise UnreadableListing("this expression is too long", text[:80])
     reader = _ExpressionReader(_TOKEN.findall(text), symbol, text)
@@ -46,23 +46,23 @@ def evaluate(text: str, symbol: Callable[[str], int]) -> int:
 
 class _ExpressionReader:
     def __init__(self, tokens: list[str], symbol: Callable[[str], int], text: str) -> None:
-        self.tokens, self.symbol, self.text, self.place = tokens, symbol, text, 0
+        self.tokens, self.symbol, self.text, self.position = tokens, symbol, text, 0
 
     @property
     def next(self) -> str:
         """The token that comes, empty at the end."""
-        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
-    def take(self, wanted: str = "") -> str:
+    def take(self, expected: str = "") -> str:
         """Go one token on."""
         token = self.next
-        if not token or (wanted and token != wanted):
+        if not token or (expected and token != expected):
             raise UnreadableListing("this expression is not understood", self.text[:80])
-        self.place += 1
+        self.position += 1
         return token
 
     def binary(self, level: int, depth: int) -> int:
-        """Operators of this level and tighter ones."""
+        """Read operators of this level and tighter ones."""
         value = self.unary(depth)
         while (tightness := _LEVELS.get(self.next, -1)) >= level:
             operator = self.take()
@@ -70,7 +70,7 @@ class _ExpressionReader:
         return value
 
     def unary(self, depth: int) -> int:
-        """A number, a symbol, a function, or something in brackets."""
+        """Read a number, a symbol, a function, or something in brackets."""
         if depth > _MAX_DEPTH:
             raise UnreadableListing("this expression is nested too deeply", self.text[:80])
         token = self.take()
@@ -90,7 +90,7 @@ class _ExpressionReader:
         raise UnreadableListing("this expression is not understood", self.text[:80])
 
     def function(self, name: str, depth: int) -> int:
-        """A call such as max(a, b)."""
+        """Read a call such as max(a, b)."""
         self.take("(")
         values = [self.binary(0, depth + 1)]
         while self.next == ",":
@@ -103,7 +103,7 @@ class _ExpressionReader:
             raise UnreadableListing("this function takes other arguments", name) from None
 
     def apply(self, operator: str, left: int, right: int) -> int:
-        """One operator on two values of 64 bits."""
+        """Apply one operator to two values of 64 bits."""
         if operator in "/%" and right == 0:
             raise UnreadableListing("this expression divides by zero", self.text[:80])
         if operator in ("<<", ">>") and not 0 <= right < 64:
@@ -155,7 +155,7 @@ def _aligned(value: int, unit: int) -> int:
 
 
 def _total_vectors(accumulation: int, vectors: int) -> int:
-    """Registers of one file that holds both kinds, accumulation registers from a multiple of four on."""
+    """Count the registers of one file that holds both kinds, accumulation registers from a multiple of four on."""
     return _aligned(vectors, 4) + accumulation if accumulation else vectors
 
 

@@ -68,43 +68,43 @@ class SoughtComparisons:
 
     @computed_once
     def every(self) -> tuple[DataComparison, ...]:
-        """All of them; the decoded program, which is large, is needed no more."""
-        found = data_comparisons(*self._text)
+        """Find all of them; the decoded program, which is large, is needed no more."""
+        comparisons = data_comparisons(*self._text)
         del self._text
-        return found
+        return comparisons
 
 
 def data_comparisons(program: DecodedProgram, listing: str, source_name: str) -> tuple[DataComparison, ...]:
-    """Every comparison of the source's own lines that data decide, those whose outcome can be seen first."""
+    """Find the comparisons of the source's own lines that data decide, those whose outcome can be seen first."""
     steps = [_Step(instruction) for instruction in program.instructions]
     if not any(step.is_comparison or step.is_bound for step in steps):
         return ()
-    given, moves, columns = _given(program, steps), _Moves(program, steps), _columns(program, listing)
-    found = list[DataComparison]()
+    data_registers, moves, columns = _data_registers(program, steps), _Moves(program, steps), _columns(program, listing)
+    comparisons = list[DataComparison]()
     for number, step in enumerate(steps):
-        file, line = program.places[number][0] if program.places[number] else ("", 0)
+        file, line = program.chains[number][0] if program.chains[number] else ("", 0)
         is_theirs = line > 0 and file.rpartition("/")[2] == source_name
         is_asked = step.is_comparison or step.is_bound
-        if not (is_asked and is_theirs and step.reads & given[number]) or len(found) >= MOST:
+        if not (is_asked and is_theirs and step.reads & data_registers[number]) or len(comparisons) >= MOST:
             continue
         read = dict.fromkeys(_numbers(step, number, moves))
         numbers = tuple(value for value in read if abs(value) not in _EXPANSIONS)
         if numbers or (step.is_comparison and not read):
-            found.append(DataComparison(number, line, columns[number], numbers, step.is_comparison))
-    return tuple(sorted(found, key=lambda one: not one.is_told))
+            comparisons.append(DataComparison(number, line, columns[number], numbers, step.is_comparison))
+    return tuple(sorted(comparisons, key=lambda comparison: not comparison.is_told))
 
 
 def _columns(program: DecodedProgram, listing: str) -> list[int]:
-    """The column of each instruction, 1 where the listing has none."""
-    found, column, waiting = list[int](), 1, iter(program.rows)
-    wanted = next(waiting, 0)
+    """Give the column of each instruction, 1 where the listing has none."""
+    columns, column, waiting = list[int](), 1, iter(program.rows)
+    instruction_row = next(waiting, 0)
     for row, line in enumerate(listing.split("\n"), 1):
         if located := _LOC.match(line):
             column = max(1, int(located[1]))
-        if row == wanted:
-            found.append(column)
-            wanted = next(waiting, 0)
-    return found + [1] * (len(program.rows) - len(found))
+        if row == instruction_row:
+            columns.append(column)
+            instruction_row = next(waiting, 0)
+    return columns + [1] * (len(program.rows) - len(columns))
 
 
 class _Step:
@@ -117,8 +117,8 @@ class _Step:
         ]
         self.name, self.mnemonic = name, row.name
         self.sources: Sequence[_Operand] = operands[RESULTS:]
-        self.reads = _bits(self.sources) | _named(row.reads)
-        self.writes = _bits(operands[:RESULTS]) | _named(row.writes)
+        self.reads = _bits(self.sources) | _implicit_registers(row.reads)
+        self.writes = _bits(operands[:RESULTS]) | _implicit_registers(row.writes)
         self.result = operands[0]
         self.is_scalar_load = row.group == "smem" and self.writes != 0
         self.is_load = row.memory_bytes > 0 and self.writes != 0 and not self.is_scalar_load
@@ -127,47 +127,47 @@ class _Step:
         self.is_move = name in _MOVES and self.sources[0][0] == OperandKind.CONSTANT
         self.is_bound = name.startswith(_BOUNDS)
         has_constant = any(
-            one[0] == OperandKind.CONSTANT and math.isfinite(_read(one[5], name)) for one in self.sources
+            source[0] == OperandKind.CONSTANT and math.isfinite(_read(source[5], name)) for source in self.sources
         )
         is_asked = name.startswith(("cmp_", "s_cmp")) and not name.startswith(("cmp_u_", "cmp_o_", "cmp_class"))
         self.is_comparison = is_asked or (self.is_bound and has_constant)
         self.is_scalar = row.group == "salu"
 
-    def after(self, data: int, known: int) -> tuple[int, int]:
-        """Registers that hold data, and scalar ones that hold addresses of arguments, behind this instruction."""
+    def after(self, data: int, addresses: int) -> tuple[int, int]:
+        """Follow registers that hold data, and scalar ones that hold addresses of arguments, over this instruction."""
         is_data = bool(self.reads & data)
         if self.is_scalar_load:
-            is_data |= not self.reads & known
+            is_data |= not self.reads & addresses
         elif self.is_load:
             is_data = is_data or not self.inside or bool(data & self.inside)
         elif self.is_store and self.inside and is_data:
             data |= self.inside
-        is_known = (self.is_scalar and bool(self.reads & known)) or self.mnemonic == "s_getpc_b64"
+        is_address = (self.is_scalar and bool(self.reads & addresses)) or self.mnemonic == "s_getpc_b64"
         return (
             data | self.writes if is_data else data & ~self.writes,
-            known | self.writes if is_known else known & ~self.writes,
+            addresses | self.writes if is_address else addresses & ~self.writes,
         )
 
 
 def _bits(operands: Sequence[_Operand]) -> int:
-    found = 0
+    mask = 0
     for kind, dwords, _, _, index, _ in operands:
         if kind == OperandKind.VECTOR:
-            found |= ((1 << dwords) - 1) << index
+            mask |= ((1 << dwords) - 1) << index
         elif kind == OperandKind.SCALAR and index not in (EXEC, EXEC + 1):
-            found |= ((1 << dwords) - 1) << (_SCALARS + index)
-    return found
+            mask |= ((1 << dwords) - 1) << (_SCALARS + index)
+    return mask
 
 
-def _named(names: frozenset[str]) -> int:
-    found = 0
+def _implicit_registers(names: frozenset[str]) -> int:
+    mask = 0
     for name in names:
-        found |= _IMPLICIT.get(name, 0)
-    return found
+        mask |= _IMPLICIT.get(name, 0)
+    return mask
 
 
-def _given(program: DecodedProgram, steps: Sequence[_Step]) -> list[int]:
-    """For each instruction the registers that hold data before it, by any way there."""
+def _data_registers(program: DecodedProgram, steps: Sequence[_Step]) -> list[int]:
+    """Find for each instruction the registers that hold data before it, by any way there."""
     before = [(0, 0)] * len(steps)
     reached = [False] * len(steps)
     waiting = list[int]()
@@ -178,10 +178,10 @@ def _given(program: DecodedProgram, steps: Sequence[_Step]) -> list[int]:
         waiting.append(kernel.entry)
     while waiting:
         number = waiting.pop()
-        data, known = steps[number].after(*before[number])
+        data, addresses = steps[number].after(*before[number])
         for after in _followers(program, steps, number):
-            old_data, old_known = before[after]
-            new = (old_data | data, old_known & known if reached[after] else known)
+            old_data, old_addresses = before[after]
+            new = (old_data | data, old_addresses & addresses if reached[after] else addresses)
             if not reached[after] or new != before[after]:
                 before[after], reached[after] = new, True
                 waiting.append(after)
@@ -205,21 +205,21 @@ class _Moves:
             for after in _followers(program, steps, number):
                 self._before[after].append(number)
 
-    def held(self, register: int, number: int) -> list[int]:
-        """Words that the last writes of a register move there, on each way to this instruction."""
-        found, seen, waiting = dict[int, None](), {number}, [*self._before[number]]
+    def constants_in(self, register: int, number: int) -> list[int]:
+        """List the words that the last writes of a register move there, on each way to this instruction."""
+        constants, visited, waiting = dict[int, None](), {number}, [*self._before[number]]
         while waiting and self._left:
             last = waiting.pop()
-            if last in seen:
+            if last in visited:
                 continue
-            seen.add(last)
+            visited.add(last)
             self._left -= 1
             step = self._steps[last]
             if not step.writes & register:
                 waiting += self._before[last]
             elif step.is_move and step.writes == register:
-                found[step.sources[0][5]] = None
-        return list(found)
+                constants[step.sources[0][5]] = None
+        return list(constants)
 
 
 def _numbers(step: _Step, number: int, moves: _Moves) -> Iterator[float]:
@@ -228,7 +228,7 @@ def _numbers(step: _Step, number: int, moves: _Moves) -> Iterator[float]:
         if kind == OperandKind.CONSTANT:
             words = [operand[5]]
         elif kind in (OperandKind.VECTOR, OperandKind.SCALAR) and dwords == 1:
-            words = moves.held(_bits([operand]), number)
+            words = moves.constants_in(_bits([operand]), number)
         else:
             continue
         for word in words if len(words) <= FEW else ():
@@ -238,7 +238,7 @@ def _numbers(step: _Step, number: int, moves: _Moves) -> Iterator[float]:
 
 
 def _read(word: int, name: str) -> float:
-    """The number that these bits are to an instruction of this name."""
+    """Read these bits as the number that they are to an instruction of this name."""
     if name.endswith("f64"):
         return float(struct.unpack("<d", struct.pack("<Q", word & (1 << 64) - 1))[0])
     if name.endswith("f32"):

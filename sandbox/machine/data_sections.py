@@ -111,16 +111,16 @@ def _float(form: str, text: str) -> bytes:
 
 
 def _string(text: str) -> bytes:
-    made = bytearray()
+    content = bytearray()
     for escaped, plain in _ESCAPE.findall(text):
         if plain:
-            made += plain.encode()
+            content += plain.encode()
         elif escaped[0] in "01234567":
-            made.append(int(escaped, 8) & 255)
+            content.append(int(escaped, 8) & 255)
         elif escaped[0] == "x" and len(escaped) > 1:
-            made.append(int(escaped[1:], 16) & 255)
+            content.append(int(escaped[1:], 16) & 255)
         elif escaped in _ESCAPED:
-            made.append(_ESCAPED[escaped])
+            content.append(_ESCAPED[escaped])
         else:
             raise UnreadableListing("this escape in a string is not known", "\\" + escaped)
-    return bytes(made)
+    return bytes(content)

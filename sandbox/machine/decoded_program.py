@@ -40,7 +40,7 @@ class DecodedProgram:
 
     instructions: tuple[DecodedInstruction, ...]
     rows: tuple[int, ...]  # of the listing, from 1, one an instruction
-    places: tuple[tuple[Place, ...], ...]  # files and lines, the innermost first, one an instruction
+    chains: tuple[tuple[Place, ...], ...]  # files and lines, the innermost first, one an instruction
     targets: Mapping[int, int]  # of branches: instruction to instruction
     kernels: Mapping[str, DecodedKernel]  # by symbol, in the order of the image
     sections: tuple[tuple[str, int, int, bool], ...]  # name, offset, bytes, is writable
@@ -49,7 +49,7 @@ class DecodedProgram:
     semantics: tuple[str, ...]  # names in the order of the image
 
     def image(self) -> bytes:
-        """The program's bytes, as interpreter/program.h says."""
+        """Pack the program's bytes, as interpreter/program.h says."""
         room = io.BytesIO()
         self.write_image(room)
         return room.getvalue()
@@ -89,15 +89,13 @@ def decode_listing(text: str) -> DecodedProgram:
             if decoded.label:
                 targets[index] = table.instruction(decoded.label)
         except UnreadableListing as refused:
-            raise refused.placed(
-                listed.row, listed.text[:200], listed.places[0] if listed.places else ("", 0)
-            ) from None
+            raise refused.placed(listed.row, listed.text[:200], listed.chain[0] if listed.chain else ("", 0)) from None
         instructions.append(decoded)
     names = [*dict.fromkeys(instruction.row.semantics for instruction in instructions)]
     return DecodedProgram(
         tuple(instructions),
         tuple(listed.row for listed in listing.instructions),
-        tuple(listed.places for listed in listing.instructions),
+        tuple(listed.chain for listed in listing.instructions),
         targets,
         _kernels(listing, table),
         tuple((s.name, s.start, len(s.content), s.is_writable) for s in sections),
@@ -114,20 +112,20 @@ def _instruction(listed: ListedInstruction, index: int, table: SymbolTable) -> D
             decoded = decode_instruction(text)
         except UnreadableListing as refused:
             return _with_symbols(text, table, refused)
-        if decoded.row.name == "s_getpc_b64" and (found := register(decoded.operands[0])):
+        if decoded.row.name == "s_getpc_b64" and (destination := register(decoded.operands[0])):
             counter = CODE_BASE + CODE_STRIDE * (index + 1)
-            table.program_counters |= {found[1]: counter, found[1] + 1: counter}
+            table.program_counters |= {destination[1]: counter, destination[1] + 1: counter}
         return decoded
     return _with_symbols(text, table, None)
 
 
 def _with_symbols(text: str, table: SymbolTable, refused: UnreadableListing | None) -> DecodedInstruction:
     """Decode again with numbers in place of symbols; where there are none, what was refused stays refused."""
-    mnemonic, _, rest = text.partition(" ")
-    words = tuple(rest.split(", "))
+    mnemonic, _, operand_text = text.partition(" ")
+    words = tuple(operand_text.split(", "))
     numbers = table.resolved(words)
     if tuple(numbers) == words:
-        raise refused or UnreadableListing("this operand is not known", rest[:80])
+        raise refused or UnreadableListing("this operand is not known", operand_text[:80])
     return decode_instruction(f"{mnemonic} {', '.join(numbers)}")
 
 

@@ -55,7 +55,7 @@ def level(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     except OSError:
         return "x86_64"
     flags = next((line.split(":")[1].split() for line in text.split("\n") if line.startswith("flags")), [])
-    return next((name for wanted, name in LEVELS if set(wanted) <= set(flags)), "x86_64")
+    return next((name for required, name in LEVELS if set(required) <= set(flags)), "x86_64")
 
 
 @functools.cache
@@ -74,17 +74,17 @@ def executor_path(toolchain: Toolchain, cache: Path) -> Path:
 
 def executor(toolchain: Toolchain, cache: Path, progress: Callable[[str], None] | None = None) -> Path:
     """Give the interpreter's path; build it first where the cache has none. LabError when it cannot be built."""
-    place = executor_path(toolchain, cache)
-    if not place.is_file():
+    path = executor_path(toolchain, cache)
+    if not path.is_file():
         if progress:
             progress("building the interpreter of gfx942 code")
-        _build(toolchain, place)
-    return place
+        _build(toolchain, path)
+    return path
 
 
-def _build(toolchain: Toolchain, place: Path) -> None:
-    place.parent.parent.mkdir(parents=True, exist_ok=True)
-    work = scratch_folder.make_in(place.parent.parent)
+def _build(toolchain: Toolchain, path: Path) -> None:
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    work = scratch_folder.make_in(path.parent.parent)
     target = f"{platform.machine()}-linux-musl"
     march = () if level() == "baseline" else (f"-march={level()}",)
     try:
@@ -99,26 +99,28 @@ def _build(toolchain: Toolchain, place: Path) -> None:
         objects = [f"{unit.stem}.o" for unit in units]
         _run(toolchain, work, ("cc", "-target", target, *STATIC, *objects, "-o", _PROGRAM), "the link")
         (work / _PROGRAM).chmod(0o500)
-        if said := run([str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS).returncode:
-            raise LabError(f"the interpreter that was built here does not start (status {said})")
+        if status := run(
+            [str(work / _PROGRAM), "semantics"], cwd=work, env={}, timeout_s=60, limits=_LIMITS
+        ).returncode:
+            raise LabError(f"the interpreter that was built here does not start (status {status})")
         for name in objects:
             (work / name).unlink()
         scratch_folder.remove(work / _OBJECTS)
-        os.rename(work, place.parent)  # noqa: PTH104 - fails where another process was first, replace() would not
+        os.rename(work, path.parent)  # noqa: PTH104 - fails where another process was first, replace() would not
     except OSError:
-        if not place.is_file():
+        if not path.is_file():
             raise LabError(
-                f"the interpreter cannot be stored in {place.parent.parent}; "
+                f"the interpreter cannot be stored in {path.parent.parent}; "
                 "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
             ) from None
     finally:
         scratch_folder.remove(work)
 
 
-def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], what: str) -> None:
+def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], step: str) -> None:
     # A compiler that was killed may leave its cache with the name of an object that is not there, which stays so.
     env = {**toolchain.environment(), "ZIG_LOCAL_CACHE_DIR": str(work / _OBJECTS)}
-    done = run(toolchain.command(*argv), cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS)
-    if done.returncode != 0:
-        said = (done.stderr.strip() or "no message")[:400]
-        raise LabError(f"the interpreter does not compile ({what}: {said}); reinstall the pinned compiler")
+    completed = run(toolchain.command(*argv), cwd=work, env=env, timeout_s=_TIMEOUT_S, limits=_LIMITS)
+    if completed.returncode != 0:
+        message = (completed.stderr.strip() or "no message")[:400]
+        raise LabError(f"the interpreter does not compile ({step}: {message}); reinstall the pinned compiler")

@@ -46,7 +46,7 @@ _INDEX_MODES = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
 
 
 def wait_counts(text: str) -> tuple[int, int, int]:
-    """Accesses that s_waitcnt leaves under way: vmcnt, lgkmcnt, expcnt; UNWAITED where it does not wait for one."""
+    """Read what s_waitcnt leaves under way: vmcnt, lgkmcnt, expcnt; UNWAITED where it does not wait for one."""
     if text[:1].isdigit():
         raw = word16(text)
         counts = {"vmcnt": (raw & 15) | (raw >> 14 & 3) << 4, "lgkmcnt": raw >> 8 & 15, "expcnt": raw >> 4 & 7}
@@ -64,7 +64,7 @@ def wait_counts(text: str) -> tuple[int, int, int]:
 
 
 def hardware_register(text: str) -> int:
-    """The 16 bits of hwreg(name, offset, size): the register in bits 0 to 5, offset from 6, size less 1 from 11."""
+    """Pack hwreg(name, offset, size) in 16 bits: the register in bits 0 to 5, offset from 6, size less 1 from 11."""
     if not text.startswith("hwreg("):
         return word16(text)
     parts = [part.strip() for part in text[6:].rstrip(")").split(",")]
@@ -77,7 +77,7 @@ def hardware_register(text: str) -> int:
 
 
 def message(text: str) -> int:
-    """The 16 bits of sendmsg(name, operation, stream)."""
+    """Pack sendmsg(name, operation, stream) in 16 bits."""
     if not text.startswith("sendmsg("):
         return word16(text)
     parts = [part.strip() for part in text[8:].rstrip(")").split(",")]
@@ -89,7 +89,7 @@ def message(text: str) -> int:
 
 
 def index_mode(text: str) -> int:
-    """The bits of gpr_idx(SRC0,DST): which operands are indexed by m0."""
+    """Read the bits of gpr_idx(SRC0,DST): which operands are indexed by m0."""
     if not text.startswith("gpr_idx("):
         return word16(text)
     names = [part.strip() for part in text[8:].rstrip(")").split(",") if part.strip()]
@@ -99,7 +99,7 @@ def index_mode(text: str) -> int:
 
 
 def word16(text: str) -> int:
-    """A number of 16 bits, signed or not; its low 16 bits."""
+    """Read a number of 16 bits, signed or not; its low 16 bits."""
     value = integer(text)
     if not -32768 <= value <= 65535:
         raise UnreadableListing("this number has more than 16 bits", text)

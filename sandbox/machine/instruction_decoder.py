@@ -54,27 +54,27 @@ _decoded: dict[str, DecodedInstruction] = {}
 
 
 def decode_instruction(text: str) -> DecodedInstruction:
-    """The instruction of this text, single-spaced and without comment; UnreadableListing says what is unknown."""
-    if (known := _decoded.get(text)) is not None:
-        return known
+    """Decode this text, single-spaced and without comment; UnreadableListing says what is unknown."""
+    if (cached := _decoded.get(text)) is not None:
+        return cached
     if len(text) > MAX_LINE:
         raise UnreadableListing("this instruction is too long", text[:80])
     if len(_decoded) >= _KEPT:
         _decoded.clear()
-    _decoded[text] = made = _decode(text)
-    return made
+    _decoded[text] = decoded = _decode(text)
+    return decoded
 
 
 def _decode(text: str) -> DecodedInstruction:
-    mnemonic, _, rest = text.partition(" ")
+    mnemonic, _, operand_text = text.partition(" ")
     entry = find_row(mnemonic)
     if entry is None:
         raise UnreadableListing("this instruction is not known on gfx942", mnemonic[:80])
     row, suffix = entry
     if row.operands and row.operands[0].role == "waitcnt":
-        draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(rest))
-        return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (rest,))
-    words, settings = _split(rest, row)
+        draft = InstructionDraft(row, NO_SETTINGS, counts=fields.wait_counts(operand_text))
+        return DecodedInstruction(text, mnemonic, row, draft.packed(), "", (operand_text,))
+    words, settings = _split(operand_text, row)
     flags = number(settings, "flags") | _MEMORY.get(row.group, 0) | _beside(row)
     draft = InstructionDraft(row, settings, flags=flags)
     specs = _present(row, words, draft)
@@ -93,11 +93,12 @@ def _beside(row: TableRow) -> int:
     return int(read + sum(_BESIDE[name][1] for name in names if name in row.writes))
 
 
-def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
-    """The operands, and what stands behind the last of them."""
-    if not row.operands or not rest:
-        return [], read_modifiers(rest) if rest else NO_SETTINGS
-    set_off = _COMMAS.split(rest.strip()) if "(" in rest or "[" in rest or "  " in rest else rest.split(", ")
+def _split(operand_text: str, row: TableRow) -> tuple[list[str], Settings]:
+    """Split the operands from what stands behind the last of them."""
+    if not row.operands or not operand_text:
+        return [], read_modifiers(operand_text) if operand_text else NO_SETTINGS
+    is_plain = not any(mark in operand_text for mark in ("(", "[", "  "))
+    set_off = operand_text.split(", ") if is_plain else _COMMAS.split(operand_text.strip())
     words, behind = [], []
     for word in set_off:  # operands may stand without commas, modifiers with them
         parts = _SPACES.split(word) if " " in word else [word]
@@ -110,7 +111,7 @@ def _split(rest: str, row: TableRow) -> tuple[list[str], Settings]:
 
 
 def _present(row: TableRow, words: list[str], draft: InstructionDraft) -> tuple[OperandSpec, ...]:
-    """The operands that this text has."""
+    """Choose the operands that this text has."""
     specs = row.operands
     if specs and specs[-1].role == "imm16" and not words and row.name == "s_endpgm":
         return ()
@@ -132,14 +133,14 @@ def _present(row: TableRow, words: list[str], draft: InstructionDraft) -> tuple[
 
 def _read(draft: InstructionDraft, spec: OperandSpec, word: str) -> None:
     if spec.is_result:
-        draft.results[spec.place] = encode(word, spec.type, spec.type.dwords, spec.files)
+        draft.results[spec.index] = encode(word, spec.type, spec.type.dwords, spec.files)
     elif spec.name in _SPECIAL:
-        draft.sources[spec.place] = _SPECIAL[spec.name](draft, word)
+        draft.sources[spec.index] = _SPECIAL[spec.name](draft, word)
     elif spec.is_source:
         type_ = spec.type
         if type_.element == "m":
-            type_ = _HALF if draft.bit("op_sel_hi", spec.place) else OperandType("f", 32)
-        draft.sources[spec.place] = encode(word, type_, type_.dwords, spec.files)
+            type_ = _HALF if draft.bit("op_sel_hi", spec.index) else OperandType("f", 32)
+        draft.sources[spec.index] = encode(word, type_, type_.dwords, spec.files)
     elif spec.role == "label":
         if is_number(word) or register(word):
             raise UnreadableListing("a branch must name its label", word)
@@ -151,14 +152,14 @@ def _read(draft: InstructionDraft, spec: OperandSpec, word: str) -> None:
 
 
 def _vector_address(draft: InstructionDraft, word: str) -> bytes:
-    """The vector address: `off`, one register beside a scalar base, of scratch and of one index, or else two."""
+    """Encode a vector address: `off`, one register beside a scalar base, of scratch and of one index, or else two."""
     if word == "off":
         return ABSENT
-    found = register(word)
-    if found is None or found[0] != "v":
+    registers = register(word)
+    if registers is None or registers[0] != "v":
         raise UnreadableListing("this is no vector address", word[:80])
     draft.flags |= Flag.HAS_ADDRESS
-    return encode(word, _ADDRESS, found[2], "v")
+    return encode(word, _ADDRESS, registers[2], "v")
 
 
 def _scalar_base(draft: InstructionDraft, word: str) -> bytes:

@@ -15,7 +15,7 @@ _PLAIN_TAIL = (0, 15, 15, 0, 0, 0, 0, 0)  # control, masks, omod, selected, cbsz
 
 
 def number(settings: Settings, name: str, default: int = 0) -> int:
-    """A setting that is no list."""
+    """Look up a setting that is no list."""
     value = settings.get(name, default)
     assert isinstance(value, int)
     return value
@@ -35,17 +35,17 @@ class InstructionDraft:
     control: int = 0
     counts: tuple[int, int, int] = _NO_WAIT
 
-    def bit(self, name: str, place: int) -> int:
-        """An element of a list such as op_sel, 0 where it has none."""
+    def bit(self, name: str, index: int) -> int:
+        """Read an element of a list such as op_sel, 0 where it has none."""
         bits = self.settings.get(name)
-        return bits[place] if isinstance(bits, tuple) and place < len(bits) else 0
+        return bits[index] if isinstance(bits, tuple) and index < len(bits) else 0
 
-    def modify_source(self, place: int, modifier: int) -> None:
+    def modify_source(self, index: int, modifier: int) -> None:
         """Add a modifier to a source."""
-        self.sources[place] = modified(self.sources[place], modifier)
+        self.sources[index] = modified(self.sources[index], modifier)
 
     def packed(self) -> bytes:
-        """The image's bytes behind the number of the semantics."""
+        """Pack the image's bytes behind the number of the semantics."""
         row, results, sources = self.row, self.results, self.sources
         result_count = 0 if results[0] is ABSENT else 1 if results[1] is ABSENT else 2
         source_count = SOURCES
@@ -54,17 +54,17 @@ class InstructionDraft:
         if "st64" in row.name:
             self.flags |= Flag.STRIDE_64
         offset, offset1 = self.offset, 0
-        rest: tuple[int, ...] = _PLAIN_TAIL
+        tail_fields: tuple[int, ...] = _PLAIN_TAIL
         if self.settings is not NO_SETTINGS:
-            offset, offset1, rest = self._settled()
+            offset, offset1, tail_fields = self._settled()
         elif self.control:
-            rest = (self.control, *_PLAIN_TAIL[1:])
+            tail_fields = (self.control, *_PLAIN_TAIL[1:])
         head = HEAD.pack(0, result_count, source_count, row.memory_bytes, row.unit)
-        tail = TAIL.pack(offset, offset1, NOWHERE, self.flags, *rest, *self.counts)
+        tail = TAIL.pack(offset, offset1, NOWHERE, self.flags, *tail_fields, *self.counts)
         return head[4:] + b"".join(results + sources) + tail
 
     def _settled(self) -> tuple[int, int, tuple[int, ...]]:
-        """Offsets and the last fields, as the settings have them."""
+        """Settle offsets and the last fields, as the settings have them."""
         row, settings, offset, control = self.row, self.settings, self.offset, self.control
         if row.name == "ds_swizzle_b32":
             control = number(settings, "offset") & 0xFFFF
@@ -78,10 +78,10 @@ class InstructionDraft:
 
 
 def modified(operand: bytes, modifier: int) -> bytes:
-    """The operand with one modifier more."""
+    """Add one modifier to a copy of the operand."""
     return operand[:2] + bytes([operand[2] | modifier]) + operand[3:] if operand is not ABSENT else operand
 
 
 def narrowed(operand: bytes, dwords: int) -> bytes:
-    """The first registers of an operand."""
+    """Take the first registers of an operand."""
     return operand[:1] + bytes([dwords]) + operand[2:]

@@ -61,7 +61,7 @@ class OperandSpec:
     is_optional: bool = False
     is_result: bool = False
     is_source: bool = False
-    place: int = 0  # among the results or the sources
+    index: int = 0  # among the results or the sources
 
 
 @dataclass(frozen=True)
@@ -91,20 +91,20 @@ class TableRow:
 
 @cache
 def instruction_table() -> dict[str, TableRow]:
-    """Every row, by mnemonic."""
+    """Read every row, by mnemonic."""
     return {name: row for name in _lines() if (row := table_row(name))}
 
 
 @cache
 def table_row(name: str) -> TableRow | None:
-    """The row of this name without suffix, None where there is none; read when it is asked for."""
+    """Look up the row of this name without suffix, None where there is none; read when it is asked for."""
     line = _lines().get(name)
     return _row(line.split("\t")) if line else None
 
 
 @lru_cache(8192)
 def find_row(mnemonic: str) -> tuple[TableRow, str] | None:
-    """The row of a mnemonic as it stands in a listing, and the suffix of its encoding; None where there is none."""
+    """Find the row of a mnemonic as a listing has it, and the suffix of its encoding; None where there is none."""
     if row := table_row(_ALIASES.get(mnemonic, mnemonic)):
         return row, ""
     for suffix in SUFFIXES:
@@ -121,7 +121,7 @@ def _lines() -> dict[str, str]:
 
 @cache
 def operand_type(name: str) -> OperandType:
-    """The type of this name, such as f32 or 2xf16."""
+    """Read the type of this name, such as f32 or 2xf16."""
     match = _TYPE.fullmatch(name)
     if match is None:
         raise ValueError(f"{name} is no type of an operand")
@@ -165,19 +165,19 @@ def _unit(name: str, group: str, latency: str) -> int:
 
 
 def _spec(token: str, group: str) -> OperandSpec:
-    role, _, rest = token.partition(":")
+    role, _, type_text = token.partition(":")
     is_optional = role.endswith("?")
     role = role.removesuffix("?")
     numbered = role[1:].isdigit()
     is_result, is_source = numbered and role[0] == "d", numbered and role[0] == "s"
-    place = int(role[1:]) if numbered else 0
-    name, _, files = rest.partition("@")
+    index = int(role[1:]) if numbered else 0
+    name, _, files = type_text.partition("@")
     type_ = OperandType("b", 32)
     if name in _ADDRESSES:
         files = _ADDRESSES[name]
     elif name:
         type_, files = operand_type(name), files or _default_files(role, group)
-    return OperandSpec(role, name, type_, files, is_optional, is_result, is_source, place)
+    return OperandSpec(role, name, type_, files, is_optional, is_result, is_source, index)
 
 
 def _default_files(role: str, group: str) -> str:

@@ -51,19 +51,19 @@ class KernargLayout:
 
     @computed_once
     def explicit(self) -> tuple[KernelArgument, ...]:
-        """The arguments that a launch passes, in order."""
-        given = [field for field in self.fields if not field.is_hidden]
-        kept = given[: len(given) - self.nulls]
-        return tuple(KernelArgument(field.kind == POINTER, field.offset, field.size) for field in kept)
+        """Select the arguments that a launch passes, in order."""
+        visible = [field for field in self.fields if not field.is_hidden]
+        passed = visible[: len(visible) - self.nulls]
+        return tuple(KernelArgument(field.kind == POINTER, field.offset, field.size) for field in passed)
 
     @computed_once
     def hidden(self) -> tuple[KernargField, ...]:
-        """The arguments that the runtime fills."""
+        """Select the arguments that the runtime fills."""
         return tuple(field for field in self.fields if field.is_hidden)
 
 
 def layout_of(entry: Mapping[str, Any], *, nulls: int = 0) -> KernargLayout:
-    """The layout that an entry of `amdhsa.kernels` states; PlanError where it contradicts itself.
+    """Read the layout that an entry of `amdhsa.kernels` states; PlanError where it contradicts itself.
 
     The metadata of hand-written assembly is its author's: nothing in it is believed unseen.
     """
@@ -87,38 +87,38 @@ def layout_of(entry: Mapping[str, Any], *, nulls: int = 0) -> KernargLayout:
 
 
 def pack(layout: KernargLayout, launch: ResolvedLaunch, addresses: Mapping[str, int]) -> bytes:
-    """The segment of one launch, `size_bytes` long, zeros between the arguments.
+    """Pack the segment of one launch, `size_bytes` long, zeros between the arguments.
 
     `addresses` are of all buffers that the launch names. PlanError with the launch's line where the arguments do not
     fit the kernel's in number, kind or size.
     """
-    for said in mismatches(launch, layout.explicit):
-        raise PlanError(said, launch.line)
+    for mismatch in mismatches(launch, layout.explicit):
+        raise PlanError(mismatch, launch.line)
     segment = bytearray(layout.size_bytes)
     for argument, field in zip(launch.args, layout.explicit, strict=True):
         segment[field.offset : field.offset + field.size] = _bytes(argument, addresses)
     for hidden in layout.hidden:
         value = _hidden(hidden.kind, launch)
         if value >> (8 * hidden.size):
-            what = hidden.kind.removeprefix(HIDDEN)
-            raise PlanError(f"{what} of {launch.kernel} is {value}, more than {hidden.size} bytes hold", launch.line)
+            name = hidden.kind.removeprefix(HIDDEN)
+            raise PlanError(f"{name} of {launch.kernel} is {value}, more than {hidden.size} bytes hold", launch.line)
         segment[hidden.offset : hidden.offset + hidden.size] = value.to_bytes(hidden.size, "little")
     return bytes(segment)
 
 
 def _field(kernel: str, number: int, row: Any, segment_bytes: int) -> KernargField:
-    place = f"argument {number} in the metadata of {kernel}"
+    subject = f"argument {number} in the metadata of {kernel}"
     if not isinstance(row, Mapping):
-        raise PlanError(f"{place} needs .offset, .size and .value_kind")
+        raise PlanError(f"{subject} needs .offset, .size and .value_kind")
     kind, offset, size = (row.get(key) for key in (".value_kind", ".offset", ".size"))
     if not isinstance(kind, str) or not _is_count(offset, segment_bytes) or not _is_count(size, segment_bytes):
-        raise PlanError(f"{place} needs .offset, .size and .value_kind")
+        raise PlanError(f"{subject} needs .offset, .size and .value_kind")
     if not size or offset + size > segment_bytes:
-        raise PlanError(f"{place} ends behind the {segment_bytes} bytes of its segment")
+        raise PlanError(f"{subject} ends behind the {segment_bytes} bytes of its segment")
     if kind not in (POINTER, VALUE) and not kind.startswith(HIDDEN):
-        raise PlanError(f"{place} is a {kind!r}; a launch passes pointers ({POINTER}) and values ({VALUE})")
+        raise PlanError(f"{subject} is a {kind!r}; a launch passes pointers ({POINTER}) and values ({VALUE})")
     if kind == POINTER and size != 8:
-        raise PlanError(f"{place} is a pointer of {size} bytes; a pointer has 8")
+        raise PlanError(f"{subject} is a pointer of {size} bytes; a pointer has 8")
     return KernargField(kind, offset, size)
 
 
@@ -135,15 +135,15 @@ def _bytes(argument: ResolvedArg, addresses: Mapping[str, int]) -> bytes:
         case ScalarArg(dtype=dtype, value=value):
             return stored(value, dtype).tobytes()
         case StructArg(fields=fields, size=size):
-            whole = bytearray(size)
-            for place, leaf in fields:
+            content = bytearray(size)
+            for start, leaf in fields:
                 part = _bytes(leaf, addresses)
-                whole[place : place + len(part)] = part
-            return bytes(whole)
+                content[start : start + len(part)] = part
+            return bytes(content)
 
 
 def _hidden(kind: str, launch: ResolvedLaunch) -> int:
-    """The value of a hidden argument; 0 for remainders and offsets, which no launch has, and for a host's services."""
+    """Compute a hidden argument; 0 for remainders and offsets, which no launch has, and for a host's services."""
     name, _, axis = kind.removeprefix(HIDDEN).rpartition("_")
     extents = {"block_count": launch.grid, "group_size": launch.block}.get(name)
     if extents and axis in ("x", "y", "z"):

@@ -58,11 +58,11 @@ class DecodedKernel:
     metadata: Mapping[str, Any]
 
     def field(self, name: str) -> int:
-        """A directive's value, or what the assembler takes where it is missing."""
+        """Look up a directive's value, or what the assembler takes where it is missing."""
         return self.descriptor.get(name, _DEFAULTS.get(name, 0))
 
     def packed(self) -> bytes:
-        """The kernel's record in the image."""
+        """Pack the kernel's record in the image."""
         ids = [self.field(f"system_sgpr_workgroup_{name}") for name in ("id_x", "id_y", "id_z", "info")]
         mode = (
             self.field("float_round_mode_32")
@@ -94,7 +94,7 @@ class DecodedKernel:
 def read_kernel(
     symbol: str, entry: int, directives: Mapping[str, str], metadata: Mapping[str, Any], value_of: Callable[[str], int]
 ) -> DecodedKernel:
-    """The kernel of these directives (names without .amdhsa_, values as text) and this entry of the metadata."""
+    """Read the kernel of these directives (names without .amdhsa_, values as text) and this entry of the metadata."""
     descriptor = {name: _evaluated(name, text, value_of) for name, text in directives.items()}
     arguments = tuple(_argument(symbol, entry) for entry in metadata.get(".args") or ())
     return DecodedKernel(

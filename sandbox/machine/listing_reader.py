@@ -39,7 +39,7 @@ class ListedInstruction:
 
     text: str
     row: int
-    places: tuple[Place, ...]
+    chain: tuple[Place, ...]
 
 
 @dataclass
@@ -65,7 +65,7 @@ def read_listing(text: str) -> ReadListing:
         try:
             reader.line(line, row)
         except UnreadableListing as refused:
-            raise refused.placed(row, line.strip()[:200], reader.places[0] if reader.places else ("", 0)) from None
+            raise refused.placed(row, line.strip()[:200], reader.chain[0] if reader.chain else ("", 0)) from None
     if reader.kernel is not None or reader.block is not None or reader.is_comment:
         raise UnreadableListing("the listing ends inside of a block", reader.kernel or ".amdgpu_metadata or a comment")
     _close(reader.read)
@@ -83,7 +83,7 @@ class _ListingReader:
     def __init__(self) -> None:
         self.read = ReadListing()
         self.chains = PlaceReader()
-        self.places: tuple[Place, ...] = ()
+        self.chain: tuple[Place, ...] = ()
         self.is_code = True
         self.is_comment = False  # inside of /* */
         self.data: DataSection | None = None
@@ -92,7 +92,7 @@ class _ListingReader:
         self.block: list[str] | None = None  # lines of a metadata block that is open
 
     def line(self, line: str, row: int) -> None:
-        """One line of the text."""
+        """Read one line of the text."""
         if self.block is not None:
             self._metadata(line)
             return
@@ -102,7 +102,7 @@ class _ListingReader:
             return
         if head == "\t.":
             if line.startswith("\t.loc\t"):
-                self.places = self.chains.chain(line[1:])
+                self.chain = self.chains.chain(line[1:])
                 return
             if not self.is_code and self.data is None and line.startswith(_DEBUG):
                 return
@@ -139,7 +139,7 @@ class _ListingReader:
         if "=" in text and (match := _SET.fullmatch(text)):
             self._set(match[1], match[2])
             return
-        self.read.instructions.append(ListedInstruction(text, row, self.places))
+        self.read.instructions.append(ListedInstruction(text, row, self.chain))
 
     def _label(self, name: str) -> None:
         read = self.read
@@ -158,7 +158,7 @@ class _ListingReader:
             if not (self.is_code or self.data):
                 return
             raise UnreadableListing("this line is not understood", line[:80])
-        word, rest = match[1], line[match.end() :]
+        word, arguments = match[1], line[match.end() :]
         if word[0] != ".":
             if "=" in line and (assigned := _SET.fullmatch(_plain(line))):
                 self._set(assigned[1], assigned[2])
@@ -167,59 +167,59 @@ class _ListingReader:
             elif self.data:
                 raise UnreadableListing("an instruction stands among data", line[:80])
             return
-        self._directive(word, rest, row)
+        self._directive(word, arguments, row)
 
-    def _directive(self, word: str, rest: str, row: int) -> None:
+    def _directive(self, word: str, arguments: str, row: int) -> None:
         if word == ".loc":
-            self.places = self.chains.chain(f"{word} {rest}")
+            self.chain = self.chains.chain(f"{word} {arguments}")
         elif word == ".file":
-            self.chains.add_file(f"{word} {rest}")
+            self.chains.add_file(f"{word} {arguments}")
         elif word == ".weak":
-            self.read.weak.update(name.strip() for name in _plain(rest).split(","))
+            self.read.weak.update(name.strip() for name in _plain(arguments).split(","))
         elif word in _IGNORED or word.startswith(".cfi_"):
             return
         elif word in (".text", ".section", ".data", ".bss", ".rodata"):
-            self._section(word, _plain(rest))
+            self._section(word, _plain(arguments))
         elif word in (".set", ".equ", ".equiv"):
-            name, _, value = _plain(rest).partition(",")
+            name, _, value = _plain(arguments).partition(",")
             self._set(name.strip().strip('"'), value.strip())
         elif word == ".amdhsa_kernel":
-            self._open_kernel(_plain(rest).strip('"'))
+            self._open_kernel(_plain(arguments).strip('"'))
         elif word == ".end_amdhsa_kernel":
             self.kernel = None
         elif word.startswith(".amdhsa_") and self.kernel is not None:
-            self.read.kernels[self.kernel][word.removeprefix(".amdhsa_")] = _plain(rest)
+            self.read.kernels[self.kernel][word.removeprefix(".amdhsa_")] = _plain(arguments)
         elif word == ".amdgpu_metadata":
             self.block = []
         elif word == ".comm":
-            self._common([part.strip() for part in _plain(rest).split(",")], row)
+            self._common([part.strip() for part in _plain(arguments).split(",")], row)
         elif self.is_code:
-            self._filler(word, _plain(rest))
+            self._filler(word, _plain(arguments))
         elif self.data:
-            self._datum(word, rest, row)
+            self._datum(word, arguments, row)
 
-    def _datum(self, word: str, rest: str, row: int) -> None:
+    def _datum(self, word: str, arguments: str, row: int) -> None:
         if word not in DIRECTIVES or self.data is None:
             raise UnreadableListing("this directive is not known", word[:80])
         before = len(self.data.content)
-        self.data.add(word, rest if '"' in rest else _plain(rest), row, MAX_BYTES - self.data_bytes)
+        self.data.add(word, arguments if '"' in arguments else _plain(arguments), row, MAX_BYTES - self.data_bytes)
         self.data_bytes += len(self.data.content) - before
         if self.data_bytes > MAX_BYTES:
             raise UnreadableListing(f"the data are larger than {MAX_BYTES >> 20} MiB", self.data.name)
 
-    def _filler(self, word: str, rest: str) -> None:
+    def _filler(self, word: str, arguments: str) -> None:
         """Accept what may stand in code without being executed: alignment and the s_nop that end a program."""
-        parts = [part.strip() for part in rest.split(",")]
+        parts = [part.strip() for part in arguments.split(",")]
         if word in (".p2align", ".align", ".balign") or (word == ".fill" and parts[1:] in _IDLE):
             return
-        raise UnreadableListing("this directive cannot stand in code", f"{word} {rest}"[:80])
+        raise UnreadableListing("this directive cannot stand in code", f"{word} {arguments}"[:80])
 
-    def _section(self, word: str, rest: str) -> None:
+    def _section(self, word: str, arguments: str) -> None:
         name, flags = (word, _DATA_PREFIXES.get(word, "ax")) if word != ".section" else ("", "")
         if not name:
-            match = _SECTION.match(rest)
+            match = _SECTION.match(arguments)
             if match is None:
-                raise UnreadableListing("this section is not understood", rest[:80])
+                raise UnreadableListing("this section is not understood", arguments[:80])
             name = match[1].strip('"')
             prefix = next((p for p in (*_DATA_PREFIXES, ".text") if name == p or name.startswith(p + ".")), "")
             flags = match[2] if match[2] is not None else _DATA_PREFIXES.get(prefix, "ax" if prefix else "")
@@ -246,23 +246,23 @@ class _ListingReader:
             self.block.append(line)
 
     def _common(self, parts: list[str], row: int) -> None:
-        """A variable without a value: name, bytes, alignment."""
-        held = self.is_code, self.data
+        """Lay out a variable without a value: name, bytes, alignment."""
+        previous = self.is_code, self.data
         self._section(".bss", "")
         if len(parts) > 2:
             self._datum(".balign", parts[2], row)
         self._label(parts[0].strip('"'))
         self._datum(".zero", parts[1] if len(parts) > 1 else "", row)
-        self.is_code, self.data = held
+        self.is_code, self.data = previous
 
 
 def _plain(text: str) -> str:
-    """Without the comment behind it."""
+    """Strip the comment behind a line."""
     return text.partition(";")[0].strip()
 
 
 def _before_comment(line: str) -> tuple[str, bool]:
-    """The line without what the assembler takes for comments, and whether one of them goes on behind it."""
+    """Cut what the assembler takes for comments out of a line, and tell whether one of them goes on behind it."""
     parts, end = [], 0
     while match := _COMMENT.search(line, end):
         mark = match[0]

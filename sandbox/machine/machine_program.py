@@ -22,48 +22,48 @@ GRID_REACH = 6  # instructions of a loop before and behind its sleep
 
 @dataclass(frozen=True)
 class InstructionLines:
-    """Places of a program's instructions in its sources; a place is the number of an instruction plus one."""
+    """Places of a program's instructions in its sources; a position is the number of an instruction plus one."""
 
     chains: tuple[tuple[Place, ...], ...]
     mnemonics: tuple[str, ...]
     file: str
-    grid_waits: frozenset[int] = frozenset()  # places in which the barrier of our headers waits for the whole grid
+    grid_waits: frozenset[int] = frozenset()  # positions at which the barrier of our headers waits for the whole grid
 
-    def _chain(self, place: int) -> tuple[Place, ...]:
-        return self.chains[place - 1] if 0 < place <= len(self.chains) else ()
+    def _chain(self, position: int) -> tuple[Place, ...]:
+        return self.chains[position - 1] if 0 < position <= len(self.chains) else ()
 
     def _lines(self, chain: Sequence[Place]) -> list[int]:
         return [line for name, line in chain if line and name.rpartition("/")[2] == self.file]
 
     @computed_once
     def _innermost(self) -> tuple[int | None, ...]:
-        """The line of each instruction, which every record of an execution asks for again."""
+        """Find the line of each instruction, which every record of an execution asks for again."""
         of_chain = {chain: next(iter(self._lines(chain)), None) for chain in set(self.chains)}
         return tuple(of_chain[chain] for chain in self.chains)
 
-    def line(self, place: int) -> int | None:
+    def line(self, position: int) -> int | None:
         """Give the innermost line of the candidate's file that the instruction belongs to, or None."""
-        return self._innermost[place - 1] if 0 < place <= len(self.chains) else None
+        return self._innermost[position - 1] if 0 < position <= len(self.chains) else None
 
-    def caller_line(self, place: int) -> int | None:
+    def caller_line(self, position: int) -> int | None:
         """Give the line of the candidate's file from which the instruction's innermost function there was called."""
-        lines = self._lines(self._chain(place))
+        lines = self._lines(self._chain(position))
         return lines[1] if len(lines) > 1 else None
 
-    def line_before(self, place: int, reach: int = 64) -> int | None:
+    def line_before(self, position: int, reach: int = 64) -> int | None:
         """Give the last line of its function at or before the instruction, at most `reach` back; else any line there.
 
         What the compiler merges from two lines has none.
         """
-        depth, numbers = max(1, len(self._chain(place))), range(place, max(0, place - reach), -1)
-        outer = self._chain(place)[1:]
+        depth, numbers = max(1, len(self._chain(position))), range(position, max(0, position - reach), -1)
+        outer = self._chain(position)[1:]
         chains = [self._chain(number)[-depth:] for number in numbers]
         of_function = [line for chain in chains if chain[1:] == outer for line in self._lines(chain[:1])]
         return next(iter(of_function), None) or next((line for n in numbers if (line := self.line(n))), None)
 
-    def mnemonic(self, place: int) -> str:
+    def mnemonic(self, position: int) -> str:
         """Give the instruction's mnemonic."""
-        return self.mnemonics[place - 1] if 0 < place <= len(self.mnemonics) else ""
+        return self.mnemonics[position - 1] if 0 < position <= len(self.mnemonics) else ""
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ def _decoder() -> str:
 
 def _lines(decoded: DecodedProgram, source_name: str) -> InstructionLines:
     mnemonics = tuple(instruction.row.name for instruction in decoded.instructions)
-    return InstructionLines(decoded.places, mnemonics, source_name, _grid_waits(decoded, mnemonics))
+    return InstructionLines(decoded.chains, mnemonics, source_name, _grid_waits(decoded, mnemonics))
 
 
 def _grid_waits(decoded: DecodedProgram, mnemonics: Sequence[str]) -> frozenset[int]:
-    """Places around the sleeps of a program that has the counts of a grid's barrier."""
+    """Find the positions around the sleeps of a program that has the counts of a grid's barrier."""
     if not any(GRID_COUNT in name for name in decoded.symbols):
         return frozenset()
     sleeps = (number for number, mnemonic in enumerate(mnemonics, 1) if mnemonic == "s_sleep")
-    return frozenset(place for sleep in sleeps for place in range(sleep - GRID_REACH, sleep + GRID_REACH + 1))
+    return frozenset(position for sleep in sleeps for position in range(sleep - GRID_REACH, sleep + GRID_REACH + 1))

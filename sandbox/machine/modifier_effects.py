@@ -51,7 +51,7 @@ def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suf
     if row.is_packed and "op_sel_hi" not in settings:
         for spec in specs:
             if spec.is_source and spec.type.is_packed:
-                draft.modify_source(spec.place, Modifier.HIGH_OF_HIGH)
+                draft.modify_source(spec.index, Modifier.HIGH_OF_HIGH)
     if row.tied:
         _tie(draft)
     if settings is not NO_SETTINGS:
@@ -60,7 +60,7 @@ def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suf
         if "dpp" in settings:
             draft.control = number(settings, "dpp")
             first = next(spec for spec in specs if spec.is_source)
-            draft.flags |= Flag.DPP | (Flag.DPP_ON_SECOND if first.place == 1 else 0)
+            draft.flags |= Flag.DPP | (Flag.DPP_ON_SECOND if first.index == 1 else 0)
             draft.flags |= Flag.BOUND_CONTROL if "bound_ctrl" in settings else 0
         if suffix == "_sdwa" or "dst_sel" in settings or "src0_sel" in settings or "src1_sel" in settings:
             _apply_sdwa(draft, specs)
@@ -69,7 +69,7 @@ def apply_modifiers(draft: InstructionDraft, specs: tuple[OperandSpec, ...], suf
 
 
 def _tie(draft: InstructionDraft) -> None:
-    """Sources that are the old value of a result, and results that are EXEC."""
+    """Set sources that are the old value of a result, and results that are EXEC."""
     row = draft.row
     for left, right in row.tied:
         if right == "exec":
@@ -81,7 +81,7 @@ def _tie(draft: InstructionDraft) -> None:
 
 
 def _apply_lists(draft: InstructionDraft, specs: tuple[OperandSpec, ...]) -> None:
-    """Lists of bits stand in the order of the text's sources; op_sel has the result behind them."""
+    """Apply lists of bits in the order of the text's sources; op_sel has the result behind them."""
     settings, row = draft.settings, draft.row
     sources = [spec for spec in specs if spec.is_source]
     for name, modifier in _LISTS:
@@ -91,7 +91,7 @@ def _apply_lists(draft: InstructionDraft, specs: tuple[OperandSpec, ...]) -> Non
             modifier = Modifier.ABSOLUTE
         for spec, bit in zip(sources, bits, strict=False):
             if bit:
-                draft.modify_source(spec.place, modifier)
+                draft.modify_source(spec.index, modifier)
     if not isinstance(bits := settings.get("op_sel"), tuple) or row.is_packed:
         return
     if row.name.startswith("v_cvt_sr_"):
@@ -108,8 +108,8 @@ def _apply_sdwa(draft: InstructionDraft, specs: tuple[OperandSpec, ...]) -> None
         draft.flags |= number(settings, "unused", Flag.PRESERVES_UNUSED)  # LLVM's choice where the text has none
     for spec, name in zip((s for s in specs if s.is_source), ("src0_sel", "src1_sel"), strict=False):
         if select := number(settings, name):
-            operand = draft.sources[spec.place]
-            draft.sources[spec.place] = operand[:3] + bytes([select]) + operand[4:]
+            operand = draft.sources[spec.index]
+            draft.sources[spec.index] = operand[:3] + bytes([select]) + operand[4:]
 
 
 def check_memory(draft: InstructionDraft) -> None:
@@ -133,6 +133,6 @@ def check_memory(draft: InstructionDraft) -> None:
         raise UnreadableListing("an atomic returns a value if and only if it has sc0", row.name)
 
 
-def _check_width(draft: InstructionDraft, width: int, wanted: int) -> None:
-    if width != wanted:
-        raise UnreadableListing(f"this address has {width} registers instead of {wanted}", draft.row.name)
+def _check_width(draft: InstructionDraft, width: int, expected: int) -> None:
+    if width != expected:
+        raise UnreadableListing(f"this address has {width} registers instead of {expected}", draft.row.name)

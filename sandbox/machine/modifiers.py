@@ -54,7 +54,7 @@ _OUTPUT = {"mul:2": 1, "mul:4": 2, "div:2": 3}
 
 @lru_cache(65536)
 def read_modifiers(text: str) -> Settings:
-    """The settings of a line's modifiers, with their flags under "flags"; UnreadableListing names an unknown one."""
+    """Read a line's modifiers, with their flags under "flags"; UnreadableListing names an unknown one."""
     settings: Settings = {}
     flags = 0
     for word in _WORDS.split(text):
@@ -124,7 +124,7 @@ def _small(settings: Settings, key: str, value: str, word: str) -> None:
 
 
 def _format(settings: Settings, key: str, value: str, word: str) -> None:
-    """The format of a typed buffer access: 4 bits of the data's, then 3 of the number's."""
+    """Read the format of a typed buffer access: 4 bits of the data's, then 3 of the number's."""
     if key != "format" or not value.startswith("["):
         settings[key] = _limited(value, {"format": 127, "dfmt": 15, "nfmt": 7}[key], word)
         return
@@ -136,12 +136,12 @@ def _format(settings: Settings, key: str, value: str, word: str) -> None:
 
 
 def _swizzle(value: str, word: str) -> int:
-    """The pattern of ds_swizzle in 16 bits; a listing does not say which lanes a rotation leaves out by its mask."""
-    name, *rest = [part.strip() for part in value[8:].rstrip(")").split(",")]
-    if name == "BITMASK_PERM" and len(rest) == 1 and re.fullmatch(r'"[01ip]{5}"', rest[0]):
-        masks = [(c in "ip", c == "1", c == "i") for c in rest[0][1:-1]]  # and, or, xor of a bit
+    """Encode a ds_swizzle in 16 bits; a listing does not say which lanes a rotation leaves out by its mask."""
+    name, *arguments = [part.strip() for part in value[8:].rstrip(")").split(",")]
+    if name == "BITMASK_PERM" and len(arguments) == 1 and re.fullmatch(r'"[01ip]{5}"', arguments[0]):
+        masks = [(c in "ip", c == "1", c == "i") for c in arguments[0][1:-1]]  # and, or, xor of a bit
         return sum(int(bit) << 5 * k + 4 - i for i, row in enumerate(masks) for k, bit in enumerate(row))
-    numbers = [integer(part) for part in rest]
+    numbers = [integer(part) for part in arguments]
     if name == "QUAD_PERM" and len(numbers) == 4 and all(0 <= n <= 3 for n in numbers):
         return 0x8000 | sum(n << 2 * i for i, n in enumerate(numbers))
     if name == "BROADCAST" and len(numbers) == 2 and numbers[0] in (2, 4, 8, 16, 32) and 0 <= numbers[1] < numbers[0]:

@@ -66,12 +66,12 @@ _WORD, _DOUBLE_WORD = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 
 def is_number(token: str) -> bool:
-    """True of an integer or a float in decimal, hexadecimal or binary."""
+    """Tell whether a token is an integer or a float in decimal, hexadecimal or binary."""
     return bool(_INTEGER.fullmatch(token) or _FLOAT.fullmatch(token))
 
 
 def integer(token: str) -> int:
-    """The value of an integer's text; UnreadableListing when it is none."""
+    """Read an integer's text; UnreadableListing when it is none."""
     if not _INTEGER.fullmatch(token):
         raise UnreadableListing("this is no integer", token[:80])
     sign, digits = (-1, token[1:]) if token[0] == "-" else (1, token)
@@ -82,7 +82,7 @@ def integer(token: str) -> int:
 
 @lru_cache(65536)
 def register(token: str) -> tuple[str, int, int] | None:
-    """File (v, s or a), index and number of 32-bit registers; None where it is no register's name."""
+    """Read a register's file (v, s or a), index and number of 32-bit registers; None where it is no register's name."""
     if token in _NAMED:
         return "s", *_NAMED[token]
     match = _REGISTER.fullmatch(token)
@@ -99,24 +99,24 @@ def register(token: str) -> tuple[str, int, int] | None:
 
 def _listed(token: str) -> tuple[str, int, int]:
     parts = [register(part.strip()) for part in token[1:-1].split(",")]
-    known = [part for part in parts if part]
-    wanted = [(known[0][0], known[0][1] + i, 1) for i in range(len(parts))] if known else []
-    if len(known) != len(parts) or known != wanted:
+    registers = [part for part in parts if part]
+    successive = [(registers[0][0], registers[0][1] + i, 1) for i in range(len(parts))] if registers else []
+    if len(registers) != len(parts) or registers != successive:
         raise UnreadableListing("these registers do not follow each other", token)
-    return known[0][0], known[0][1], len(known)
+    return registers[0][0], registers[0][1], len(registers)
 
 
 @lru_cache(65536)
 def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
-    """The operand's 16 bytes; UnreadableListing where the instruction cannot take it."""
+    """Encode an operand in 16 bytes; UnreadableListing where the instruction cannot take it."""
     token, modifiers = _modified(token)
     if modifiers & (Modifier.NEGATE | Modifier.ABSOLUTE) and not (type_.is_float or type_ == _WORD_OF_BITS):
         raise UnreadableListing("this operand has no sign to change", token)
     is_literal = "c" not in files
     if token.startswith("lit(") and token.endswith(")"):
         token, is_literal = token[4:-1], True
-    if found := register(token):
-        file, index, count = found
+    if span := register(token):
+        file, index, count = span
         if count != dwords:
             raise UnreadableListing(f"this operand spans {count} registers instead of {dwords}", token)
         if file not in files:
@@ -129,7 +129,7 @@ def encode(token: str, type_: OperandType, dwords: int, files: str) -> bytes:
 
 
 def _modified(token: str) -> tuple[str, int]:
-    """The bare operand, and neg, abs and sext around it."""
+    """Strip neg, abs and sext from an operand; return it bare, with its modifiers."""
     modifiers = 0
     if token[:1] == "-" and not token[1:2].isdigit() and token[1:2] != ".":
         token, modifiers = token[1:], Modifier.NEGATE
@@ -147,7 +147,7 @@ def _modified(token: str) -> tuple[str, int]:
 
 
 def constant(token: str, type_: OperandType, is_literal: bool = False) -> int:
-    """The bits that an instruction reads where this number stands as an operand of this type."""
+    """Compute the bits that an instruction reads where this number stands as an operand of this type."""
     if token.removeprefix("src_") in _APERTURES:
         if type_.bits != 64:
             raise UnreadableListing("only a 64-bit operand can be this", token)
@@ -196,9 +196,9 @@ def _float_bits(token: str, value: float, type_: OperandType) -> int:
             return int.from_bytes(struct.pack("<f", value), "little")
     except OverflowError:
         raise UnreadableListing("this number is too large for its type", token) from None
-    whole = int.from_bytes(struct.pack("<d", value), "little")
+    double_bits = int.from_bytes(struct.pack("<d", value), "little")
     if value in _INLINE_FLOATS:
-        return whole
+        return double_bits
     if not type_.is_float:
         raise UnreadableListing("this operand takes no such float", token)
-    return whole & 0xFFFFFFFF00000000  # a literal has the upper half only
+    return double_bits & 0xFFFFFFFF00000000  # a literal has the upper half only

@@ -19,7 +19,7 @@ class PlaceReader:
     """The file table of a listing, and the chains of its `.loc` lines."""
 
     files: dict[int, str] = field(default_factory=dict)
-    known: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    chains: dict[str, tuple[Place, ...]] = field(default_factory=dict)
 
     def add_file(self, line: str) -> None:
         """Read a `.file` directive; the form that only names the module is left."""
@@ -27,11 +27,11 @@ class PlaceReader:
             self.files[int(match[1])] = match[3]
 
     def chain(self, line: str) -> tuple[Place, ...]:
-        """Files and lines of a `.loc` directive, the innermost first."""
-        found = self.known.get(line)
-        if found is None:
-            found = self.known[line] = self._read(line)
-        return found
+        """List files and lines of a `.loc` directive, the innermost first."""
+        chain = self.chains.get(line)
+        if chain is None:
+            chain = self.chains[line] = self._read(line)
+        return chain
 
     def _read(self, line: str) -> tuple[Place, ...]:
         match = _LOC.match(line)
@@ -45,5 +45,5 @@ class PlaceReader:
 
 
 def _base(path: str) -> str:
-    """The name as it stands in the file table, where the chain gives it with the compilation's folder."""
+    """Name a file as it stands in the file table, where the chain gives it with the compilation's folder."""
     return path.removeprefix("./")

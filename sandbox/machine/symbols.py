@@ -28,7 +28,7 @@ class SymbolTable:
     listing: ReadListing
     slots: dict[str, int] = field(default_factory=dict)  # offsets of the GOT's entries
     program_counters: dict[int, int] = field(default_factory=dict)  # by scalar register: what s_getpc_b64 gave it
-    known: dict[str, int] = field(default_factory=dict)
+    values: dict[str, int] = field(default_factory=dict)
     depth: int = 0
 
     def lay_out(self) -> list[DataSection]:
@@ -36,12 +36,12 @@ class SymbolTable:
         names = {m for i in self.listing.instructions if "@got" in i.text for m in _GOT_NAMES.findall(i.text)}
         sections = list(self.listing.sections.values())
         if names:
-            got = DataSection(GOT, is_writable=False)
+            address_table = DataSection(GOT, is_writable=False)
             for name in sorted(names):
-                self.slots[name] = len(got.content)
-                got.add(".quad", name if name.strip("0123456789") else "0", 0, 1 << 20)
-            sections.append(got)
-            self.listing.sections[GOT] = got
+                self.slots[name] = len(address_table.content)
+                address_table.add(".quad", name if name.strip("0123456789") else "0", 0, 1 << 20)
+            sections.append(address_table)
+            self.listing.sections[GOT] = address_table
         end = 0
         for section in sections:
             section.start = -(-end // section.alignment) * section.alignment
@@ -49,9 +49,9 @@ class SymbolTable:
         return [section for section in sections if section.content]
 
     def value(self, name: str) -> int:
-        """Guest address of a label, or the value of an assigned symbol; UnreadableListing where there is none."""
-        if (found := self.known.get(name)) is not None:
-            return found
+        """Compute a label's guest address or an assigned symbol's value; UnreadableListing where there is none."""
+        if (cached := self.values.get(name)) is not None:
+            return cached
         listing = self.listing
         if name in listing.labels:
             result = CODE_BASE + CODE_STRIDE * listing.labels[name]
@@ -70,23 +70,23 @@ class SymbolTable:
             result = 0
         else:
             raise UndefinedName("", name[:80])
-        self.known[name] = result
+        self.values[name] = result
         return result
 
     def instruction(self, label: str) -> int:
-        """Number of the instruction at a label; the label must have one."""
-        number, rest = divmod(self.value(label) - CODE_BASE, CODE_STRIDE)
-        if rest or not 0 <= number < len(self.listing.instructions):
+        """Find the number of the instruction at a label; the label must have one."""
+        number, remainder = divmod(self.value(label) - CODE_BASE, CODE_STRIDE)
+        if remainder or not 0 <= number < len(self.listing.instructions):
             raise UnreadableListing("this branch leads out of the code", label[:80])
         return number
 
     def datum(self, text: str, address: int) -> int:
-        """Value of an expression that stands among the data at this guest address."""
+        """Compute an expression that stands among the data at this guest address."""
         match = _RELOCATED.fullmatch(text)
         return self._relocated(match, address, 0) if match else evaluate(text, self.value)
 
     def resolved(self, words: tuple[str, ...]) -> list[str]:
-        """An instruction's operands with numbers in place of symbols and expressions."""
+        """Put numbers in place of an instruction's symbols and expressions."""
         return [self._resolved(word, words) for word in words]
 
     def _resolved(self, word: str, words: tuple[str, ...]) -> str:
@@ -106,7 +106,7 @@ class SymbolTable:
         return str(value) if value < 0 else hex(value)
 
     def _relocated(self, match: re.Match[str], base: int, addend: int) -> int:
-        """The value that the linker would fill in: S + A - P, or its upper half."""
+        """Compute what the linker would fill in: S + A - P, or its upper half."""
         name, kind, half, offset = match[1], match[2], match[3], match[4]
         if kind == "gotpcrel32":
             if name not in self.slots:

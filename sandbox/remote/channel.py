@@ -27,29 +27,29 @@ LEAST_TOKEN = 16  # characters
 _MAC_BYTES = 32
 
 
-def read_token(path: Path, what: str = "token") -> str:
-    """The token, or another secret, in a file that only its owner may read; SettingsError for another."""
+def read_token(path: Path, secret_name: str = "token") -> str:
+    """Read the token, or another secret, from a file that only its owner may read; SettingsError for another."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise SettingsError(f"the {what} file {path} can be read by others; run: chmod 600 {path}")
-        return checked_token(path.read_text(encoding="utf-8"), what)
+            raise SettingsError(f"the {secret_name} file {path} can be read by others; run: chmod 600 {path}")
+        return checked_token(path.read_text(encoding="utf-8"), secret_name)
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the {what} file {path} cannot be read ({error})") from None
+        raise SettingsError(f"the {secret_name} file {path} cannot be read ({error})") from None
 
 
-def checked_token(text: str, what: str = "token") -> str:
-    """The secret without the space around it; SettingsError for one that could be guessed."""
+def checked_token(text: str, secret_name: str = "token") -> str:
+    """Strip the space around a secret; SettingsError for one that could be guessed."""
     token = text.strip()
     if len(token) < LEAST_TOKEN:
         raise SettingsError(
-            f"a worker's {what} needs at least {LEAST_TOKEN} characters; make one with: "
+            f"a worker's {secret_name} needs at least {LEAST_TOKEN} characters; make one with: "
             "python3 -c 'import secrets; print(secrets.token_hex(32))'"
         )
     return token
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT`; SettingsError for another form."""
+    """Parse `HOST:PORT`; SettingsError for another form."""
     host, _, port = text.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise SettingsError(f"a worker's address is HOST:PORT, not {text[:80]!r}")
@@ -107,7 +107,7 @@ class SignedChannel:
         self._sent = self._received = 0
 
     def send(self, message: dict[str, Any]) -> None:
-        """One message."""
+        """Send one message."""
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > self._limit():
             raise SpoolError(f"a message of {len(data)} bytes is too large for {self.other}")
@@ -119,7 +119,7 @@ class SignedChannel:
         self._sent += 1
 
     def receive(self, timeout_s: float = SILENCE_S) -> dict[str, Any]:
-        """The next message."""
+        """Wait for the next message, and check its signature and number."""
         size = int.from_bytes(self._exactly(4, timeout_s), "big")
         if size > self._limit():
             raise SpoolError(f"{self.other} sent a message of {size} bytes, which is too large")
@@ -148,7 +148,7 @@ class SignedChannel:
         return max(0.001, self._until - time.monotonic())
 
     def _exactly(self, count: int, timeout_s: float) -> bytes:
-        """So many bytes; a stranger has the rest of the greeting for them, a known one `timeout_s` for each piece."""
+        """Receive so many bytes; a stranger has the greeting's rest for them, others `timeout_s` for each piece."""
         parts = bytearray()
         while len(parts) < count:
             try:
@@ -170,5 +170,5 @@ def _proof(token: str, role: str, nonces: str) -> bytes:
 
 
 def _bytes(value: object) -> bytes:
-    """A stranger's value as bytes, whatever it is."""
+    """Encode a stranger's value, whatever it is."""
     return str(value).encode("utf-8", "replace")

@@ -30,13 +30,13 @@ class Post(Protocol):
     id: str  # part of every key
 
     def place(self, target: str) -> Place | None:
-        """The place that results for a target come from, as far as it is known."""
+        """Return the place that results for a target come from, as far as it is known."""
 
     def ask(self, request: Request) -> Result:
-        """The answer; Pending where it is not there yet."""
+        """Return the answer; Pending where it is not there yet."""
 
     def has_result(self, request: Request) -> bool:
-        """True where an answer is there already."""
+        """Tell whether an answer is there already."""
 
 
 class Remote(ByPurpose):
@@ -47,7 +47,7 @@ class Remote(ByPurpose):
         self.target = target
         self._post, self._name, self._seed = post, name, seed
         self._preparer = preparer or Preparer()
-        self._known: dict[tuple[str, str], Evaluation] = {}
+        self._evaluations: dict[tuple[str, str], Evaluation] = {}
         self._compared: dict[str, Comparison] = {}
         self._announced: dict[str, Request] = {}  # by the key of the source with its defaults
         self._refused: dict[str, tuple[str, ...]] = {}  # results put aside while another one was asked for
@@ -67,11 +67,11 @@ class Remote(ByPurpose):
         return place.version if place else ""
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
-        """The candidate as every other method takes it; a source is read once."""
+        """Read a candidate, in the form that every other method takes; a source is read once."""
         return self._preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """SHA-256 over everything the evaluation depends on; the place is fixed by the folder's or the worker's id."""
+        """Hash everything the evaluation depends on by SHA-256; the folder's or the worker's id fixes the place."""
         return self._request(prepared).key(prepared)
 
     def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None = None) -> None:
@@ -112,17 +112,17 @@ class Remote(ByPurpose):
     def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         plain = self._request(prepared, (purpose,))
         key = plain.key(prepared)
-        if (purpose, key) not in self._known:
+        if (purpose, key) not in self._evaluations:
             self._take_what_is_there()
         for request in (self._announced.get(plain.key(prepared.choose({}))), plain):
-            if (purpose, key) not in self._known and request is not None and request.hash not in self._loaded:
+            if (purpose, key) not in self._evaluations and request is not None and request.hash not in self._loaded:
                 self._load(request)
-        if (purpose, key) not in self._known:
+        if (purpose, key) not in self._evaluations:
             raise SpoolError(f"the answer to {plain.hash[:12]} lacks what was asked for; please report this")
-        return self._known[purpose, key]
+        return self._evaluations[purpose, key]
 
     def _take_what_is_there(self) -> None:
-        """Bundles of announced sources that have arrived: one of them may hold a tuned variant that is asked for."""
+        """Load bundles of announced sources that have arrived: one of them may hold the tuned variant asked for."""
         for request in list(self._announced.values()):
             if request.hash not in self._loaded and self._post.has_result(request):
                 try:
@@ -134,18 +134,18 @@ class Remote(ByPurpose):
         try:
             result = self._post.ask(request)
         except Pending as pending:
-            told = (*self._refused.pop(request.hash, ()), *pending.refused)
-            raise Pending(str(pending), pending.awaited, pending.place, told) from None
+            refusals = (*self._refused.pop(request.hash, ()), *pending.refused)
+            raise Pending(str(pending), pending.awaited, pending.place, refusals) from None
         with self._lock:
             self._loaded.add(request.hash)
             if result.comparison is not None:
                 self._compared.setdefault(result.comparison.key, result.comparison)
             for entry in result.entries:
-                self._known.setdefault((entry.purpose, entry.evaluation.key), entry.evaluation)
+                self._evaluations.setdefault((entry.purpose, entry.evaluation.key), entry.evaluation)
 
 
 def own_files(task: Task) -> dict[str, str]:
-    """The files that travel with a task that is none of the shipped ones."""
+    """Read the files that travel with a task that is none of the shipped ones."""
     if task.folder.parent == FOLDER or not (task.folder / FILES[0]).is_file():
         return {}
     if task.golden is not None:

@@ -26,11 +26,11 @@ class FolderKey:
     key: bytes = field(default=b"", repr=False)
 
     def sealed(self, kind: Kind, name: str, data: bytes) -> bytes:
-        """The content with its seal in front; as it is without a key."""
+        """Put the seal in front of the content; leave it as it is without a key."""
         return _HEAD + self._digest(kind, name, data) + b"\n" + data if self.key else data
 
     def opened(self, kind: Kind, name: str, data: bytes) -> bytes:
-        """The content behind a seal that is right; SpoolError says in a few words what is wrong with it."""
+        """Return the content behind a seal that is right; SpoolError says in a few words what is wrong with it."""
         is_sealed = data.startswith(_HEAD)
         if not self.key:
             if is_sealed:

@@ -62,13 +62,13 @@ class Request:
 
     @computed_once
     def hash(self) -> str:
-        """SHA-256 over everything above: equal questions have one name."""
+        """Hash everything above by SHA-256: equal questions have one name."""
         return hashlib.sha256(dumps(self).encode()).hexdigest()
 
     def key(self, prepared: Prepared) -> str:
-        """The evaluation key of a candidate; asker and worker compute the same."""
-        own = [prepared.id, prepared.tunables, self.digest, self.target, self.spool, self.harness, self.seed]
-        return hashlib.sha256(dumps([*own, *self.edges]).encode()).hexdigest()
+        """Compute the evaluation key of a candidate; asker and worker compute the same."""
+        basis = [prepared.id, prepared.tunables, self.digest, self.target, self.spool, self.harness, self.seed]
+        return hashlib.sha256(dumps([*basis, *self.edges]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Result:
 
 
 def pack(message: Request | Result) -> bytes:
-    """As a file or message: its format, its digest, itself."""
+    """Pack a record as a file or message: its format, its digest, itself."""
     body = dumps(message)
     head = {"format": FORMAT, "digest": hashlib.sha256(body.encode()).hexdigest()}
     return json.dumps({**head, "body": json.loads(body)}, sort_keys=True, ensure_ascii=True).encode()
@@ -108,16 +108,16 @@ def unpack(kind: type[Sent], data: bytes) -> Sent:
             raise SpoolError("is of another format: use one version of the program on both sides")
         if hashlib.sha256(dumps(message["body"]).encode()).hexdigest() != message["digest"]:
             raise SpoolError("is damaged")
-        made = from_plain(kind, cleaned_value(message["body"]))
-        if not is_typed(made, kind):
+        record = from_plain(kind, cleaned_value(message["body"]))
+        if not is_typed(record, kind):
             raise SpoolError("has fields of other types")
-        return made
+        return record
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise SpoolError("is torn or damaged") from None
 
 
 def is_typed(value: object, kind: Any) -> bool:
-    """True where all texts, numbers and truths of a record are what its fields say; the codec looks at their shape."""
+    """Tell whether all texts, numbers and truths of a record are what its fields say; the codec checks their shape."""
     if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind).items()
         return isinstance(value, kind) and all(is_typed(getattr(value, name), hint) for name, hint in hints)
@@ -125,7 +125,7 @@ def is_typed(value: object, kind: Any) -> bool:
     if origin is tuple:
         return isinstance(value, tuple) and all(is_typed(item, args[0]) for item in value)
     if origin in (Union, UnionType):
-        return any(is_typed(value, each) for each in args)
+        return any(is_typed(value, option) for option in args)
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         pairs = value.items() if isinstance(value, Mapping) else ((1, None),)
         return all(isinstance(key, str) and is_typed(item, args[1]) for key, item in pairs)
@@ -136,12 +136,12 @@ def is_typed(value: object, kind: Any) -> bool:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    known = get_type_hints(kind)
-    return {each.name: known[each.name] for each in fields(kind)}
+    hints = get_type_hints(kind)
+    return {attribute.name: hints[attribute.name] for attribute in fields(kind)}
 
 
 def problem_of(result: Result, request: Request, pinned: Place | None) -> str:
-    """The reason why a result cannot be the answer to a request; empty when it can."""
+    """Say why a result cannot be the answer to a request; empty when it can."""
     if result.request != request.hash:
         return f"answers another request ({result.request[:12]})"
     if result.harness != request.harness:

@@ -27,7 +27,7 @@ class PendingConnections:
         self._note = note
         self._waiting: dict[socket.socket, str] = {}  # by age, with their addresses
         self._lock = threading.Lock()
-        self._told = 0
+        self._notes = 0
 
     def admit(self, connection: socket.socket, address: str) -> None:
         """Give a newcomer a place, another's if need be."""
@@ -53,7 +53,7 @@ class PendingConnections:
     def report(self, text: str) -> None:
         """Note what a stranger did, so that a flood of them fills no disk."""
         with self._lock:
-            self._told += 1
-            is_said = self._told <= MOST_NOTES or self._told % SELDOM == 0
-        if is_said:
+            self._notes += 1
+            is_noted = self._notes <= MOST_NOTES or self._notes % SELDOM == 0
+        if is_noted:
             self._note(text)

@@ -32,21 +32,21 @@ class WorkerSlot:
     name: str
     make: Callable[[int], LocalSandbox]  # by the seed of the held-out inputs
     by_seed: bool = True  # a GPU's evaluator draws its inputs from a secret of its own
-    made: dict[int, LocalSandbox] = field(default_factory=dict)
+    judges: dict[int, LocalSandbox] = field(default_factory=dict)
 
     def judge(self, seed: int) -> LocalSandbox:
-        """The evaluator for a seed."""
+        """Return the evaluator for a seed; make it where there is none yet."""
         seed = seed if self.by_seed else 0
-        if seed not in self.made:
-            while len(self.made) >= SEEDS:
-                _close(self.made.pop(next(iter(self.made))))
-            self.made[seed] = self.make(seed)
-        return self.made[seed]
+        if seed not in self.judges:
+            while len(self.judges) >= SEEDS:
+                _close(self.judges.pop(next(iter(self.judges))))
+            self.judges[seed] = self.make(seed)
+        return self.judges[seed]
 
     def close(self) -> None:
         """Give the GPU back."""
-        while self.made:
-            _close(self.made.popitem()[1])
+        while self.judges:
+            _close(self.judges.popitem()[1])
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class WorkerPool:
     find_task: Callable[[Request], Task]
 
     def answer(self, slot: WorkerSlot, request: Request) -> Result:
-        """The result of a request, or why it is refused; a broken machine is raised."""
+        """Answer a request, or say why it is refused; a broken machine is raised."""
         try:
             return answer(request, slot.judge(request.seed), self.find_task(request), self.worker, self.place)
         except UsageError as error:
@@ -71,7 +71,7 @@ class WorkerPool:
             )
 
     def refuse(self, request_hash: str, why: str) -> Result:
-        """The answer that there is none."""
+        """Answer that there is no answer, with the reason in one line."""
         return refuse(request_hash, " ".join(why.split()), self.worker, self.place)
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ def make_bench(
     allow_tasks: bool,
     isolation: str,
 ) -> WorkerPool:
-    """For `lab` or `device`; `gpus` are all of the target's kind when not given.
+    """Make the pool for `lab` or `device`; `gpus` are all of the target's kind when not given.
 
     MachineError where a device's process cannot be kept from the user's files, unless `isolation` is "limits".
     """
@@ -109,7 +109,7 @@ def make_bench(
 
 
 def gpu_indices(target: Target) -> tuple[int, ...]:
-    """Indices of this machine's GPUs of the target's kind that can be driven; empty without a driver."""
+    """List this machine's GPUs of the target's kind that can be driven, by index; empty without a driver."""
     from sandbox.gpu.gpu_pool import device_indices
 
     return device_indices(target)
@@ -118,40 +118,40 @@ def gpu_indices(target: Target) -> tuple[int, ...]:
 def device_evaluator(
     target: Target, cache: Path, seed: int, index: int | None = None, isolation: str = "limits"
 ) -> GpuEvaluator:
-    """The evaluator on one GPU, the first of its kind when not given; DeviceError where there is none.
+    """Make the evaluator on one GPU, the first of its kind when not given; DeviceError where there is none.
 
     MachineError where its process cannot be kept from the user's files, unless `isolation` is "limits".
     """
     from sandbox.gpu.fence_choice import require_fence
     from sandbox.gpu.gpu_evaluator import GpuEvaluator
 
-    found = gpu_indices(target) if index is None else (index,)
-    if not found:
+    indices = gpu_indices(target) if index is None else (index,)
+    if not indices:
         raise DeviceError(
             f"there is no {target.title} with a working driver on this machine; start the worker where "
             "there is one, or use --on lab"
         )
-    made = GpuEvaluator(target, cache, seed, found[0])
+    evaluator = GpuEvaluator(target, cache, seed, indices[0])
     try:
-        require_fence(made.fence, isolation)
+        require_fence(evaluator.fence, isolation)
     except MachineError:
-        made.close()
+        evaluator.close()
         raise
-    return made
+    return evaluator
 
 
 def _devices(
     target: Target, cache: Path, gpus: Sequence[int] | None, isolation: str
 ) -> tuple[Place, tuple[WorkerSlot, ...]]:
-    found = gpu_indices(target)
-    unknown = sorted(set(gpus or ()) - set(found))
-    if found and unknown:
-        raise UsageError(f"--gpus names {unknown[0]}; this machine has {', '.join(map(str, found))}")
+    indices = gpu_indices(target)
+    unknown = sorted(set(gpus or ()) - set(indices))
+    if indices and unknown:
+        raise UsageError(f"--gpus names {unknown[0]}; this machine has {', '.join(map(str, indices))}")
 
     def on_gpu(index: int | None) -> Callable[[int], LocalSandbox]:
         return lambda seed: device_evaluator(target, cache / "kernels", seed, index, isolation)
 
-    slots = tuple(WorkerSlot(f"GPU {index}", on_gpu(index), by_seed=False) for index in gpus or found) or (
+    slots = tuple(WorkerSlot(f"GPU {index}", on_gpu(index), by_seed=False) for index in gpus or indices) or (
         WorkerSlot("GPU", on_gpu(None), by_seed=False),
     )
     try:
@@ -160,12 +160,12 @@ def _devices(
         for slot in slots:
             slot.close()
         raise
-    places = {Place(target.name, judge.device, judge.version) for judge in judges}
-    if len(places) > 1:
+    distinct = {Place(target.name, judge.device, judge.version) for judge in judges}
+    if len(distinct) > 1:
         raise DeviceError(
             "the GPUs of this machine are not alike; start a worker with --gpus for each kind, with a spool folder each"
         )
-    return places.pop(), slots
+    return distinct.pop(), slots
 
 
 def _close(judge: LocalSandbox) -> None:

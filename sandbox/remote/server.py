@@ -35,7 +35,7 @@ class Server:
         self._free: queue.Queue[WorkerSlot] = queue.Queue()
         for slot in bench.slots:
             self._free.put(slot)
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._connection_slots = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._pending = PendingConnections(note)
         try:
             self._socket = socket.create_server(address)
@@ -80,15 +80,15 @@ class Server:
             return
         finally:
             self._pending.leave(connection)
-        if self._places.acquire(timeout=BEAT_S):
+        if self._connection_slots.acquire(timeout=BEAT_S):
             try:
                 self._converse(channel)
             finally:
-                self._places.release()
+                self._connection_slots.release()
         channel.close()
 
     def _converse(self, channel: SignedChannel) -> None:
-        """With one who has proved the token."""
+        """Answer one who has proved the token."""
         try:
             channel.send({"harness": judge_digest(), "place": to_plain(self._bench.place)})
             while True:
@@ -137,11 +137,11 @@ class ServedPost:
         self.id = hashlib.sha256(dumps(self._place).encode()).hexdigest()[:32]
 
     def place(self, target: str) -> Place | None:
-        """The worker's place, if it is for this target."""
+        """Return the worker's place, if it is for this target."""
         return self._place if self._place is not None and self._place.target == target else None
 
     def has_result(self, request: Request) -> bool:
-        """Nothing is kept there."""
+        """Return False: nothing is kept there."""
         return False
 
     def ask(self, request: Request) -> Result:
@@ -179,7 +179,7 @@ class ServedPost:
             channel.close()
 
     def _greeted(self, tries_left: int) -> SignedChannel:
-        """A connection on which both ends have proved the token."""
+        """Connect; both ends have then proved the token."""
         try:
             connection = socket.create_connection(self._address, timeout=CONNECT_S)
         except OSError as error:

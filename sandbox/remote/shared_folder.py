@@ -15,7 +15,7 @@ FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes | None:
-    """The content of a regular file; empty for anything else and for one that is too large, None for nothing. OSError.
+    """Read a regular file; empty for anything else and for one that is too large, None for nothing. OSError.
 
     Its size is looked at before and while it is read, so a file that grows is cut off and then counts as too large.
     """
@@ -30,15 +30,15 @@ def read_regular(path: Path, most_bytes: int) -> bytes | None:
             return b""
         raise
     with os.fdopen(descriptor, "rb") as file:
-        known = os.fstat(descriptor)
-        if not stat.S_ISREG(known.st_mode) or known.st_size > most_bytes:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
             return b""
         data = file.read(most_bytes + 1)
     return data if len(data) <= most_bytes else b""
 
 
 def is_odd(path: Path) -> bool:
-    """True where something stands at the path that is no regular file."""
+    """Tell whether something stands at the path that is no regular file."""
     try:
         return not stat.S_ISREG(path.lstat().st_mode)
     except FileNotFoundError:
@@ -46,12 +46,12 @@ def is_odd(path: Path) -> bool:
 
 
 def is_own_folder(path: Path) -> bool:
-    """True for a folder that is in its place, not linked there."""
+    """Tell whether a folder is in its place, not linked there."""
     return stat.S_ISDIR(path.lstat().st_mode)
 
 
 def names_in(folder: Path) -> Iterator[str]:
-    """Names of whatever is there, without looking at any of it."""
+    """List the names of whatever is there, without looking at any of it."""
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry.name

@@ -91,7 +91,7 @@ class Spool:
     # The asker's side
 
     def ask(self, request: Request) -> Result:
-        """The result of a request; Pending, with the request written, where there is none or it had to be put aside."""
+        """Return a request's result; Pending, with the request written, where there is none or it was put aside."""
         data = self._read(self.folder / "results" / f"{request.hash}.json")
         refused: tuple[str, ...] = ()
         if data is not None:
@@ -106,9 +106,9 @@ class Spool:
             self._put_aside(request.hash, why)
             refused = (f"the result {request.hash[:12]} was put aside because it {why}",)
         self.put(request)
-        told = "".join(f"; {why}" for why in refused)
+        notes = "".join(f"; {why}" for why in refused)
         raise Pending(
-            f"waiting for 1 result in {self.folder}{told}: answer it with `python -m sandbox.worker --spool "
+            f"waiting for 1 result in {self.folder}{notes}: answer it with `python -m sandbox.worker --spool "
             f"{self.folder} --target {request.target}` where the GPU is, then ask again",
             (request.hash,),
             str(self.folder),
@@ -116,7 +116,7 @@ class Spool:
         )
 
     def has_result(self, request: Request) -> bool:
-        """True where an answer is there already."""
+        """Tell whether an answer is there already."""
         return os.path.lexists(self.folder / "results" / f"{request.hash}.json")
 
     def put(self, request: Request) -> None:
@@ -137,7 +137,7 @@ class Spool:
         return result, problem_of(result, request, self.place(request.target))
 
     def _put_aside(self, name: str, why: str) -> None:
-        """Out of the way, so that a worker does the request again; kept, so that nothing is lost."""
+        """Move a result aside, so that a worker does the request again; it is kept, so that nothing is lost."""
         aside = self.folder / "refused" / f"{name}-{secrets.token_hex(4)}"
         with self._using("written to"), contextlib.suppress(FileNotFoundError):
             (self.folder / "results" / f"{name}.json").replace(aside.with_suffix(".json"))
@@ -146,27 +146,27 @@ class Spool:
     # The worker's side
 
     def open_requests(self, passed: Collection[str] = ()) -> list[str]:
-        """Requests without a result, oldest first, but for those passed over: each of a flood is looked at once."""
+        """List requests without a result, oldest first, but for those passed over: each is looked at once."""
         with self._using("read"):
-            done = set(names_in(self.folder / "results"))
+            answered = set(names_in(self.folder / "results"))
             rows = []
             for file in names_in(self.folder / "requests"):
                 name, _, kind = file.partition(".")
-                if kind == "json" and file not in done and name not in passed and _HASH.fullmatch(name):
+                if kind == "json" and file not in answered and name not in passed and _HASH.fullmatch(name):
                     with contextlib.suppress(FileNotFoundError):
-                        known = (self.folder / "requests" / file).lstat()
-                        rows += [(known.st_mtime, name)] if stat.S_ISREG(known.st_mode) else []
+                        status = (self.folder / "requests" / file).lstat()
+                        rows += [(status.st_mtime, name)] if stat.S_ISREG(status.st_mode) else []
         return [name for _, name in sorted(rows)]
 
     def request(self, name: str) -> Request:
-        """One request; SpoolError when it is torn or is not what its name says."""
+        """Read one request; SpoolError when it is torn or is not what its name says."""
         data = self._read(self.folder / "requests" / f"{name}.json")
         if data is None:
             raise SpoolError("is gone")
-        made = unpack(Request, self._seal.opened("request", name, data))
-        if made.hash != name:
+        request = unpack(Request, self._seal.opened("request", name, data))
+        if request.hash != name:
             raise SpoolError("is damaged")
-        return made
+        return request
 
     def claim(self, name: str) -> Claim | None:
         """Take a request; None when another worker has it or it is done."""
@@ -176,11 +176,11 @@ class Spool:
                 return None
             path = self._claim_path(name, min(number + 1, MOST_CLAIMS))
             try:
-                made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+                descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
             except FileExistsError:
                 return None
-            claim = Claim(name, number + 1, path, os.fstat(made).st_ino)
-            os.close(made)
+            claim = Claim(name, number + 1, path, os.fstat(descriptor).st_ino)
+            os.close(descriptor)
             if os.path.lexists(self.folder / "results" / f"{name}.json"):
                 claim.drop()
                 return None
@@ -198,11 +198,11 @@ class Spool:
         return is_first
 
     def place(self, target: str) -> Place | None:
-        """The place that results for a target come from, or None before the first one."""
+        """Return the place that results for a target come from, or None before the first one."""
         name = f"place-{target}.json"
-        found = self._read_json(name)
+        record = self._read_json(name)
         try:
-            return from_plain(Place, found["place"]) if found else None
+            return from_plain(Place, record["place"]) if record else None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise SpoolError(f"the spool folder {self.folder} has a damaged {name}; choose a new folder") from None
 
@@ -229,7 +229,7 @@ class Spool:
         return self.folder / "claims" / f"{name}.{number}"
 
     def _is_lost(self, path: Path) -> bool:
-        """By the folder's own clock, which other machines share, not by this machine's; nobody beats ahead of it."""
+        """Tell whether a claim is lost, by the folder's own clock, which machines share and nobody beats ahead of."""
         try:
             with tempfile.NamedTemporaryFile(prefix=".clock-", dir=self.folder / "claims") as clock:
                 return abs(os.fstat(clock.fileno()).st_mtime - path.lstat().st_mtime) > self.lease_s
@@ -265,12 +265,12 @@ class Spool:
     def _read_json(self, name: str) -> dict[str, Any]:
         data = self._read(self.folder / name)
         try:
-            found = json.loads(data) if data is not None else {}
+            record = json.loads(data) if data is not None else {}
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            record = None
+        if not isinstance(record, dict):
             raise SpoolError(f"the spool folder {self.folder} has a damaged {name}; choose a new folder")
-        return found
+        return record
 
     @contextlib.contextmanager
     def _using(self, how: str) -> Iterator[None]:
@@ -288,5 +288,5 @@ def _json(value: Any) -> bytes:
 
 
 def worker_id(host: str) -> str:
-    """A name that no other worker has."""
+    """Make a name that no other worker has."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', host)[:32]}-{os.getpid()}-{secrets.token_hex(4)}"

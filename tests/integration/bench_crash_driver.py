@@ -57,9 +57,9 @@ class PaidGateway(Gateway):
     diary: Diary
 
     def _paid(self, role: str, step: Step, question: ModelQuestion, candidate: str) -> RawReply:
-        made = super()._paid(role, step, question, candidate)
+        reply = super()._paid(role, step, question, candidate)
         self.diary.log(f"stored model {_name_of(question)}")
-        return made
+        return reply
 
 
 def _name_of(question: ModelQuestion) -> str:
@@ -82,16 +82,18 @@ def make_bench(folder: Path, diary: Diary) -> Context:
     """One experiment of the scientist; the model answers from this process."""
     server = ScriptedEndpoint(Script(at_the_bench))
     server.__enter__()
-    made = BenchRun(folder, server, seed="// time_us = 100\n// waves = 8\n", tools="auto").context
-    ledger, artefacts = fragile(made, folder, diary)
+    context = BenchRun(folder, server, seed="// time_us = 100\n// waves = 8\n", tools="auto").context
+    ledger, artefacts = fragile(context, folder, diary)
     models: dict[str, str] = {role: role for role in ROLES}
     endpoint = Endpoint(server.url, "nobody", models=models, price=PRICE, retries=0, tools="calls")
     gateway = PaidGateway(endpoint, ledger, artefacts, 100.0)
     gateway.provider = provider = NotedProvider(endpoint)
     gateway.diary = provider.diary = diary
-    return replace(made, ledger=ledger, artefacts=artefacts, author=Scientist(gateway), sandbox=FragileSandbox(diary))
+    return replace(
+        context, ledger=ledger, artefacts=artefacts, author=Scientist(gateway), sandbox=FragileSandbox(diary)
+    )
 
 
 if __name__ == "__main__":
-    wanted = BENCH[:: int(sys.argv[2])]
-    main(Path(sys.argv[1]), lambda names: [names.index(kind) for kind in wanted], make_bench)
+    expected = BENCH[:: int(sys.argv[2])]
+    main(Path(sys.argv[1]), lambda names: [names.index(kind) for kind in expected], make_bench)

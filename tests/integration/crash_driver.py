@@ -46,9 +46,9 @@ Make = Callable[[Path, "Diary"], Context]
 class Diary:
     """Counts crash points, kills this process at the chosen one, and logs work in a file that survives it."""
 
-    def __init__(self, folder: Path, at: int | None) -> None:
+    def __init__(self, folder: Path, point: int | None) -> None:
         self.names: list[str] = []
-        self._log, self._at, self._lock = folder / "work.log", at, threading.Lock()
+        self._log, self._at, self._lock = folder / "work.log", point, threading.Lock()
 
     def point(self, name: str) -> None:
         with self._lock:
@@ -110,9 +110,9 @@ class FragileSandbox(TableSandbox):
     def _judge(self, purpose: str, prepared: Prepared, stages: tuple[str, ...]) -> Evaluation:
         self.diary.point(f"before {purpose}")
         self.diary.log(f"asked {purpose} {self.key(prepared)}")
-        made = super()._judge(purpose, prepared, stages)
+        evaluation = super()._judge(purpose, prepared, stages)
         self.diary.point(f"after {purpose}")
-        return made
+        return evaluation
 
 
 class FragileSaver(SqliteSaver):
@@ -122,9 +122,9 @@ class FragileSaver(SqliteSaver):
 
     def put(self, *args: Any) -> Any:
         self.diary.point("before checkpoint")
-        done = super().put(*args)
+        config = super().put(*args)
         self.diary.point("after checkpoint")
-        return done
+        return config
 
 
 class PaidAuthor(ScriptedAuthor):
@@ -148,17 +148,17 @@ class PaidAuthor(ScriptedAuthor):
         return loads(type(answer), self._store.text(str(call.reply)))
         return loads(type(answer), self._store.text(str(call.reply)))
 
-    def select(self, step: Step, *rest: Any) -> Selection:
-        return self._pay("select", step, super().select(step, *rest))
+    def select(self, step: Step, *arguments: Any) -> Selection:
+        return self._pay("select", step, super().select(step, *arguments))
 
-    def plan(self, step: Step, *rest: Any) -> Proposal:
-        return self._pay("plan", step, super().plan(step, *rest))
+    def plan(self, step: Step, *arguments: Any) -> Proposal:
+        return self._pay("plan", step, super().plan(step, *arguments))
 
-    def write(self, step: Step, *rest: Any) -> Draft:
-        return self._pay("write", step, super().write(step, *rest))
+    def write(self, step: Step, *arguments: Any) -> Draft:
+        return self._pay("write", step, super().write(step, *arguments))
 
-    def repair(self, step: Step, *rest: Any) -> Draft:
-        return self._pay("repair", step, super().repair(step, *rest))
+    def repair(self, step: Step, *arguments: Any) -> Draft:
+        return self._pay("repair", step, super().repair(step, *arguments))
 
 
 def fragile(plain: Context, folder: Path, diary: Diary) -> tuple[FragileLedger, ArtefactStore]:
@@ -177,13 +177,13 @@ def make_context(folder: Path, diary: Diary) -> Context:
     return replace(plain, ledger=ledger, artefacts=artefacts, author=author, sandbox=FragileSandbox(diary))
 
 
-def run(folder: Path, at: int | None, make: Make) -> Diary:
-    diary = Diary(folder, at)
+def run(folder: Path, point: int | None, make: Make) -> Diary:
+    diary = Diary(folder, point)
 
     def saver(connection: sqlite3.Connection) -> FragileSaver:
-        made = FragileSaver(connection)
-        made.diary = diary
-        return made
+        fragile = FragileSaver(connection)
+        fragile.diary = diary
+        return fragile
 
     context = make(folder, diary)
     # Few threads keep the crash points in nearly the same order in every process.
@@ -218,23 +218,23 @@ def contents(folder: Path) -> dict[str, list[Any]]:
 
 def repeated(folder: Path) -> list[str]:
     """Work that was asked for although its result was in the ledger."""
-    stored, again = set(), []
+    stored, repeats = set(), []
     for line in (folder / "work.log").read_text().splitlines():
-        verb, what = line.split(" ", 1)
+        verb, subject = line.split(" ", 1)
         if verb == "stored":
-            stored.add(what)
-        again += [what] if verb == "asked" and what in stored else []
-    return again
+            stored.add(subject)
+        repeats += [subject] if verb == "asked" and subject in stored else []
+    return repeats
 
 
-def in_child(folder: Path, at: int | None, make: Make) -> int:
+def in_child(folder: Path, point: int | None, make: Make) -> int:
     """Run in a child process; its wait status."""
     child = os.fork()
     if child == 0:
         try:
-            run(folder, at, make)
+            run(folder, point, make)
         except BaseException as error:
-            os.write(2, f"{at}: {error!r}\n".encode())
+            os.write(2, f"{point}: {error!r}\n".encode())
             os._exit(1)
         os._exit(0)
     return os.waitpid(child, 0)[1]
@@ -251,11 +251,11 @@ def every_kind(names: Sequence[str]) -> list[int]:
 
 def every_state(names: Sequence[str]) -> list[int]:
     """The kinds that leave different files: before a write they are as within it, and after it as within the next."""
-    written = {name.removeprefix("within ") for name in names if name.startswith("within ")}
+    states = {name.removeprefix("within ") for name in names if name.startswith("within ")}
 
     def is_its_own(name: str) -> bool:
-        when, _, what = name.partition(" ")
-        return what in ("checkpoint", "finish") or (when != "before" and not (when == "after" and what in written))
+        when, _, state = name.partition(" ")
+        return state in ("checkpoint", "finish") or (when != "before" and not (when == "after" and state in states))
 
     return [i for i in every_kind(names) if is_its_own(names[i])]
 
@@ -275,22 +275,22 @@ def main(folder: Path, choose: Callable[[Sequence[str]], list[int]], make: Make)
         names, results = json.loads(file.read()), []
     os.wait()
     gc.freeze()  # no child collects, and so copies, what they share
-    for at in choose(names):
-        place = folder / f"at-{at}"
-        place.mkdir()
-        killed = in_child(place, at, make)
-        if at % 3 == 2:  # the checkpoint is only a cursor: losing it as well must change nothing
-            for file_name in place.glob("checkpoint.db*"):
+    for point in choose(names):
+        point_folder = folder / f"at-{point}"
+        point_folder.mkdir()
+        killed = in_child(point_folder, point, make)
+        if point % 3 == 2:  # the checkpoint is only a cursor: losing it as well must change nothing
+            for file_name in point_folder.glob("checkpoint.db*"):
                 file_name.unlink()
-        resumed = in_child(place, None, make)
+        resumed = in_child(point_folder, None, make)
         results.append(
             {
-                "at": at,
-                "name": names[at],
+                "at": point,
+                "name": names[point],
                 "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
                 "resumed": resumed,
-                "ledger": contents(place) if resumed == 0 else {},
-                "repeated": repeated(place),
+                "ledger": contents(point_folder) if resumed == 0 else {},
+                "repeated": repeated(point_folder),
             }
         )
     sys.stdout.write(json.dumps({"points": len(names), "whole": contents(folder / "whole"), "results": results}))

@@ -74,21 +74,21 @@ class FragileLasting(LastingSaver):
 
     diary: Diary
 
-    def put(self, *args: Any, **named: Any) -> Any:
+    def put(self, *args: Any, **options: Any) -> Any:
         self.diary.point("before checkpoint")
-        done = super().put(*args, **named)
+        config = super().put(*args, **options)
         self.diary.point("after checkpoint")
-        return done
+        return config
 
 
 def database(url: str, name: str) -> str:
     """The address of a database with the ledger's tables; a new one the first time."""
-    made = f"{url.rpartition('/')[0]}/{name}"
+    address = f"{url.rpartition('/')[0]}/{name}"
     with psycopg.connect(f"{url.rpartition('/')[0]}/postgres", autocommit=True) as db:
         if not db.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone():
             template = url.rpartition("/")[2]
             db.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy".encode())
-    return made
+    return address
 
 
 def make_context(folder: Path, diary: Diary, url: str) -> Context:
@@ -107,9 +107,9 @@ def run(folder: Path, diary: Diary, url: str) -> list[float]:
     context = make_context(folder, diary, url)
 
     def saver(link: Link) -> FragileLasting:
-        made = FragileLasting(link)
-        made.diary = diary
-        return made
+        fragile = FragileLasting(link)
+        fragile.diary = diary
+        return fragile
 
     drive(context, functools.partial(checkpoints, address_of(url), saver), max_concurrency=1)
     context.ledger.close()
@@ -119,13 +119,13 @@ def run(folder: Path, diary: Diary, url: str) -> list[float]:
 def contents(url: str) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with psycopg.connect(url) as db:
-        found = {table: db.execute(f"SELECT {columns} FROM {table}".encode()) for table, columns in ROWS.items()}
-        found["calls"] = db.execute(f"SELECT {CALL} FROM calls WHERE state <> 'lost'".encode())
-        found["spends"] = db.execute(
+        cursors = {table: db.execute(f"SELECT {columns} FROM {table}".encode()) for table, columns in ROWS.items()}
+        cursors["calls"] = db.execute(f"SELECT {CALL} FROM calls WHERE state <> 'lost'".encode())
+        cursors["spends"] = db.execute(
             SPENT.replace("round(usd", "round((usd").replace(", 9)", ")::numeric, 9)").encode()
         )
-        found["events"] = db.execute(f"SELECT {ROWS['events']} FROM events WHERE kind NOT IN {OF_A_PROCESS}".encode())
-        return {table: [*map(list, sorted(rows, key=str))] for table, rows in found.items()}
+        cursors["events"] = db.execute(f"SELECT {ROWS['events']} FROM events WHERE kind NOT IN {OF_A_PROCESS}".encode())
+        return {table: [*map(list, sorted(rows, key=str))] for table, rows in cursors.items()}
 
 
 def in_child(work: Callable[[], object]) -> tuple[int, Any]:
@@ -141,8 +141,8 @@ def in_child(work: Callable[[], object]) -> tuple[int, Any]:
         os._exit(0)
     os.close(pipe)
     with os.fdopen(reader) as file:
-        told = file.read()
-    return os.waitpid(child, 0)[1], json.loads(told or "null")
+        lines = file.read()
+    return os.waitpid(child, 0)[1], json.loads(lines or "null")
 
 
 @contextlib.contextmanager
@@ -156,46 +156,46 @@ def striking() -> Iterator[Callable[[], None]]:
     yield strike
 
 
-def main(folder: Path, url: str, every: int, whom: str) -> None:
+def main(folder: Path, url: str, stride: int, whom: str) -> None:
     (folder / "whole").mkdir(parents=True)
-    whole = database(url, "whole")
+    uninterrupted = database(url, "whole")
 
     def played() -> list[str]:
         diary = Diary(folder / "whole", None)
-        run(folder / "whole", diary, whole)
+        run(folder / "whole", diary, uninterrupted)
         return diary.names
 
     names, results = in_child(played)[1], []
     gc.freeze()
-    for at in every_kind(names)[::every]:
-        place, own = folder / f"at-{at}", database(url, f"at_{at}")
-        place.mkdir()
+    for point in every_kind(names)[::stride]:
+        point_folder, address = folder / f"at-{point}", database(url, f"at_{point}")
+        point_folder.mkdir()
         with striking() as strike:
-            diary = Diary(place, at) if whom == "driver" else ServerDiary(place, at)
+            diary = Diary(point_folder, point) if whom == "driver" else ServerDiary(point_folder, point)
             diary.strike = strike  # type: ignore[attr-defined]
-            status, recoveries = in_child(functools.partial(run, place, diary, own))
+            status, recoveries = in_child(functools.partial(run, point_folder, diary, address))
         if whom == "driver":
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-            if at % 3 == 2:
-                with checkpoints(address_of(own)) as saver:
+            if point % 3 == 2:
+                with checkpoints(address_of(address)) as saver:
                     saver.delete_thread("table-run")
-            status, _ = in_child(functools.partial(run, place, Diary(place, None), own))
+            status, _ = in_child(functools.partial(run, point_folder, Diary(point_folder, None), address))
         else:
             killed = bool(recoveries)
         results.append(
             {
-                "at": at,
-                "name": names[at],
+                "at": point,
+                "name": names[point],
                 "killed": killed,
                 "resumed": status,
-                "ledger": contents(own) if status == 0 else {},
-                "repeated": repeated(place),
+                "ledger": contents(address) if status == 0 else {},
+                "repeated": repeated(point_folder),
                 "recoveries_s": recoveries or [],
             }
         )
     os.write(
         1,
-        json.dumps({"points": len(names), "whole": contents(whole), "results": results}, default=float).encode()
+        json.dumps({"points": len(names), "whole": contents(uninterrupted), "results": results}, default=float).encode()
         + b"\n",
     )
 

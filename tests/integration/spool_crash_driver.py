@@ -82,35 +82,35 @@ class FragileBench(WorkerPool):
     """Notes what it is asked, so that work done twice shows."""
 
     def answer(self, slot: WorkerSlot, request: Request) -> Result:
-        diary: Diary = slot.made[0]  # type: ignore[assignment]
+        diary: Diary = slot.judges[0]  # type: ignore[assignment]
         diary.point("before answer")
         diary.log(f"asked {request.hash}")
-        return super().answer(replace(slot, made={}), request)
+        return super().answer(replace(slot, judges={}), request)
 
 
 class ComparingLedger(FragileLedger):
     """Says what is stored of comparisons, too."""
 
-    def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
-        stored = super().add_comparison(run_id, made)
-        self.diary.log(f"stored comparison {made.key}")
+    def add_comparison(self, run_id: str, comparison: Comparison) -> Comparison:
+        stored = super().add_comparison(run_id, comparison)
+        self.diary.log(f"stored comparison {comparison.key}")
         return stored
 
 
-def run(folder: Path, at: int | None) -> Diary:
+def run(folder: Path, point: int | None) -> Diary:
     """To the end, waiting and answering in turns; a lost worker's claim has run out by the time that it starts."""
-    diary, place = Diary(folder, at), folder / "spool"
-    place.mkdir(exist_ok=True)
-    (place / "spool.json").write_text(json.dumps({"format": 1, "id": "5a" * 16}))  # the same in every folder
-    spool = FragileSpool(place)
+    diary, spool_folder = Diary(folder, point), folder / "spool"
+    spool_folder.mkdir(exist_ok=True)
+    (spool_folder / "spool.json").write_text(json.dumps({"format": 1, "id": "5a" * 16}))  # the same in every folder
+    spool = FragileSpool(spool_folder)
     spool.diary = diary
-    for claim in (place / "claims").iterdir():
+    for claim in (spool_folder / "claims").iterdir():
         os.utime(claim, (0, 0))
 
     def saver(connection: sqlite3.Connection) -> FragileSaver:
-        made = FragileSaver(connection)
-        made.diary = diary
-        return made
+        fragile = FragileSaver(connection)
+        fragile.diary = diary
+        return fragile
 
     while True:
         plain = make_context(folder, through(spool))
@@ -124,47 +124,47 @@ def run(folder: Path, at: int | None) -> Diary:
         if status == "done":
             return diary
         bench = make_bench(task, TableSandbox("gpu:table", "measured"))
-        slots = tuple(WorkerSlot(s.name, s.make, made={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
+        slots = tuple(WorkerSlot(s.name, s.make, judges={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
         Folder(spool, FragileBench(bench.worker, bench.place, slots, bench.find_task), once=True).run(threading.Event())
 
 
-def in_child(folder: Path, at: int | None) -> int:
+def in_child(folder: Path, point: int | None) -> int:
     """Run in a child process; its wait status."""
     child = os.fork()
     if child == 0:
         try:
-            diary = run(folder, at)
+            diary = run(folder, point)
             (folder / "points.json").write_text(json.dumps(diary.names))
         except BaseException as error:
-            os.write(2, f"{at}: {error!r}\n".encode())
+            os.write(2, f"{point}: {error!r}\n".encode())
             os._exit(1)
         os._exit(0)
     return os.waitpid(child, 0)[1]
 
 
-def main(folder: Path, every: int) -> None:
+def main(folder: Path, stride: int) -> None:
     """Print the uninterrupted ledger and what became of each interrupted run."""
     (folder / "whole").mkdir(parents=True)
     in_child(folder / "whole", None)
     names: list[str] = json.loads((folder / "whole" / "points.json").read_text())
     results: list[dict[str, Any]] = []
     gc.freeze()  # no child collects, and so copies, what they share
-    for at in (n for n in every_kind(names) if names[n] in KINDS[::every]):
-        place = folder / f"at-{at}"
-        place.mkdir()
-        killed = in_child(place, at)
+    for point in (n for n in every_kind(names) if names[n] in KINDS[::stride]):
+        point_folder = folder / f"at-{point}"
+        point_folder.mkdir()
+        killed = in_child(point_folder, point)
         if len(results) % 3 == 2:  # the checkpoint is only a cursor
-            for file in place.glob("checkpoint.db*"):
+            for file in point_folder.glob("checkpoint.db*"):
                 file.unlink()
-        resumed = in_child(place, None)
+        resumed = in_child(point_folder, None)
         results.append(
             {
-                "at": at,
-                "name": names[at],
+                "at": point,
+                "name": names[point],
                 "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
                 "resumed": resumed,
-                "ledger": contents(place) if resumed == 0 else {},
-                "repeated": repeated(place),
+                "ledger": contents(point_folder) if resumed == 0 else {},
+                "repeated": repeated(point_folder),
             }
         )
     sys.stdout.write(json.dumps({"whole": contents(folder / "whole"), "results": results}))

@@ -97,8 +97,8 @@ def test_a_used_up_budget_asks_for_more_and_the_amount_is_kept(tmp_path: Path) -
     assert driven(bench, person).status == "done"
     assert [q.kind for q in person.asked] == ["experiments", "budget", "budget", "budget"]
     assert purse == [3.0]
-    kept = [e.payload["usd"] for e in bench.context.ledger.events("table-run") if e.kind == "allowed"]
-    assert kept == [1.0, 3.0]
+    amounts_usd = [e.payload["usd"] for e in bench.context.ledger.events("table-run") if e.kind == "allowed"]
+    assert amounts_usd == [1.0, 3.0]
 
 
 def test_a_run_that_asks_nobody_ends_at_its_budget(tmp_path: Path) -> None:

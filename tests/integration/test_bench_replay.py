@@ -68,31 +68,31 @@ def context(url: str, folder: Path, tools: str, name: str = "row_softmax", limit
 def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_path: Path, tools: str) -> None:
     recorded = RecordedBench(FILE, tools)
     with ScriptedEndpoint(recorded) as server:
-        made = context(server.url, tmp_path, tools)
-        run = drive(made, tmp_path / "checkpoint.db")
-        tried = [a for a in made.ledger.attempts(run.id) if a.generation]
-        check_tries(made, tried)
-        check_talk(recorded.coder, made, tmp_path)
+        replay = context(server.url, tmp_path, tools)
+        run = drive(replay, tmp_path / "checkpoint.db")
+        tried = [a for a in replay.ledger.attempts(run.id) if a.generation]
+        check_tries(replay, tried)
+        check_talk(recorded.coder, replay, tmp_path)
 
         # Without its checkpoint a run starts over and finds everything in the ledger.
-        asked = len(server.requests)
-        made.ledger.finish(run.id, "paused")
+        request_count = len(server.requests)
+        replay.ledger.finish(run.id, "paused")
         for file in tmp_path.glob("checkpoint.db*"):
             file.unlink()
-        assert drive(made, tmp_path / "checkpoint.db").status == "done"
-        assert [a for a in made.ledger.attempts(run.id) if a.generation] == tried
-        assert len(server.requests) == asked == len(recorded.rows)
-    made.ledger.close()
+        assert drive(replay, tmp_path / "checkpoint.db").status == "done"
+        assert [a for a in replay.ledger.attempts(run.id) if a.generation] == tried
+        assert len(server.requests) == request_count == len(recorded.rows)
+    replay.ledger.close()
 
 
 @pytest.mark.long
 def test_a_real_authors_campaign_ends_near_the_roofline_of_the_largest_cases(tmp_path: Path) -> None:
     recorded = RecordedBench(CAMPAIGN, "calls")
     with ScriptedEndpoint(recorded) as server:
-        made = context(server.url, tmp_path, "calls", "fp8_block_gemm", TWO)
-        run = drive(made, tmp_path / "checkpoint.db")
+        replay = context(server.url, tmp_path, "calls", "fp8_block_gemm", TWO)
+        run = drive(replay, tmp_path / "checkpoint.db")
         assert len(server.requests) == len(recorded.rows)
-    tried = {a.id: a for a in made.ledger.attempts(run.id) if a.generation}
+    tried = {a.id: a for a in replay.ledger.attempts(run.id) if a.generation}
     assert {name: (a.status, a.tool) for name, a in tried.items()} == {
         "g001-e1-a0": ("tried", "check"),
         "g001-e1-a1": ("tried", "check"),
@@ -102,17 +102,17 @@ def test_a_real_authors_campaign_ends_near_the_roofline_of_the_largest_cases(tmp
     }
     first, second, best = (tried[f"g001-e1-a{n}"] for n in range(3))
     assert best.candidate_id == second.candidate_id and second.geomean_us < 0.9 * first.geomean_us
-    assert best.geomean_us < min(a.geomean_us for a in made.ledger.attempts(run.id, 0)) / 3
-    evaluation = made.ledger.evaluation(best.evaluation_key, "benchmark")
+    assert best.geomean_us < min(a.geomean_us for a in replay.ledger.attempts(run.id, 0)) / 3
+    evaluation = replay.ledger.evaluation(best.evaluation_key, "benchmark")
     assert isinstance(evaluation, Evaluation)
     largest = sorted(evaluation.measurements, key=lambda m: -m.roofline_us)[:LARGEST]
     assert all(0 < m.time_us < 1.5 * m.roofline_us for m in largest)
-    told = "\n".join(str(m["content"]) for body in recorded.coder for m in body["messages"])
-    assert "bound by the L2 cache" in told, "what the first choice of tiles cost"
-    made.ledger.close()
+    talk = "\n".join(str(m["content"]) for body in recorded.coder for m in body["messages"])
+    assert "bound by the L2 cache" in talk, "what the first choice of tiles cost"
+    replay.ledger.close()
 
 
-def check_tries(made: Context, tried: list[Any]) -> None:
+def check_tries(replay: Context, tried: list[Any]) -> None:
     """One wrong try with its cause, two right ones, and the faster of these recorded with the author's report."""
     assert [(a.id, a.status, a.tool) for a in tried] == [
         ("g001-e1-a0", "tried", "check"),
@@ -130,13 +130,13 @@ def check_tries(made: Context, tried: list[Any]) -> None:
     assert best.candidate_id == second.candidate_id
     assert best.geomean_us == second.geomean_us
     assert len(best.report) == 5
-    seeds = [a.geomean_us for a in made.ledger.attempts("replay", 0)]
+    seeds = [a.geomean_us for a in replay.ledger.attempts("replay", 0)]
     assert best.geomean_us < 0.8 * min(seeds)
 
 
-def check_talk(coder: list[dict[str, Any]], made: Context, folder: Path) -> None:
+def check_talk(coder: list[dict[str, Any]], replay: Context, folder: Path) -> None:
     """Each tool's result is what its reader needs, and nothing that it must not be."""
-    told = "\n".join(str(m["content"]) for m in coder[-1]["messages"][2:])
+    talk = "\n".join(str(m["content"]) for m in coder[-1]["messages"][2:])
     for piece in (
         "`g001-e1-a0` is right.",
         "| rows=2048,cols=16384 | ",
@@ -148,14 +148,14 @@ def check_talk(coder: list[dict[str, Any]], made: Context, folder: Path) -> None
         "use of undeclared identifier 'LOG2_E'",
         "2 tries left.",
     ):
-        assert piece in told, piece
-    rows = made.ledger.evaluation(made.ledger.attempts("replay")[-1].evaluation_key)
+        assert piece in talk, piece
+    rows = replay.ledger.evaluation(replay.ledger.attempts("replay")[-1].evaluation_key)
     assert rows is not None
-    listed = {case.name for case in (*made.assignment.task.tests, *made.assignment.task.benchmarks)}
+    listed = {case.name for case in (*replay.assignment.task.tests, *replay.assignment.task.benchmarks)}
     held_out = [case.name for case in rows.cases if case.role == "held_out" and case.name not in listed]
-    whole = json.dumps(coder)
+    text = json.dumps(coder)
     assert held_out
-    assert not [name for name in held_out if name in whole]
-    assert str(folder) not in whole
-    assert "/tmp" not in whole
-    assert "not-a-secret" not in whole
+    assert not [name for name in held_out if name in text]
+    assert str(folder) not in text
+    assert "/tmp" not in text
+    assert "not-a-secret" not in text

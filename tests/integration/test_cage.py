@@ -79,8 +79,8 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 def cages() -> list[Cage]:
     """The strict levels that hold on this machine, by the launcher and by Python."""
     launcher = build_launcher(toolchain())
-    found = [*candidates(launcher), *candidates(None)]
-    return [cage for cage in found if cage.is_strict and not failure(cage, launcher)]
+    rungs = [*candidates(launcher), *candidates(None)]
+    return [cage for cage in rungs if cage.is_strict and not failure(cage, launcher)]
 
 
 def view_of(kind: str, program: Path, work: Path) -> View:
@@ -101,27 +101,27 @@ def attempt(cage: Cage, kind: str, scene: Scene, *words: str) -> Completed:
 
 def left_behind(scene: Scene) -> list[str]:
     """Processes whose command line names this scene."""
-    found = []
+    left = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if os.fsencode(scene.work) in path.read_bytes():
-                found.append(path.parent.name)
-    return found
+                left.append(path.parent.name)
+    return left
 
 
 def bare(scene: Scene) -> set[str]:
     """The attempts that succeed with nothing around them."""
-    held = os.open(scene.words[0], os.O_RDONLY)
-    os.set_inheritable(held, True)
+    descriptor = os.open(scene.words[0], os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
     argv = [static_program("escapes.c"), "try", *scene.words]
     environment = {**os.environ, "KS_TEST_SECRET": "1"}
     try:
-        done = subprocess.run(argv, cwd=scene.work, env=environment, capture_output=True, text=True, close_fds=False)
+        ended = subprocess.run(argv, cwd=scene.work, env=environment, capture_output=True, text=True, close_fds=False)
     finally:
-        os.close(held)
+        os.close(descriptor)
     for process in left_behind(scene):
         os.kill(int(process), 9)
-    return set(done.stdout.split())
+    return set(ended.stdout.split())
 
 
 def test_without_a_cage_the_attempts_succeed(scene: Scene) -> None:
@@ -131,15 +131,15 @@ def test_without_a_cage_the_attempts_succeed(scene: Scene) -> None:
 
 @pytest.mark.parametrize("kind", VIEWS)
 def test_no_attempt_succeeds_on_a_strict_rung(scene: Scene, kind: str) -> None:
-    held = os.open(scene.words[0], os.O_RDONLY)
-    os.set_inheritable(held, True)
+    descriptor = os.open(scene.words[0], os.O_RDONLY)
+    os.set_inheritable(descriptor, True)
     try:
         for cage in cages():
-            done = attempt(cage, kind, scene, "try", *scene.words)
-            assert done.stdout.split() == ["done"], (cage, done)
+            process = attempt(cage, kind, scene, "try", *scene.words)
+            assert process.stdout.split() == ["done"], (cage, process)
             assert left_behind(scene) == []
     finally:
-        os.close(held)
+        os.close(descriptor)
     assert scene.victim.poll() is None
     assert (scene.folder / "secret").read_text() == "secret"
     assert sorted(path.name for path in scene.folder.iterdir()) == ["moved", "removed", "secret", "socket"]
@@ -155,8 +155,8 @@ def test_no_other_program_starts_and_no_foreign_call_is_answered(scene: Scene, k
 
 def test_limits_alone_stop_all_but_files(scene: Scene) -> None:
     cage = Cage("limits", (str(build_launcher(toolchain())),))
-    done = attempt(cage, "executor", scene, "try", *scene.words)
-    beyond = [name for name in done.stdout.split() if name != "done" and not name.startswith(tuple(FILES_ONLY))]
+    process = attempt(cage, "executor", scene, "try", *scene.words)
+    beyond = [name for name in process.stdout.split() if name != "done" and not name.startswith(tuple(FILES_ONLY))]
     assert beyond == []
-    assert "read_file" in done.stdout.split()
+    assert "read_file" in process.stdout.split()
     assert left_behind(scene) == []

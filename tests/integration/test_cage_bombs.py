@@ -69,12 +69,12 @@ def explode(name: str, cage: Cage, work: Path, limits: ProcessLimits = LIMITS) -
 
 def processes_in(work: Path) -> list[str]:
     """Processes that work in this folder."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/cwd"):
         with contextlib.suppress(OSError):
             if path.readlink().is_relative_to(work):
-                found.append(path.parent.name)
-    return found
+                processes.append(path.parent.name)
+    return processes
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_a_bomb_ends_at_its_limit(name: str, strongest: bool, tmp_path: Path) ->
     for number, cage in enumerate(strict()[:1] if strongest else strict()[1:]):
         work = tmp_path / str(number)
         work.mkdir()
-        done = explode(name, cage, work)
-        assert done.end in BOMBS[name], (cage.level, done)
-        assert done.returncode != 0
-        assert len(done.stdout) < 70000
-        assert done.stdout != "made\n"
+        process = explode(name, cage, work)
+        assert process.end in BOMBS[name], (cage.level, process)
+        assert process.returncode != 0
+        assert len(process.stdout) < 70000
+        assert process.stdout != "made\n"
         assert processes_in(work) == []
 
 

@@ -42,7 +42,7 @@ COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowle
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     share_toolchain(tmp_path / "cache" / "kernel-scientist")
@@ -116,27 +116,27 @@ def test_what_cannot_be_is_one_sentence(
     assert words in refused(capsys, arguments, code)
 
 
-def test_a_kernel_file_that_is_no_text(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "k.hip").write_bytes(b"\xff\xfe\x00")
+def test_a_kernel_file_that_is_no_text(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "k.hip").write_bytes(b"\xff\xfe\x00")
     assert "not UTF-8 text" in refused(capsys, ["check", "k.hip", "--task", "row_softmax"], 2)
 
 
-def test_a_document_that_is_no_text(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "d.md").write_bytes(b"\x7fELF\x00\x01\xff\xfe")
+def test_a_document_that_is_no_text(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "d.md").write_bytes(b"\x7fELF\x00\x01\xff\xfe")
     assert "d.md" in refused(capsys, ["knowledge", "add", "d.md"], 2)
 
 
 @pytest.mark.parametrize("arguments", [["runs"], ["report", "x"], ["resume", "x"], ["run", "row_softmax"]])
-def test_a_damaged_ledger(capsys: pytest.CaptureFixture[str], place: Path, arguments: list[str]) -> None:
-    (place / "runs").mkdir()
-    (place / "runs" / "ledger.db").write_bytes(b"this is no database at all" * 100)
+def test_a_damaged_ledger(capsys: pytest.CaptureFixture[str], workdir: Path, arguments: list[str]) -> None:
+    (workdir / "runs").mkdir()
+    (workdir / "runs" / "ledger.db").write_bytes(b"this is no database at all" * 100)
     assert "is damaged" in refused(capsys, arguments, 3)
 
 
 def test_a_runs_folder_that_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path
 ) -> None:
-    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
+    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(workdir / "file" / "runs"))
     assert "cannot be written to" in refused(capsys, ["run", "row_softmax", "--author", "playbook"], 3)
 
 
@@ -145,10 +145,10 @@ def test_a_setting_that_is_not_usable(capsys: pytest.CaptureFixture[str], monkey
     assert "KERNEL_SCIENTIST_CORES" in refused(capsys, ["runs"], 2)
 
 
-def test_a_run_that_is_not_in_the_ledger(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_a_run_that_is_not_in_the_ledger(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
     from records.ledger import Ledger
 
-    Ledger(place / "runs" / "ledger.db").close()
+    Ledger(workdir / "runs" / "ledger.db").close()
     for command in ("report", "resume"):
         assert "there is no run 'x'" in refused(capsys, [command, "x"], 2)
         assert "there is no run yet" in refused(capsys, [command, "last"], 2)
@@ -173,10 +173,10 @@ def test_help_starts_without_anything_heavy() -> None:
         "import sys; from app.cli import run_command; code = run_command(['--help']);"
         f"print('LOADED', code, sorted(set({HEAVY!r}) & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "LOADED 0 []"
+    process = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines()[-1] == "LOADED 0 []"
     for command in COMMANDS:
-        assert re.search(rf"^  {command} +\S", done.stdout, re.MULTILINE)
+        assert re.search(rf"^  {command} +\S", process.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -192,5 +192,5 @@ def test_every_command_has_help_and_json(capsys: pytest.CaptureFixture[str], com
 
 def test_the_module_and_the_console_script_are_the_same_program() -> None:
     command = [sys.executable, "-m", "app", "--version"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == f"kernel-scientist {program_version()}\n"
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert process.stdout == f"kernel-scientist {program_version()}\n"

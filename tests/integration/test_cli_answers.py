@@ -52,7 +52,7 @@ ratio = 2.0
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     share_toolchain(tmp_path / "cache" / "kernel-scientist")
@@ -75,10 +75,10 @@ def test_an_error_is_json_where_json_is_asked_for(capsys: pytest.CaptureFixture[
     kernel = tmp_path / "k.hip"
     kernel.write_text("x", encoding="utf-8")
     assert run_command(["check", str(kernel), "--task", "nowhere", "--json"]) == 2
-    said = capsys.readouterr()
-    answer = json.loads(said.out)
+    captured = capsys.readouterr()
+    answer = json.loads(captured.out)
     assert answer["exit_code"] == 2
-    assert answer["error"].startswith("there is no task 'nowhere'") and answer["error"] in said.err
+    assert answer["error"].startswith("there is no task 'nowhere'") and answer["error"] in captured.err
 
 
 def test_no_runs_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,26 +100,26 @@ def test_tasks_are_listed_with_shapes_types_and_seeds(capsys: pytest.CaptureFixt
 
 
 def test_seeds_and_types_are_those_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
-    seen = {}
+    types = {}
     for target in ("mi300x", "h200"):
         assert run_command(["tasks", "--target", target, "--json"]) == 0
         (task,) = [t for t in json.loads(capsys.readouterr().out) if t["name"] == "fp8_block_gemm"]
         assert task["target"] == target
-        seen[target] = task["seeds"], task["inputs"][0]["dtype"]
-    assert seen["mi300x"] == (["seed.hip", "seed_mfma.mi300x.hip"], "e4m3fnuz")
-    assert seen["h200"] == (["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"], "e4m3fn")
+        types[target] = task["seeds"], task["inputs"][0]["dtype"]
+    assert types["mi300x"] == (["seed.hip", "seed_mfma.mi300x.hip"], "e4m3fnuz")
+    assert types["h200"] == (["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"], "e4m3fn")
     assert run_command(["tasks", "fp8_block_gemm"]) == 0
     assert "for mi300x: seed.hip, seed_mfma.mi300x.hip\n" in capsys.readouterr().out
 
 
-def test_a_task_that_is_not_for_the_target_is_one_sentence(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    weak_task(place)
-    said = refused(capsys, ["tasks", "./constant", "--target", "h200"], 2)
-    assert "the task constant is not for h200, but for mi300x" in said
+def test_a_task_that_is_not_for_the_target_is_one_sentence(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    weak_task(workdir)
+    message = refused(capsys, ["tasks", "./constant", "--target", "h200"], 2)
+    assert "the task constant is not for h200, but for mi300x" in message
 
 
-def weak_task(place: Path) -> Path:
-    folder = place / "constant"
+def weak_task(workdir: Path) -> Path:
+    folder = workdir / "constant"
     folder.mkdir()
     (folder / "seed.hip").write_text(SEED.read_text())
     (folder / "task.toml").write_text(WEAK)
@@ -133,23 +133,23 @@ def weak_task(place: Path) -> Path:
     return folder
 
 
-def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    code = run_command(["tasks", "--lint", str(weak_task(place)), "--json"])
+def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    code = run_command(["tasks", "--lint", str(weak_task(workdir)), "--json"])
     out, err = capsys.readouterr()
     assert code == 1
     assert err.count("\n") == 1 and "not used here before" in err
     assert json.loads(out)["constant"]
 
 
-def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "note.md").write_text("# Zebra stripes in LDS\n\nZebra padding of 33 words avoids bank conflicts.\n")
+def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "note.md").write_text("# Zebra stripes in LDS\n\nZebra padding of 33 words avoids bank conflicts.\n")
     assert run_command(["knowledge", "add", "note.md", "--json"]) == 0
     (added,) = json.loads(capsys.readouterr().out)
     assert added["status"] == "added"
     assert run_command(["knowledge", "add", "note.md"]) == 0
     assert capsys.readouterr().out == f"unchanged {added['id']}  Zebra stripes in LDS (1 passage)\n"
     assert run_command(["knowledge", "list", "--mine"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].endswith(str(place / "note.md"))
+    assert capsys.readouterr().out.splitlines()[1].endswith(str(workdir / "note.md"))
     assert run_command(["knowledge", "search", "zebra padding", "-k", "2", "--json"]) == 0
     hits = json.loads(capsys.readouterr().out)
     assert list(hits[0]) == ["score", "passage", "document", "title", "section", "text", "source", "licence"]
@@ -162,8 +162,8 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
 
 
-def test_of_a_long_title_the_beginning_is_shown(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "note.md").write_text(f"# {'zebra ' * 3000}\n\nIts stripes.\n")
+def test_of_a_long_title_the_beginning_is_shown(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "note.md").write_text(f"# {'zebra ' * 3000}\n\nIts stripes.\n")
     for words in (
         ["add", "note.md"],
         ["list", "--mine"],
@@ -172,14 +172,14 @@ def test_of_a_long_title_the_beginning_is_shown(capsys: pytest.CaptureFixture[st
     ):
         assert run_command(["knowledge", *words]) == 0
         out = capsys.readouterr().out
-        assert "zebra zebra" in out and "…" in out and max(map(len, out.splitlines())) < 200 + len(str(place))
+        assert "zebra zebra" in out and "…" in out and max(map(len, out.splitlines())) < 200 + len(str(workdir))
 
 
 def test_a_page_comes_in_from_a_host_that_is_named(
-    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (place / "zebra.html").write_text("<h1>Zebra pages</h1><p>A zebra crosses the fabric of eight dies.</p>")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(place))
+    (workdir / "zebra.html").write_text("<h1>Zebra pages</h1><p>A zebra crosses the fabric of eight dies.</p>")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(workdir))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/zebra.html"
@@ -194,10 +194,10 @@ def test_a_page_comes_in_from_a_host_that_is_named(
     assert run_command(["knowledge", "remove", f"{address[:22]}*"]) == 0
 
 
-def test_a_folder_comes_in_without_its_bad_files(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "docs").mkdir()
-    (place / "docs" / "good.rst").write_text("=====\nGood\n=====\n\nA zebra in the LDS.\n")
-    (place / "docs" / "empty.md").write_text("")
+def test_a_folder_comes_in_without_its_bad_files(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "docs").mkdir()
+    (workdir / "docs" / "good.rst").write_text("=====\nGood\n=====\n\nA zebra in the LDS.\n")
+    (workdir / "docs" / "empty.md").write_text("")
     assert run_command(["knowledge", "add", "docs", "--licence", "MIT"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[-1] == "1 added, 1 skipped" and "Good (1 passage)" in out
@@ -214,7 +214,7 @@ def test_a_folder_comes_in_without_its_bad_files(capsys: pytest.CaptureFixture[s
 
 
 def test_doctor_says_what_there_is_with_a_remedy(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path
 ) -> None:
     assert run_command(["doctor", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -223,7 +223,7 @@ def test_doctor_says_what_there_is_with_a_remedy(
     assert program_version() in lines["program"]["found"]
     assert "clang" in lines["compiler (gfx942, lab)"]["found"]
     assert [name for name, line in lines.items() if line["state"] == "missing" and not line["remedy"]] == []
-    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
+    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(workdir / "file" / "runs"))
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
     assert run_command(["doctor"]) == 1

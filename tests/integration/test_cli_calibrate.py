@@ -25,7 +25,7 @@ CASE = "rows=512,cols=1024"
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     short_task("row_softmax", tmp_path / "short", rows=512, cols=1024)
     (tmp_path / "seed.hip").write_bytes(SEED.read_bytes())
@@ -39,20 +39,20 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 def test_a_table_gives_factors_that_a_target_file_holds(
-    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [f"seed.hip\tshort\t{CASE}\t50", "seed.hip\tshort\trows=64,cols=1024\t40"]
-    (place / "rows.tsv").write_text("\n".join(["kernel\ttask\tcase\tmeasured_us", *rows]) + "\n")
-    found = told(capsys, "rows.tsv", "--write", "own.toml")
-    assert [(pair["case"], pair["measured_us"]) for pair in found["pairs"]] == [(CASE, 50), ("rows=64,cols=1024", 40)]
-    assert found["before"]["count"] == 2 and found["written"] == "own.toml"
-    factors = read_target_file(place / "own.toml").factors
-    assert factors == {name: pytest.approx(f["factor"], rel=1e-3) for name, f in found["factors"].items()}
+    (workdir / "rows.tsv").write_text("\n".join(["kernel\ttask\tcase\tmeasured_us", *rows]) + "\n")
+    report = told(capsys, "rows.tsv", "--write", "own.toml")
+    assert [(pair["case"], pair["measured_us"]) for pair in report["pairs"]] == [(CASE, 50), ("rows=64,cols=1024", 40)]
+    assert report["before"]["count"] == 2 and report["written"] == "own.toml"
+    factors = read_target_file(workdir / "own.toml").factors
+    assert factors == {name: pytest.approx(f["factor"], rel=1e-3) for name, f in report["factors"].items()}
     monkeypatch.setenv("KERNEL_SCIENTIST_TARGET_FILE", "own.toml")
-    assert told(capsys, "rows.tsv")["before"] == found["before"], "no factor is applied twice"
+    assert told(capsys, "rows.tsv")["before"] == report["before"], "no factor is applied twice"
     run_command(["check", "seed.hip", "--task", "short", "--json"])
     (timed,) = [c for c in json.loads(capsys.readouterr().out)["cases"] if c["time_us"] is not None]
-    first = found["pairs"][0]
+    first = report["pairs"][0]
     assert timed["time_us"] == pytest.approx(first["predicted_us"] * factors[timed["bound"]], rel=0.02)
     assert run_command(["calibrate", "rows.tsv"]) == 0
     out = capsys.readouterr().out
@@ -68,29 +68,29 @@ def measured_run(folder: Path) -> tuple[Ledger, Run]:
     source = SEED.read_text()
     prepared = Preparer().prepare(source, load_task(folder.parent / "short"))
     row = Measurement(CASE, 60.0, "measured", "a GPU", 59.0, 61.0)
-    made = Evaluation("key", prepared.id, prepared.tunables, Verdict("time", True, "OK"), measurements=(row,))
-    ledger.add_evaluation(run.id, made)
+    evaluation = Evaluation("key", prepared.id, prepared.tunables, Verdict("time", True, "OK"), measurements=(row,))
+    ledger.add_evaluation(run.id, evaluation)
     digest = ArtefactStore(folder / "artefacts", ledger).put(source)
-    place = ("g000-e0-a0", run.id, "g000-e0", 0, 0, prepared.id, digest, "accepted", "key")
-    ledger.add_attempt(replace(Attempt(*place), geomean_us=60.0, time_kind="measured"))  # type: ignore[arg-type]
+    identity = ("g000-e0-a0", run.id, "g000-e0", 0, 0, prepared.id, digest, "accepted", "key")
+    ledger.add_attempt(replace(Attempt(*identity), geomean_us=60.0, time_kind="measured"))  # type: ignore[arg-type]
     return ledger, run
 
 
-def test_a_ledger_keeps_the_predictions_for_its_report(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "runs").mkdir()
-    ledger, run = measured_run(place / "runs")
+def test_a_ledger_keeps_the_predictions_for_its_report(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "runs").mkdir()
+    ledger, run = measured_run(workdir / "runs")
     assert foretold(ledger, run, ledger.attempts(run.id)) == ()
     ledger.close()
-    found = told(capsys)
-    assert told(capsys, "runs")["pairs"] == told(capsys, "runs/ledger.db")["pairs"] == found["pairs"]
-    with Ledger(place / "runs" / "ledger.db") as again:
-        (pair,) = foretold(again, run, again.attempts(run.id))
-    assert (pair.measured_us, pair.predicted_us) == (60.0, found["pairs"][0]["predicted_us"])
+    factors = told(capsys)
+    assert told(capsys, "runs")["pairs"] == told(capsys, "runs/ledger.db")["pairs"] == factors["pairs"]
+    with Ledger(workdir / "runs" / "ledger.db") as reopened:
+        (pair,) = foretold(reopened, run, reopened.attempts(run.id))
+    assert (pair.measured_us, pair.predicted_us) == (60.0, factors["pairs"][0]["predicted_us"])
     assert run_command(["report", "run-1"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["none.tsv"], 2, "there is no none.tsv"),
         (["short"], 2, "there is no ledger in short"),
@@ -101,9 +101,9 @@ def test_a_ledger_keeps_the_predictions_for_its_report(capsys: pytest.CaptureFix
     ],
 )
 def test_bad_input_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], place: Path, words: list[str], code: int, said: str
+    capsys: pytest.CaptureFixture[str], workdir: Path, words: list[str], code: int, message: str
 ) -> None:
-    (place / "empty.tsv").write_text("kernel\ttask\tcase\tmeasured_us\n")
+    (workdir / "empty.tsv").write_text("kernel\ttask\tcase\tmeasured_us\n")
     assert run_command(["calibrate", *words]) == code
     err = capsys.readouterr().err
-    assert said in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1

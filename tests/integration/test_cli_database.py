@@ -22,11 +22,15 @@ CREATE = "DO $$BEGIN CREATE ROLE {0} LOGIN PASSWORD '{0}'; EXCEPTION WHEN duplic
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
-def command(place: Path, *words: str, program: str = PROGRAM, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(place), "KERNEL_SCIENTIST_RUNS_FOLDER": str(place / "runs")}
+def command(folder: Path, *words: str, program: str = PROGRAM, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder / "runs"),
+    }
     return subprocess.run(
         [sys.executable, "-P", "-c", program, str(ROOT), *words],
-        cwd=place,
+        cwd=folder,
         env={**environment, **settings},
         capture_output=True,
         text=True,
@@ -41,18 +45,18 @@ def test_a_run_is_copied_into_a_database_and_back_into_a_file(tmp_path: Path, po
     bare = url.replace(f":{url.partition('owner:')[2].partition('@')[0]}@", "@")
     refused = command(tmp_path, "ledger", "copy", "run-1", "--to", url)
     assert refused.returncode == 2 and "password on the command line" in refused.stderr
-    there = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, "--json", PGPASSWORD=PASSWORD)
-    assert there.returncode == 0, there.stderr
-    told = json.loads(there.stdout)
-    assert told["to"] == bare and PASSWORD not in there.stdout + there.stderr
+    copied = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, "--json", PGPASSWORD=PASSWORD)
+    assert copied.returncode == 0, copied.stderr
+    answer = json.loads(copied.stdout)
+    assert answer["to"] == bare and PASSWORD not in copied.stdout + copied.stderr
     back = command(
         tmp_path, "ledger", "copy", "last", "--to", "copy.db", "--json", KERNEL_SCIENTIST_DATABASE=url
     )  # fmt: skip
-    assert json.loads(back.stdout)["runs"] == told["runs"]
+    assert json.loads(back.stdout)["runs"] == answer["runs"]
     with Ledger(tmp_path / "copy.db") as ledger:
         assert len(ledger.attempts("run-1")) == 2
-    shown = command(tmp_path / "runs", "status", "last", KERNEL_SCIENTIST_DATABASE=url)
-    assert shown.returncode == 0 and "2 attempts, 2 verified" in shown.stdout
+    status = command(tmp_path / "runs", "status", "last", KERNEL_SCIENTIST_DATABASE=url)
+    assert status.returncode == 0 and "2 attempts, 2 verified" in status.stdout
 
 
 @pytest.mark.parametrize(
@@ -65,15 +69,15 @@ def test_a_run_is_copied_into_a_database_and_back_into_a_file(tmp_path: Path, po
 )
 def test_a_wrong_database_is_one_sentence(tmp_path: Path, url: str, code: int, sentence: str) -> None:
     pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
-    done = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
-    assert (done.returncode, done.stdout) == (code, "") and sentence in done.stderr
-    assert "s3cretword" not in done.stderr and done.stderr.count("\n") == 1
+    process = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
+    assert (process.returncode, process.stdout) == (code, "") and sentence in process.stderr
+    assert "s3cretword" not in process.stderr and process.stderr.count("\n") == 1
 
 
 def test_without_the_extra_a_database_is_refused_in_one_sentence(tmp_path: Path) -> None:
     program = f"import sys; sys.modules['psycopg'] = None; {PROGRAM}"
-    done = command(tmp_path, "runs", program=program, KERNEL_SCIENTIST_DATABASE="postgresql://me@host/team")
-    assert done.returncode == 2 and "of the extra `postgres`" in done.stderr and done.stderr.count("\n") == 1
+    process = command(tmp_path, "runs", program=program, KERNEL_SCIENTIST_DATABASE="postgresql://me@host/team")
+    assert process.returncode == 2 and "of the extra `postgres`" in process.stderr and process.stderr.count("\n") == 1
 
 
 def of_another_program(server: PostgresServer) -> str:
@@ -118,19 +122,19 @@ def test_a_database_that_cannot_take_a_run_is_one_sentence(
         fill(ledger, ArtefactStore(tmp_path / "runs" / "artefacts", ledger), "run-1", "int own = 1;\n")
     parts = urlsplit(make(postgres))
     bare = f"postgresql://{parts.username}@{parts.hostname}:{parts.port}{parts.path}"
-    done = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, PGPASSWORD=unquote(str(parts.password)))
-    assert (done.returncode, done.stdout) == (3, "") and sentence in done.stderr, done.stderr
-    assert done.stderr.count("\n") == 1 and PASSWORD not in done.stderr
+    process = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, PGPASSWORD=unquote(str(parts.password)))
+    assert (process.returncode, process.stdout) == (3, "") and sentence in process.stderr, process.stderr
+    assert process.stderr.count("\n") == 1 and PASSWORD not in process.stderr
 
 
 def test_who_may_only_read_can_look_and_is_promised_no_run(
     tmp_path: Path, postgres: PostgresServer, compiler_cache: Path
 ) -> None:
     url = of_a_reader(postgres)
-    done = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
+    assert (process.returncode, process.stderr) == (0, "")
     words = ("run", "row_softmax", "--on", "lab", "--author", "playbook", "--generations", "1", "--picks", "1")
-    places = {"KERNEL_SCIENTIST_DATABASE": url, "KERNEL_SCIENTIST_CACHE_FOLDER": str(compiler_cache)}
-    done = command(tmp_path, *words, **places)
-    assert done.returncode == 3 and "the role reader lacks a right" in done.stderr
-    assert "resume" not in done.stderr and done.stderr.count("\n") == 1
+    variables = {"KERNEL_SCIENTIST_DATABASE": url, "KERNEL_SCIENTIST_CACHE_FOLDER": str(compiler_cache)}
+    process = command(tmp_path, *words, **variables)
+    assert process.returncode == 3 and "the role reader lacks a right" in process.stderr
+    assert "resume" not in process.stderr and process.stderr.count("\n") == 1

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -38,13 +38,13 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> An
 
 @pytest.mark.slow
 def test_a_detached_run_survives_its_terminal_is_shown_and_stopped(
-    place: Path, compiler_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workdir: Path, compiler_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
-    (place / "app").mkdir()  # a stranger's, which the process must not import
-    (place / "app" / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
+    (workdir / "app").mkdir()  # a stranger's, which the process must not import
+    (workdir / "app" / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
     program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
-    short_task("transpose", place / "short", rows=256, cols=256)
+    short_task("transpose", workdir / "short", rows=256, cols=256)
     words = ["run", "short", "--author", "playbook", "--on", "lab", "--generations", "9", "--detach", "--json"]
     terminal = subprocess.Popen(
         [sys.executable, "-P", "-c", program, str(ROOT), *words],
@@ -52,15 +52,15 @@ def test_a_detached_run_survives_its_terminal_is_shown_and_stopped(
         stdout=subprocess.PIPE,
         text=True,
     )
-    said, _ = terminal.communicate()
+    stdout, _ = terminal.communicate()
     assert terminal.returncode == 0
-    begun = json.loads(said)
+    begun = json.loads(stdout)
     with pytest.raises(ProcessLookupError):  # the terminal's group is gone, and the run is none of it
         os.killpg(terminal.pid, signal.SIGHUP)
     try:
-        shown = answer(capsys, "status", begun["run_id"])
-        assert (shown["state"], shown["pid"], shown["generations"]) == ("running", begun["pid"], 9)
-        assert [each["run_id"] for each in answer(capsys, "status")] == [begun["run_id"]]
+        status = answer(capsys, "status", begun["run_id"])
+        assert (status["state"], status["pid"], status["generations"]) == ("running", begun["pid"], 9)
+        assert [row["run_id"] for row in answer(capsys, "status")] == [begun["run_id"]]
         assert run_command(["resume", "last"]) == 3
         assert "already running" in capsys.readouterr().err
         assert run_command(["resume", "last", "--detach"]) == 2
@@ -68,33 +68,33 @@ def test_a_detached_run_survives_its_terminal_is_shown_and_stopped(
     finally:
         ended = answer(capsys, "stop", "last")
     assert (ended["stopped"], ended["status"]) == (True, "paused")
-    shown = answer(capsys, "status", "last")
-    assert (shown["state"], shown["pid"], shown["reason"]) == ("paused", None, "interrupted")
+    status = answer(capsys, "status", "last")
+    assert (status["state"], status["pid"], status["reason"]) == ("paused", None, "interrupted")
     assert "judging the seeds" in Path(begun["log"]).read_text()
-    log = (place / "runs" / begun["run_id"] / "events.jsonl").read_text().splitlines()
+    log = (workdir / "runs" / begun["run_id"] / "events.jsonl").read_text().splitlines()
     events = [json.loads(line)["event"] for line in log]
     assert (events[0], events[-1]) == ("begun", "left") and "stage" in events
     assert run_command(["stop", "last"]) == 2
     assert "nothing to stop" in capsys.readouterr().err
 
 
-def test_a_process_that_cannot_begin_is_one_sentence_with_its_log(place: Path) -> None:
-    settings = Settings(runs_folder=place / "runs", cache_folder=place / "cache")
-    with Ledger(place / "runs" / "ledger.db") as ledger:
-        run = Run("run-1", str(place / "gone"), "mi300x", "lab", "playbook", 0)
+def test_a_process_that_cannot_begin_is_one_sentence_with_its_log(workdir: Path) -> None:
+    settings = Settings(runs_folder=workdir / "runs", cache_folder=workdir / "cache")
+    with Ledger(workdir / "runs" / "ledger.db") as ledger:
+        run = Run("run-1", str(workdir / "gone"), "mi300x", "lab", "playbook", 0)
         with pytest.raises(MachineError, match=r"ended at once: .*gone.*log\.txt"):
             detach(settings, ledger, run)
 
 
 def test_a_run_without_a_process_of_this_machine_is_not_stopped(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    workdir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Ledger(place / "runs" / "ledger.db") as ledger:
+    with Ledger(workdir / "runs" / "ledger.db") as ledger:
         ledger.add_run(Run("run-1", "transpose", "mi300x", "lab", "playbook", 0))
         assert run_command(["stop", "run-1"]) == 2
         assert "there is nothing to stop" in capsys.readouterr().err
         with ledger.driving("run-1"):
-            lock = place / "runs" / "locks" / "run-1.lock"
+            lock = workdir / "runs" / "locks" / "run-1.lock"
             assert process_of(lock.read_text()) == os.getpid()
             lock.write_text("1 1 pid:[1]")  # as a process of another container writes it
             assert answer(capsys, "status", "run-1")["pid"] == 0

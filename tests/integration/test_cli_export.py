@@ -25,17 +25,17 @@ def test_a_file_becomes_a_project_and_is_never_written_over_unasked(
 ) -> None:
     words = ["export", str(SEED), "--task", "row_softmax", "--unchecked", "--as", "hip"]
     assert run_command(words) == 0
-    made = tmp_path / "row_softmax_hip"
-    names = {path.name for path in made.iterdir()}
+    project = tmp_path / "row_softmax_hip"
+    names = {path.name for path in project.iterdir()}
     assert names == {"row_softmax.hip", "row_softmax.h", "self_check.hip", "CMakeLists.txt", "README.md", "data"}
-    assert "Not verified" in (made / "README.md").read_text(encoding="utf-8")
-    (made / "README.md").write_text("mine", encoding="utf-8")
+    assert "Not verified" in (project / "README.md").read_text(encoding="utf-8")
+    (project / "README.md").write_text("mine", encoding="utf-8")
     capsys.readouterr()
     assert run_command(words) == 2
     assert "give --force" in capsys.readouterr().err
-    assert (made / "README.md").read_text(encoding="utf-8") == "mine"
+    assert (project / "README.md").read_text(encoding="utf-8") == "mine"
     assert run_command([*words, "--force"]) == 0
-    assert (made / "README.md").read_text(encoding="utf-8") != "mine"
+    assert (project / "README.md").read_text(encoding="utf-8") != "mine"
 
 
 def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,9 +43,9 @@ def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pyte
     assert run_command([*words, "--out", "mine"]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == ["mine.py"], "a name without an ending gets the form's"
     assert run_command(words) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["path"] == "row_softmax_torch.py" and said["form"] == "torch"
-    compile((tmp_path / said["path"]).read_text(encoding="utf-8"), said["path"], "exec")
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["path"] == "row_softmax_torch.py" and answer["form"] == "torch"
+    compile((tmp_path / answer["path"]).read_text(encoding="utf-8"), answer["path"], "exec")
 
 
 def test_a_module_with_a_backward_kernel_says_where_both_come_from(
@@ -80,7 +80,7 @@ def test_a_task_of_a_folder_is_named_and_its_place_on_this_machine_is_not(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nothing"], "kernel-scientist demo"),
         ([str(SEED), "--as", "hip"], "--task NAME"),
@@ -102,10 +102,10 @@ def test_a_task_of_a_folder_is_named_and_its_place_on_this_machine_is_not(tmp_pa
         ),
     ],
 )
-def test_what_cannot_be_is_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_is_one_sentence(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["export", *words]) == 2
     lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1 and said in lines[0]
+    assert len(lines) == 1 and message in lines[0]
 
 
 def test_a_wrong_kernel_is_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,9 +130,9 @@ def test_a_wrong_kernel_is_not_exported(tmp_path: Path, capsys: pytest.CaptureFi
 def test_each_form_is_written_under_its_name(
     form: str, target: str, name: str, path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seed, place = SEED.parents[1] / "transpose" / "seed.hip", tmp_path / name
+    seed, out = SEED.parents[1] / "transpose" / "seed.hip", tmp_path / name
     words = ["export", str(seed), "--task", "transpose", "--unchecked", "--as", form, "--target", target, "--json"]
-    assert run_command([*words, "--out", str(place)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["form"] == form and str(place / path) in told["files"]
-    assert all(Path(file).stat().st_size or file.endswith("__init__.py") for file in told["files"])
+    assert run_command([*words, "--out", str(out)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["form"] == form and str(out / path) in answer["files"]
+    assert all(Path(file).stat().st_size or file.endswith("__init__.py") for file in answer["files"])

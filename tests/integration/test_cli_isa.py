@@ -20,7 +20,7 @@ def test_every_instruction_stands_under_its_source_line(capsys: pytest.CaptureFi
     source = SEED.read_text().split("\n")
     headings = re.findall(r"^ +(\d+) \| (.*)$", out, re.MULTILINE)
     assert headings
-    assert all(source[int(number) - 1].strip() == said for number, said in headings)
+    assert all(source[int(number) - 1].strip() == line for number, line in headings)
     last = next(n for n, text in enumerate(source, 1) if "/ sum" in text)
     assert re.search(rf"^ +{last} \| .*\n(?: .*\n)*? +\| +global_store_dword ", out, re.MULTILINE)  # inside its loop
     assert "Instruction mix" in out
@@ -49,7 +49,7 @@ def test_one_kernel_of_several_and_a_tunable(capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["isa", "nothing.hip"], 2, "cannot be read"),
         (["isa", str(SEED), "--kernel", "nope"], 2, "no kernel 'nope'; it has row_softmax"),
@@ -60,17 +60,17 @@ def test_one_kernel_of_several_and_a_tunable(capsys: pytest.CaptureFixture[str],
     ],
 )
 def test_bad_input_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     assert run_command(arguments) == code
-    seen = capsys.readouterr()
-    assert said in seen.err
-    assert seen.out == ""
-    assert seen.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("no plan", "launch plan"),
         (SEED.read_text().replace("__global__", "__globl__", 1), "__globl__"),
@@ -78,14 +78,14 @@ def test_bad_input_is_one_sentence(
     ],
 )
 def test_a_file_that_does_not_compile_shows_where(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "bad.hip").write_text(text)
     assert run_command(["isa", str(tmp_path / "bad.hip")]) == 1
     out = capsys.readouterr().out
     assert "bad.hip: does not compile" in out
-    assert said in out
+    assert message in out
     assert run_command(["isa", str(tmp_path / "bad.hip"), "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert (answer["ok"], answer["kernels"]) == (False, [])
-    assert any(said in finding["message"] for finding in answer["findings"])
+    assert any(message in finding["message"] for finding in answer["findings"])

@@ -16,7 +16,7 @@ SEED = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed.hip
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
     """Runs go to a folder of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
@@ -24,8 +24,8 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path)
     return tmp_path
 
 
-def test_a_seed_is_accepted_with_all_its_evidence(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    short_task("row_softmax", place / "short", rows=512, cols=1024)
+def test_a_seed_is_accepted_with_all_its_evidence(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    short_task("row_softmax", workdir / "short", rows=512, cols=1024)
     assert run_command(["check", str(SEED), "--task", "short", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["accepted"], answer["stage"], answer["code"], answer["findings"]) == (True, "time", "OK", [])
@@ -43,10 +43,10 @@ def test_a_seed_is_accepted_with_all_its_evidence(capsys: pytest.CaptureFixture[
     assert "is bound by" in answer["explanation"]
 
 
-def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
     source = SEED.read_text().replace("__global__", "__globl__", 1)
     line = next(n for n, text in enumerate(source.split("\n"), 1) if "__globl__" in text)
-    (place / "broken.hip").write_text(source)
+    (workdir / "broken.hip").write_text(source)
     assert run_command(["check", "broken.hip", "--task", "row_softmax"]) == 1
     out = capsys.readouterr().out
     assert "rejected at stage compile" in out
@@ -66,19 +66,19 @@ def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.Captur
     ],
 )
 def test_what_is_wrong_with_a_plan_is_called_so_with_its_line(
-    capsys: pytest.CaptureFixture[str], place: Path, old: str, new: str, line: int, words: str
+    capsys: pytest.CaptureFixture[str], workdir: Path, old: str, new: str, line: int, words: str
 ) -> None:
     source = SEED.read_text()
     assert source.count(old) == 1
-    (place / "k.hip").write_text(source.replace(old, new))
+    (workdir / "k.hip").write_text(source.replace(old, new))
     assert run_command(["check", "k.hip", "--task", "row_softmax"]) == 1
     out = capsys.readouterr().out
     assert words in out
     assert re.search(rf"^ +> +{line} \| ", out, re.MULTILINE)
 
 
-def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    (place / "k.hip").write_text(SEED.read_text().replace("if (row >= rows) return;", ""))
+def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    (workdir / "k.hip").write_text(SEED.read_text().replace("if (row >= rows) return;", ""))
     assert run_command(["check", "k.hip", "--task", "row_softmax"]) == 1
     out = capsys.readouterr().out
     assert out.count("out of bounds: work-item") == out.count(" reads x[") == 1
@@ -86,8 +86,8 @@ def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str]
     assert "sample" not in out
 
 
-def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    short_task("row_softmax", place / "short", rows=512, cols=1024)
+def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str], workdir: Path) -> None:
+    short_task("row_softmax", workdir / "short", rows=512, cols=1024)
     assert run_command(["check", str(SEED), "--task", "short"]) == 0
     out = capsys.readouterr().out
     for expected in (
@@ -117,9 +117,9 @@ FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explo
     ],
 )
 def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
-    capsys: pytest.CaptureFixture[str], place: Path, words: list[str], task: str
+    capsys: pytest.CaptureFixture[str], workdir: Path, words: list[str], task: str
 ) -> None:
-    short_task("row_softmax", place / "short", rows=256, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     assert run_command([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     best = answer["best"]
@@ -131,7 +131,7 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["run_id"], row["status"]) == (answer["run_id"], "done")
     assert run_command(["report", "last", "--out", "page.html"]) == 0
-    page = (place / "page.html").read_text()
+    page = (workdir / "page.html").read_text()
     assert best["id"] in page and '"time_kind":"predicted"' in page.replace(" ", "")
     capsys.readouterr()
     assert run_command(["resume", "last", "--json"]) == 0  # a run that is done is told again, not run again
@@ -140,12 +140,12 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
 
 @pytest.mark.long
 def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
-    capsys: pytest.CaptureFixture[str], place: Path
+    capsys: pytest.CaptureFixture[str], workdir: Path
 ) -> None:
-    short_task("row_softmax", place / "short", rows=256, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     kernel = SEED.read_text()
-    (place / "mine.hip").write_text(kernel)
-    (place / "wrong.hip").write_text(kernel.replace("y[j] = expf", "y[j] = 2.0f * expf"))
+    (workdir / "mine.hip").write_text(kernel)
+    (workdir / "wrong.hip").write_text(kernel.replace("y[j] = expf", "y[j] = 2.0f * expf"))
     words = ["short", "--author", "playbook", "--from", "mine.hip", "--from", "wrong.hip", "--no-seeds", *FEW]
     assert run_command(["run", *words, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
@@ -153,7 +153,7 @@ def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
     more = json.loads(capsys.readouterr().out)
     assert (first["generations"], more["generations"], more["run_id"]) == (1, 2, first["run_id"])
     assert more["attempts"] > first["attempts"]
-    with Ledger(place / "runs" / "ledger.db") as ledger:
+    with Ledger(workdir / "runs" / "ledger.db") as ledger:
         run = ledger.run(first["run_id"])
         begun = ledger.experiments(run.id, 0)
         assert [e.title for e in begun] == ["file mine.hip", "file wrong.hip"]
@@ -163,9 +163,9 @@ def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
 
 @pytest.mark.slow
 def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path
 ) -> None:
-    short_task("row_softmax", place / "short", rows=256, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
     assert run_command(["run", "short", "--author", "llm", *FEW, "--json"]) == 3
@@ -181,23 +181,23 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
 
 
 def test_check_keeps_the_files_of_an_accepted_and_of_a_rejected_kernel(
-    capsys: pytest.CaptureFixture[str], place: Path
+    capsys: pytest.CaptureFixture[str], workdir: Path
 ) -> None:
-    short_task("row_softmax", place / "short", rows=256, cols=256)
+    short_task("row_softmax", workdir / "short", rows=256, cols=256)
     assert run_command(["check", str(SEED), "--task", "short", "--keep", "kept"]) == 0
-    kept, readme = place / "kept", (place / "kept" / "README.txt").read_text()
-    files = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file() and path.name != "README.txt"]
-    named = [line.split()[0] for line in readme.split("\n") if line.startswith("  ") and "=" not in line.split()[0]]
-    assert [path for path in files if not any(path.match(pattern) for pattern in named)] == []
-    assert any((kept / "images").iterdir())
-    assert "row_softmax" in (kept / "gpu" / "candidate.s").read_text()
-    assert json.loads((kept / "run-01" / "result.json").read_text())["findings"] == []
+    folder, readme = workdir / "kept", (workdir / "kept" / "README.txt").read_text()
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.name != "README.txt"]
+    listed = [line.split()[0] for line in readme.split("\n") if line.startswith("  ") and "=" not in line.split()[0]]
+    assert [path for path in files if not any(path.match(pattern) for pattern in listed)] == []
+    assert any((folder / "images").iterdir())
+    assert "row_softmax" in (folder / "gpu" / "candidate.s").read_text()
+    assert json.loads((folder / "run-01" / "result.json").read_text())["findings"] == []
     source = SEED.read_text().replace("j < cols; ++j) top", "j < cols + 900; ++j) top", 1)
-    (place / "broken.hip").write_text(source)
+    (workdir / "broken.hip").write_text(source)
     assert run_command(["check", "broken.hip", "--task", "short", "--keep", "kept"]) == 1
-    last = max(path for path in kept.glob("run-*"))
+    last = max(path for path in folder.glob("run-*"))
     assert json.loads((last / "result.json").read_text())["findings"]
-    assert (kept / "gpu" / "candidate.hip").read_text() == source
+    assert (folder / "gpu" / "candidate.hip").read_text() == source
     capsys.readouterr()
-    assert run_command(["check", str(SEED), "--task", "row_softmax", "--keep", str(place)]) == 2
+    assert run_command(["check", str(SEED), "--task", "row_softmax", "--keep", str(workdir)]) == 2
     assert "holds other files" in capsys.readouterr().err

@@ -20,15 +20,15 @@ from records.ledger import Ledger
 RUN = Run("r", "t", "mi300x", "lab", "llm", 1, config={"budget_usd": 0.0, "max_calls": 7})
 
 
-def settings(**given: Any) -> Settings:
-    return Settings(_env_file=None, **given)
+def settings(**options: Any) -> Settings:
+    return Settings(_env_file=None, **options)
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    made = Ledger(tmp_path / "ledger.db")
-    made.add_run(RUN)
-    return made
+    fresh = Ledger(tmp_path / "ledger.db")
+    fresh.add_run(RUN)
+    return fresh
 
 
 def test_a_budget_of_nothing_stays_nothing(ledger: Ledger) -> None:
@@ -53,7 +53,7 @@ def test_a_run_that_met_a_limit_goes_on_and_one_that_is_done_does_not(ledger: Le
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "limits",
     [
         {"budget_usd": -1},
         {"max_calls": 1.5},
@@ -62,9 +62,9 @@ def test_a_run_that_met_a_limit_goes_on_and_one_that_is_done_does_not(ledger: Le
         {"max_calls": "9"},
     ],
 )
-def test_a_limit_that_is_no_amount_is_refused_by_its_option(asked: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="--" + next(iter(asked)).replace("_", "-")):
-        checked_allowance(asked)
+def test_a_limit_that_is_no_amount_is_refused_by_its_option(limits: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="--" + next(iter(limits)).replace("_", "-")):
+        checked_allowance(limits)
 
 
 def test_a_time_is_read_with_its_unit() -> None:
@@ -75,10 +75,10 @@ def test_a_time_is_read_with_its_unit() -> None:
 
 
 def test_the_highest_cost_is_the_budget_or_what_the_tokens_cost() -> None:
-    known = settings(model="gpt-5.1")
-    assert cost_at_most(known, Allowance(5.0)) == 5.0
-    assert cost_at_most(known, Allowance(5.0, max_tokens=100_000)) == pytest.approx(1.0)
-    assert cost_at_most(known, Allowance(0.0, max_tokens=100_000)) == 0.0
+    priced = settings(model="gpt-5.1")
+    assert cost_at_most(priced, Allowance(5.0)) == 5.0
+    assert cost_at_most(priced, Allowance(5.0, max_tokens=100_000)) == pytest.approx(1.0)
+    assert cost_at_most(priced, Allowance(0.0, max_tokens=100_000)) == 0.0
 
 
 def test_prices_are_stated_or_known_or_said_to_be_unknown(tmp_path: Path) -> None:
@@ -94,6 +94,6 @@ def test_prices_are_stated_or_known_or_said_to_be_unknown(tmp_path: Path) -> Non
     assert price_of(stated, "gpt-5.1").cached_usd is None, "a cache dearer than what is not in it"
     file = tmp_path / "prices.toml"
     file.write_text('date = "2026-11-01"\nsource = "a bill"\n[models]\nmy-model = { prompt = 3, completion = 4 }\n')
-    own = settings(model="my-model", price_file=file)
-    assert price_of(own, "my-model").prompt_usd == 3.0
-    assert "2026-11-01" in price_lines(own)[0]
+    own_prices = settings(model="my-model", price_file=file)
+    assert price_of(own_prices, "my-model").prompt_usd == 3.0
+    assert "2026-11-01" in price_lines(own_prices)[0]

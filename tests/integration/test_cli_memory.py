@@ -13,7 +13,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Specimen, Step
 from app.cli import run_command
-from graph.context import Given
+from graph.context import StartingKernel
 from tests.support.scripted_run import Bench
 
 SEED = "// time_us = 100\n"
@@ -28,15 +28,15 @@ def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bench:
     """A run folder with one run that has left a winner and a lesson."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(tmp_path))
-    made = Bench(tmp_path, child, SEED, picks=1)
-    made.drive()
-    return made
+    run = Bench(tmp_path, child, SEED, picks=1)
+    run.drive()
+    return run
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, str]]:
     assert run_command(["memory", *arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    return found if isinstance(found, list) else [found]
+    fields = json.loads(capsys.readouterr().out)
+    return fields if isinstance(fields, list) else [fields]
 
 
 def test_what_is_remembered_is_listed_shown_withdrawn_and_taken_back(
@@ -81,10 +81,10 @@ def test_a_run_without_a_winner_to_begin_with_is_refused(capsys: pytest.CaptureF
 )
 def test_a_winner_of_an_earlier_run_is_verified_again(tmp_path: Path, text: str, status: str, leader: float) -> None:
     """A remembered kernel that is wrong by now is refused like any other, and the run begins with the seeds."""
-    made = Bench(tmp_path, lambda step, base: f"// {step.experiment_id}\n// time_us = 90\n", SEED, picks=1)
-    digest = made.context.artefacts.put(f"{text}// time_us = 70\n")
-    made.context = replace(made.context, starts=(Given("winner g002-e1-a0 of run r", digest, "memory"),))
-    assert made.drive().status == "done"
-    assert made.attempts()["g000-e1-a0"].status == status
-    assert next(e["best_us"] for e in made.told if e["event"] == "best") == pytest.approx(leader)
-    assert made.context.ledger.experiments("table-run", 0)[1].picked_as == "memory"
+    second = Bench(tmp_path, lambda step, base: f"// {step.experiment_id}\n// time_us = 90\n", SEED, picks=1)
+    digest = second.context.artefacts.put(f"{text}// time_us = 70\n")
+    second.context = replace(second.context, starts=(StartingKernel("winner g002-e1-a0 of run r", digest, "memory"),))
+    assert second.drive().status == "done"
+    assert second.attempts()["g000-e1-a0"].status == status
+    assert next(e["best_us"] for e in second.told if e["event"] == "best") == pytest.approx(leader)
+    assert second.context.ledger.experiments("table-run", 0)[1].picked_as == "memory"

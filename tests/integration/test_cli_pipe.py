@@ -38,7 +38,7 @@ def unread(folder: Path, arguments: Sequence[str], is_stderr_too: bool = False) 
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "app", *arguments],
             cwd=folder,
             stdout=writer,
@@ -49,7 +49,7 @@ def unread(folder: Path, arguments: Sequence[str], is_stderr_too: bool = False) 
         )
     finally:
         os.close(writer)
-    return done.returncode, done.stderr or ""
+    return process.returncode, process.stderr or ""
 
 
 SHORT = [["--version"], ["check", "--help"], ["tasks", "--json"], ["runs"], ["isa", SEED], ["demo"]]
@@ -75,10 +75,10 @@ def test_a_closed_pipe_is_no_fault_and_no_verdict(tmp_path: Path, arguments: lis
 
 
 def test_the_steps_of_test_end_with_the_pipe(tmp_path: Path) -> None:
-    code, said = unread(tmp_path, ["test"])
+    code, stderr = unread(tmp_path, ["test"])
     assert code == UNREAD
-    assert "pytest" not in said
-    assert "Traceback" not in said
+    assert "pytest" not in stderr
+    assert "Traceback" not in stderr
 
 
 @pytest.mark.parametrize("arguments", [["tasks"], ["tasks", "nosuch"], ["nosuch"]], ids=" ".join)
@@ -115,6 +115,6 @@ def test_another_pipe_that_breaks_is_a_fault_and_told(capsys: pytest.CaptureFixt
         assert run_command(["burst"]) == 3
     finally:
         app.registered_commands.pop()
-    said = capsys.readouterr().err
-    assert "an unexpected BrokenPipeError" in said
-    Path(said.rsplit(" ", 1)[1].strip()).unlink()
+    stderr = capsys.readouterr().err
+    assert "an unexpected BrokenPipeError" in stderr
+    Path(stderr.rsplit(" ", 1)[1].strip()).unlink()

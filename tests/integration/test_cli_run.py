@@ -53,10 +53,10 @@ def faster(step: Step, base: Specimen) -> Draft:
 def session_of(folder: Path, author: Author, generations: int = 2) -> Session:
     task = table_task(folder / "task", SEED)
     context = table_context(folder / "runs", task, author, Limits(generations=generations))
-    place = folder / "runs" / context.run.id
-    place.mkdir(parents=True)
+    run_folder = folder / "runs" / context.run.id
+    run_folder.mkdir(parents=True)
     return Session(
-        load_settings(runs_folder=folder / "runs", cache_folder=share_toolchain(folder / "cache")), context, place
+        load_settings(runs_folder=folder / "runs", cache_folder=share_toolchain(folder / "cache")), context, run_folder
     )
 
 
@@ -107,12 +107,12 @@ def test_the_last_words_tell_an_expected_time_beside_its_bound(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def known(step: Step, base: Specimen) -> Draft:
-        made = faster(step, base)
-        return replace(made, source=f"{made.source}\n// warm_us = 20\n// bound_us = 12.4\n// error = 0.01\n")
+        draft = faster(step, base)
+        return replace(draft, source=f"{draft.source}\n// warm_us = 20\n// bound_us = 12.4\n// error = 0.01\n")
 
     assert ended(session_of(tmp_path, ScriptedAuthor(ideas, known)), json_asked=False) == 0
-    said = "us (cold; warm 20 us), bound 12.4 us (predicted; two are equal within 1 %)"
-    assert said in capsys.readouterr().out
+    words = "us (cold; warm 20 us), bound 12.4 us (predicted; two are equal within 1 %)"
+    assert words in capsys.readouterr().out
 
 
 def test_one_generation_is_told_in_the_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -142,9 +142,9 @@ def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_end(capsys: pytest.Capture
     out, err = capsys.readouterr()
     assert out == ""
     assert f"interrupted; resume with: kernel-scientist resume {session.context.run.id}" in err
-    again = session_again(session, ScriptedAuthor(ideas, faster))
-    assert again.run.status == "paused"
-    assert ended(again) == 0
+    resumed = session_again(session, ScriptedAuthor(ideas, faster))
+    assert resumed.run.status == "paused"
+    assert ended(resumed) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["generations"], answer["attempts"]) == (2, 7)
 
@@ -226,8 +226,8 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
     assert list(answer) == [*parts.split(), "one_sided"]
     assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
     assert answer["one_sided"] == [{"line": 31, "column": 9, "text": "if (u < -12.0f) u = 0.0f;"}]
-    wanted = {"vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
-    assert answer["resources"] == wanted
+    expected = {"vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
+    assert answer["resources"] == expected
     timed = ["time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us"]
     timed += ["bound_us", "time_error", "stalls_us"]
     untimed = {"name": "n=4", "correct": True, "error": 0.5, **dict.fromkeys(timed), **WHOLE}
@@ -250,25 +250,25 @@ def test_an_answer_names_the_comparisons_that_had_one_outcome(capsys: pytest.Cap
 
 def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A clean no, because no answer is there yet; with answers the same run comes to its end."""
-    place, worker = tmp_path / "spool", TableSandbox()
+    spool, worker = tmp_path / "spool", TableSandbox()
     session = session_of(tmp_path, ScriptedAuthor(ideas, faster), generations=1)
-    run = replace(session.context.run, on=f"spool:{place}")
-    session.context = replace(session.context, run=run, sandbox=through(Spool(place)))
+    run = replace(session.context.run, on=f"spool:{spool}")
+    session.context = replace(session.context, run=run, sandbox=through(Spool(spool)))
     assert ended(session, json_asked=False) == 1
     out = capsys.readouterr().out
-    assert f"paused: waiting for 1 result in {place}" in out
-    assert f"python -m sandbox.worker --spool {place} --target mi300x" in out
+    assert f"paused: waiting for 1 result in {spool}" in out
+    assert f"python -m sandbox.worker --spool {spool} --target mi300x" in out
     assert f"kernel-scientist resume {run.id}" in out
     assert "--budget-usd" not in out
-    work(place, session.context.assignment.task, worker)
+    work(spool, session.context.assignment.task, worker)
     waiting = session_again(session, ScriptedAuthor(ideas, faster))
     assert ended(waiting) == 1
     assert json.loads(capsys.readouterr().out)["attempts"] == 1
-    work(place, session.context.assignment.task, worker)
+    work(spool, session.context.assignment.task, worker)
     leading = session_again(waiting, ScriptedAuthor(ideas, faster))
     assert ended(leading) == 1  # the kernel that leads is not confirmed yet
     assert json.loads(capsys.readouterr().out)["attempts"] == 4
-    work(place, session.context.assignment.task, worker)
+    work(spool, session.context.assignment.task, worker)
     last = session_again(leading, ScriptedAuthor(ideas, faster))
     assert ended(last) == 0
     assert json.loads(capsys.readouterr().out)["attempts"] == 4
@@ -276,14 +276,14 @@ def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixtur
 
 def test_a_gain_does_not_hide_that_a_run_waits(tmp_path: Path) -> None:
     """The first generation is answered and faster than the seed; the second is not answered."""
-    place, worker = tmp_path / "spool", TableSandbox()
+    spool, worker = tmp_path / "spool", TableSandbox()
     session = session_of(tmp_path, ScriptedAuthor(ideas, faster), generations=2)
-    session.context = replace(session.context, sandbox=through(Spool(place)))
+    session.context = replace(session.context, sandbox=through(Spool(spool)))
     for _ in range(2):
         assert ended(session) == 1
-        work(place, session.context.assignment.task, worker)
+        work(spool, session.context.assignment.task, worker)
         session = session_again(session, ScriptedAuthor(ideas, faster))
     assert ended(session) == 1
-    again = session_again(session, ScriptedAuthor(ideas, faster))
-    assert again.is_waiting
-    assert again.conclude().is_gain
+    resumed = session_again(session, ScriptedAuthor(ideas, faster))
+    assert resumed.is_waiting
+    assert resumed.conclude().is_gain

@@ -57,9 +57,9 @@ def status_of(address: str, **headers: str) -> tuple[int, str]:
 
 
 def test_it_prints_an_address_with_a_token_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    made = LongRun(tmp_path)
-    made.write(10)
-    made.ledger.close()
+    long_run = LongRun(tmp_path)
+    long_run.write(10)
+    long_run.ledger.close()
     with serving(tmp_path) as (process, address):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", address)
         status, text = status_of(address)
@@ -68,17 +68,17 @@ def test_it_prints_an_address_with_a_token_and_ends_with_ctrl_c(tmp_path: Path) 
         assert status_of(address, Host="evil.example")[0] == 421
         port, token = re.findall(r":(\d+)/\?token=(.*)", address)[0]
         status, text = status_of(f"http://127.0.0.1:{port}/api/runs", Cookie=f"kernel_scientist_{port}={token}")
-        assert (status, made.run_id in text) == (200, True)
+        assert (status, long_run.run_id in text) == (200, True)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (0, "")
 
 
 def test_without_the_extra_it_is_one_sentence(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "needs starlette, of the extra `page`" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = subprocess.run([sys.executable, "-c", WITHOUT], cwd=ROOT, capture_output=True, text=True)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "needs starlette, of the extra `page`" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("has_runs", [True, False])
@@ -88,10 +88,10 @@ def test_a_port_in_use_and_a_folder_without_runs_are_one_sentence(tmp_path: Path
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-m", "app", "serve", "--port", str(door.getsockname()[1])]
         environment = {**os.environ, "KERNEL_SCIENTIST_RUNS_FOLDER": str(tmp_path)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert ("cannot listen on 127.0.0.1" if has_runs else "there are no runs in") in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+        process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert ("cannot listen on 127.0.0.1" if has_runs else "there are no runs in") in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_machine_code_is_shown_from_the_cache_and_compiled_only_where_asked(comp
 )
 def test_what_has_no_machine_code_says_why(compiling: Settings, source: str, target: str, words: str) -> None:
     run = Run("r", "row_softmax", target, "lab", "playbook", 7)
-    made = disassembler(compiling, run, compiles=True)(source, {})
-    assert (dict(made.kernels), words in made.refusal) == ({}, True), made.refusal
+    listing = disassembler(compiling, run, compiles=True)(source, {})
+    assert (dict(listing.kernels), words in listing.refusal) == ({}, True), listing.refusal

@@ -34,6 +34,6 @@ def test_a_linter_that_is_stopped_leaves_no_folder_and_no_process(number: int, t
             time.sleep(0.02)
         assert any(room.glob("*/to-*")), "the reference was never asked"
         command.send_signal(number)
-        said = command.communicate(timeout=60)[1]
-    assert command.returncode == 130 and said.splitlines()[-1] == "kernel-scientist: interrupted"
+        stderr = command.communicate(timeout=60)[1]
+    assert command.returncode == 130 and stderr.splitlines()[-1] == "kernel-scientist: interrupted"
     assert not list(room.iterdir())

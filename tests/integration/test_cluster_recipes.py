@@ -27,9 +27,9 @@ with open(os.environ["NOTED"], "a") as file:
 
 
 def block(kind: str, after: str) -> str:
-    found = re.search(rf"```{kind}\n(.*?)```", PAGE[PAGE.index(after) :], re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"```{kind}\n(.*?)```", PAGE[PAGE.index(after) :], re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def declared(words: list[str]) -> dict[str, Any]:
     """The resources of a node as Ray reads them, which the supervisor must know."""
     joined = dict(word.split("=", 1) for word in words if "=" in word)
     text = joined.get("--resources") or words[words.index("--resources") + 1]
-    found: dict[str, Any] = json.loads(text)
-    assert found and set(found) <= {"lab", *target_names()} and all(isinstance(n, int) for n in found.values())
-    return found
+    options: dict[str, Any] = json.loads(text)
+    assert options and set(options) <= {"lab", *target_names()} and all(isinstance(n, int) for n in options.values())
+    return options
 
 
 def test_what_is_typed_by_hand_starts_a_head_and_nodes_that_declare_what_they_have(noted: Path, tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_what_is_typed_by_hand_starts_a_head_and_nodes_that_declare_what_they_ha
 def test_ray_has_the_options_of_all_recipes() -> None:
     from ray.scripts.scripts import start
 
-    known = {name for option in start.params for name in option.opts}
-    assert set(re.findall(r"--[a-z][a-z-]+", block("", "**By hand**") + block("python", "**Slurm**"))) <= known
+    options = {name for option in start.params for name in option.opts}
+    assert set(re.findall(r"--[a-z][a-z-]+", block("", "**By hand**") + block("python", "**Slurm**"))) <= options
 
 
 def test_the_array_of_slurm_starts_a_node_in_each_job(
@@ -82,9 +82,9 @@ def test_the_array_of_slurm_starts_a_node_in_each_job(
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(block("python", "**Slurm**"), names)
     assert [job.result() for job in names["jobs"]] == [0] * 4
-    found = asked(noted)
-    assert len(found) == 4 and all(words[:3] == ["start", "--block", "--address"] for words in found)
-    assert [declared(words) for words in found] == [{"mi300x": 8}] * 4
+    options = asked(noted)
+    assert len(options) == 4 and all(words[:3] == ["start", "--block", "--address"] for words in options)
+    assert [declared(words) for words in options] == [{"mi300x": 8}] * 4
 
 
 def test_the_operator_starts_nodes_that_declare_what_the_manifest_says(noted: Path, tmp_path: Path) -> None:

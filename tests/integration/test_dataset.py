@@ -61,19 +61,19 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def test_without_a_key_it_is_a_file_of_json_lines(run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["export", run_id, "--dataset", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    path = Path(told["path"])
-    assert path == Path("runs").absolute() / run_id / "dataset.jsonl" and told["examples"] == 2
-    seed, made = lines(path)
+    answer = json.loads(capsys.readouterr().out)
+    path = Path(answer["path"])
+    assert path == Path("runs").absolute() / run_id / "dataset.jsonl" and answer["examples"] == 2
+    seed, child = lines(path)
     assert seed["inputs"]["task"] and "parent" not in seed["inputs"]
-    assert made["inputs"]["parent"]["id"] == seed["metadata"]["attempt"]
-    assert MARK in made["inputs"]["parent"]["source"] and MARK in made["outputs"]["source"]
-    assert made["inputs"]["experiment"]["title"].startswith("wider loads")
-    assert made["outputs"]["verdict"] == {"accepted": True, "stage": "time", "code": "OK"}
-    assert (round(made["outputs"]["geomean_us"]), made["outputs"]["speedup_over_parent"]) == (50, 2.0)
-    assert sum(made["outputs"]["times_us"].values()) > 0
-    known = [value for name, value in KEYS.items() if name != "langsmith_api_key"]  # which is not set here
-    assert [secret for secret in (*known, *SHAPES) if secret in path.read_text()] == []
+    assert child["inputs"]["parent"]["id"] == seed["metadata"]["attempt"]
+    assert MARK in child["inputs"]["parent"]["source"] and MARK in child["outputs"]["source"]
+    assert child["inputs"]["experiment"]["title"].startswith("wider loads")
+    assert child["outputs"]["verdict"] == {"accepted": True, "stage": "time", "code": "OK"}
+    assert (round(child["outputs"]["geomean_us"]), child["outputs"]["speedup_over_parent"]) == (50, 2.0)
+    assert sum(child["outputs"]["times_us"].values()) > 0
+    keys = [value for name, value in KEYS.items() if name != "langsmith_api_key"]  # which is not set here
+    assert [secret for secret in (*keys, *SHAPES) if secret in path.read_text()] == []
 
 
 def test_by_digest_no_source_is_in_it(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +93,8 @@ def test_with_a_key_langsmith_has_it_once(
         monkeypatch.setenv("LANGSMITH_API_KEY", KEYS["langsmith_api_key"])
         for added in (2, 0):  # again changes nothing
             assert run_command(["export", run_id, "--dataset", "--json"]) == 0
-            told = json.loads(capsys.readouterr().out)
-            assert (told["examples"], told["added"]) == (2, added) and PROJECT_ID in told["dataset"]
+            answer = json.loads(capsys.readouterr().out)
+            assert (answer["examples"], answer["added"]) == (2, added) and PROJECT_ID in answer["dataset"]
     [dataset] = collector.datasets
     assert dataset["name"] == f"kernel-scientist {run_id}"
     assert (
@@ -103,8 +103,8 @@ def test_with_a_key_langsmith_has_it_once(
     )
     assert [e["metadata"]["attempt"] for e in collector.examples] == ["g000-e0-a0", "g001-e1-a0"]
     assert all(e["outputs"]["verdict"]["accepted"] and e["inputs"]["task"] for e in collector.examples)
-    sent = json.dumps([collector.datasets, collector.examples])
-    assert [secret for secret in (*KEYS.values(), *SHAPES) if secret in sent] == []
+    body = json.dumps([collector.datasets, collector.examples])
+    assert [secret for secret in (*KEYS.values(), *SHAPES) if secret in body] == []
 
 
 def test_an_endpoint_that_is_not_there_is_one_sentence(
@@ -113,9 +113,9 @@ def test_an_endpoint_that_is_not_there_is_one_sentence(
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("LANGSMITH_API_KEY", KEYS["langsmith_api_key"])
     assert run_command(["export", run_id, "--dataset"]) == 3
-    told = capsys.readouterr().err
-    assert "the dataset did not reach http://127.0.0.1:9" in told and "--out" in told
-    assert KEYS["langsmith_api_key"] not in told and told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert "the dataset did not reach http://127.0.0.1:9" in stderr and "--out" in stderr
+    assert KEYS["langsmith_api_key"] not in stderr and stderr.count("\n") == 1
     assert examples_of.__module__ == "app.dataset"
 
 

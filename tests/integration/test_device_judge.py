@@ -71,25 +71,25 @@ def small_caches() -> Target:
 
 @contextlib.contextmanager
 def strict_stub() -> Iterator[Stub]:
-    with hip_stub(toolchain(), COMPILED) as made:
-        made.world.skipped |= {"trusted_sweep", "trusted_scrub"}  # the lab's LDS is new at each launch
-        made.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
-        yield made
-        assert not made.world.violations
+    with hip_stub(toolchain(), COMPILED) as stub:
+        stub.world.skipped |= {"trusted_sweep", "trusted_scrub"}  # the lab's LDS is new at each launch
+        stub.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
+        yield stub
+        assert not stub.world.violations
 
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
-    with strict_stub() as made:
-        made.world.computed |= set(KERNELS)
-        yield made
+    with strict_stub() as strict:
+        strict.world.computed |= set(KERNELS)
+        yield strict
 
 
 @pytest.fixture
 def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvaluator]:
-    made = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK, make=local)
-    yield made
-    made.close()
+    evaluator = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK, make=local)
+    yield evaluator
+    evaluator.close()
 
 
 @pytest.fixture(scope="module")
@@ -103,16 +103,16 @@ def benchmarked(task: Task, small_caches: Target, tmp_path_factory: pytest.TempP
 
 
 def test_a_right_kernel_is_verified_and_timed(benchmarked: Benchmarked, task: Task) -> None:
-    made, _, judge = benchmarked
-    assert made.verdict.accepted, made.verdict
-    assert {c.role for c in made.cases} == {"test", "held_out", "benchmark"}
-    assert all(c.correct for c in made.cases)
-    assert {"zeros", "one value", "outliers"} <= {c.name.partition(" [")[2].rstrip("]") for c in made.cases}
-    (time,) = made.measurements
+    evaluation, _, judge = benchmarked
+    assert evaluation.verdict.accepted, evaluation.verdict
+    assert {c.role for c in evaluation.cases} == {"test", "held_out", "benchmark"}
+    assert all(c.correct for c in evaluation.cases)
+    assert {"zeros", "one value", "outliers"} <= {c.name.partition(" [")[2].rstrip("]") for c in evaluation.cases}
+    (time,) = evaluation.measurements
     assert time.kind == "measured" and time.device == judge.device
     assert time.time_us == pytest.approx(SLOW_US, rel=1e-3)
     assert time.warm_us == pytest.approx(SLOW_US, rel=1e-3)
-    assert made.key == judge.key(judge.prepare(source(), task))
+    assert evaluation.key == judge.key(judge.prepare(source(), task))
     assert judge.isolation.startswith("local (")  # the stub is asked over a socket of this machine
 
 
@@ -120,8 +120,8 @@ def test_instantiations_structs_and_copies_are_launched_as_the_plan_says(judge: 
     """An in-place kernel of a template in a namespace, whose struct holds a pointer."""
     path = Path(__file__).parents[1] / "kernels" / "honest" / "corpus" / "template_in_place@scale.hip"
     text = path.read_text(encoding="utf-8")
-    made = judge.verify(judge.prepare(text, task))
-    assert made.verdict.accepted, made.verdict
+    evaluation = judge.verify(judge.prepare(text, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
     wrong = text.replace('[0, "null"]', '[0, "x + 1"]')  # the bias is read: beyond the end by the last work-item
     assert judge.verify(judge.prepare(wrong, task)).verdict.accepted is False
 
@@ -178,8 +178,8 @@ def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_tim
 def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
     benchmarked: Benchmarked, task: Task
 ) -> None:
-    made, world, _ = benchmarked
-    assert made.verdict.accepted
+    evaluation, world, _ = benchmarked
+    assert evaluation.verdict.accepted
     before, calls, in_a_row, swept = "", 0, 0, 0
     for name in world.launched:
         if name == "scale" and before != "scale":
@@ -260,9 +260,9 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(
 ) -> None:
     stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
     stub.world.launch_us["trusted_sweep"] = 1e6  # and not as long as it says for the judge's own kernel
-    made = judge.benchmark(judge.prepare(source(), task))
-    assert (made.verdict.stage, made.verdict.accepted) == ("time", False)
-    assert made.verdict.findings[0].kind == "below_roofline"
+    evaluation = judge.benchmark(judge.prepare(source(), task))
+    assert (evaluation.verdict.stage, evaluation.verdict.accepted) == ("time", False)
+    assert evaluation.verdict.findings[0].kind == "below_roofline"
     (incident,) = (tmp_path / "incidents").glob("*.json")
     assert json.loads(incident.read_text())["source"] == source()
 
@@ -281,8 +281,8 @@ def test_clocks_that_disagree_blame_nobody(judge: GpuEvaluator, stub: Stub, task
 def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     old, new = judge.prepare(source(), task), judge.prepare(source(kernel="quicker"), task)
     before = len(stub.world.launched)
-    made = judge.compare(new, old)
-    assert made.verdict == "faster" and made.ratio == pytest.approx(0.9, rel=1e-3), made
+    comparison = judge.compare(new, old)
+    assert comparison.verdict == "faster" and comparison.ratio == pytest.approx(0.9, rel=1e-3), comparison
     once = len(stub.world.launched) - before
     assert judge.compare(old, new).verdict == "slower"
     assert 1.5 * (len(stub.world.launched) - before - once) < once

@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.h200_author import STORED
 from benchmarks.on_h200_author import LIMITS, TARGET, context_of
+from benchmarks.packed import read_text
 from graph.drive import drive
 from sandbox.candidate.dispatch import read_dispatch
 from sandbox.target import load_target
@@ -31,11 +32,11 @@ def test_a_campaign_on_an_h200_ends_with_the_same_table_by_shape_without_one(
     device = RecordedDevice(f"{name}_h200_device.jsonl.gz")
     task = device.tuned(task, tmp_path)
     with ScriptedEndpoint(recorded) as server:
-        made = context_of(task, load_target(TARGET), device, server.url, tmp_path, replace(LIMITS, tunings=0))
-        run = drive(made, tmp_path / "checkpoint.db", max_concurrency=1)
+        replay = context_of(task, load_target(TARGET), device, server.url, tmp_path, replace(LIMITS, tunings=0))
+        run = drive(replay, tmp_path / "checkpoint.db", max_concurrency=1)
         assert len(server.requests) == len(recorded.rows), "every answer was asked for"
     assert device.left == [], "every answer of the judge on the author's kernels was asked for"
-    tried = {a.id: a for a in made.ledger.attempts(run.id)}
+    tried = {a.id: a for a in replay.ledger.attempts(run.id)}
     assert {name: (a.status, a.tool) for name, a in tried.items() if a.generation} == {
         "g001-e1-a0": ("tried", "check"),
         "g001-e1-a1": ("tried", "check"),
@@ -45,13 +46,13 @@ def test_a_campaign_on_an_h200_ends_with_the_same_table_by_shape_without_one(
     assert best.time_kind == "measured"
     assert best.geomean_us and plain.geomean_us and seed.geomean_us
     assert best.geomean_us < min(plain.geomean_us, 0.8 * seed.geomean_us)
-    source = made.artefacts.text(best.source)
+    source = replay.artefacts.text(best.source)
     assert [variant.when for variant, _ in read_dispatch(source).rows()] == [
         *(f"cols <= {cols} and cols % {pack} == 0" for cols in (1024, 4096, 16384)),
         "",
     ]
-    raced = json.loads(STORED.read_text(encoding="utf-8"))["campaigns"][name]
+    raced = json.loads(read_text(STORED))["campaigns"][name]
     assert (raced["best"], raced["kernel"]) == (best.id, sha256(source.encode()).hexdigest())
-    told = json.dumps([m["content"] for body in recorded.coder for m in body["messages"]])
-    assert "`changed` against `g001-e1-a0`, estimated without being verified" in told
-    made.ledger.close()
+    talk = json.dumps([m["content"] for body in recorded.coder for m in body["messages"]])
+    assert "`changed` against `g001-e1-a0`, estimated without being verified" in talk
+    replay.ledger.close()

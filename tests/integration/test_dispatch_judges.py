@@ -50,16 +50,16 @@ def test_the_lab_times_each_case_with_its_kernel(capsys: pytest.CaptureFixture[s
     prepared, alone = lab.prepare(text, SOFTMAX), list[dict[str, float]]()
 
     def ask(purpose: Purpose, arm: Prepared) -> Evaluation:
-        made = lab.benchmark(arm)
-        alone.append({m.case: m.time_us for m in made.measurements})
-        return made
+        evaluation = lab.benchmark(arm)
+        alone.append({m.case: m.time_us for m in evaluation.measurements})
+        return evaluation
 
-    whole = judged(ask, "benchmark", prepared, lab.key(prepared))
-    assert whole.verdict.accepted, whole.verdict
-    for case, made in zip(SOFTMAX.benchmarks, whole.measurements, strict=True):
-        assert made.case == case.name
-        assert made.time_us == alone[case.dims["cols"] > 2000][case.name]
-    assert {r.kernel.split(" [")[1] for r in whole.resources} == {"cols <= 2000]", "otherwise]"}
+    evaluation = judged(ask, "benchmark", prepared, lab.key(prepared))
+    assert evaluation.verdict.accepted, evaluation.verdict
+    for case, measurement in zip(SOFTMAX.benchmarks, evaluation.measurements, strict=True):
+        assert measurement.case == case.name
+        assert measurement.time_us == alone[case.dims["cols"] > 2000][case.name]
+    assert {r.kernel.split(" [")[1] for r in evaluation.resources} == {"cols <= 2000]", "otherwise]"}
 
 
 @pytest.mark.slow
@@ -81,9 +81,15 @@ def test_a_wrong_arm_is_refused_also_where_no_case_is_served_by_it(
 @pytest.mark.slow
 def test_a_judge_that_is_handed_the_whole_refuses_it() -> None:
     lab = evaluator(0)
-    whole = lab.prepare(file((NAIVE, "cols <= 2000"), (TUNABLE, "")), SOFTMAX)
-    for made in (lab.compile(whole), lab.verify(whole), lab.benchmark(whole), lab.estimate(whole), lab.confirm(whole)):
-        assert (made.verdict.accepted, made.verdict.stage) == (False, "parse")
+    prepared = lab.prepare(file((NAIVE, "cols <= 2000"), (TUNABLE, "")), SOFTMAX)
+    for evaluation in (
+        lab.compile(prepared),
+        lab.verify(prepared),
+        lab.benchmark(prepared),
+        lab.estimate(prepared),
+        lab.confirm(prepared),
+    ):
+        assert (evaluation.verdict.accepted, evaluation.verdict.stage) == (False, "parse")
 
 
 @pytest.mark.slow
@@ -100,9 +106,9 @@ def pair(judge: GpuEvaluator, task: Task) -> Prepared:
 
 @pytest.mark.slow
 def test_a_gpu_times_each_case_with_its_kernel(judge: GpuEvaluator, task: Task) -> None:
-    made = asking(judge)("estimate", pair(judge, task))
-    assert made.verdict.accepted, made.verdict
-    (time,) = made.measurements
+    evaluation = asking(judge)("estimate", pair(judge, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
+    (time,) = evaluation.measurements
     assert (time.kind, time.time_us) == ("measured", pytest.approx(0.9 * SLOW_US, rel=0.05))
     assert not judge.benchmark(pair(judge, task)).verdict.accepted, "a judge takes one kernel"
 
@@ -110,10 +116,10 @@ def test_a_gpu_times_each_case_with_its_kernel(judge: GpuEvaluator, task: Task) 
 @pytest.mark.slow
 @pytest.mark.long
 def test_a_gpu_verifies_both_kernels_before_it_times_them(judge: GpuEvaluator, task: Task) -> None:
-    made = asking(judge)("benchmark", pair(judge, task))
-    assert made.verdict.accepted, made.verdict
-    assert {row.role for row in made.cases} == {"test", "held_out", "benchmark"}
-    assert len({row.name for row in made.cases}) == len(made.cases)
+    evaluation = asking(judge)("benchmark", pair(judge, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
+    assert {row.role for row in evaluation.cases} == {"test", "held_out", "benchmark"}
+    assert len({row.name for row in evaluation.cases}) == len(evaluation.cases)
 
 
 @pytest.mark.slow
@@ -121,16 +127,16 @@ def test_a_gpu_verifies_both_kernels_before_it_times_them(judge: GpuEvaluator, t
 def test_a_gpu_compares_what_serves_each_case_in_turns(judge: GpuEvaluator, task: Task) -> None:
     single = judge.prepare(source(), task)
     plain = Comparison("key", "whole", "single", "undecided", 1.0, 1.0, 1.0)
-    found = compared(judge.compare, pair(judge, task), single, plain)
-    assert found.verdict == "faster"
-    assert found.ratio == pytest.approx(0.9, rel=0.02)
+    comparison = compared(judge.compare, pair(judge, task), single, plain)
+    assert comparison.verdict == "faster"
+    assert comparison.ratio == pytest.approx(0.9, rel=0.02)
 
 
 @pytest.mark.slow
 def test_a_gpu_refuses_a_wrong_arm_that_serves_no_case(judge: GpuEvaluator, task: Task) -> None:
     wrong = source("if (i < n) y[i] = 1.5f * x[i];", kernel="quicker")
-    made = asking(judge)("verify", judge.prepare(file((wrong, "n > 1000000"), (source(), "")), task))
-    assert (made.verdict.accepted, made.verdict.stage) == (False, "correct")
+    evaluation = asking(judge)("verify", judge.prepare(file((wrong, "n > 1000000"), (source(), "")), task))
+    assert (evaluation.verdict.accepted, evaluation.verdict.stage) == (False, "correct")
 
 
 QUADS = """/*+++
@@ -168,8 +174,8 @@ extern "C" __global__ __launch_bounds__(64) void quads(
 """
 
 
-def table(arm: str, rest: str = NAIVE) -> str:
-    text = written([Variant("arm"), Variant("rest")], {"arm": arm, "rest": rest})
+def table(arm: str, general: str = NAIVE) -> str:
+    text = written([Variant("arm"), Variant("rest")], {"arm": arm, "rest": general})
     assert text is not None
     return text
 
@@ -178,9 +184,9 @@ def table(arm: str, rest: str = NAIVE) -> str:
 def test_the_lab_verifies_a_special_arm_inside_its_condition_and_the_rest_by_the_general_one() -> None:
     lab = evaluator(0)
     ask, prepared = asking(lab), lab.prepare(table(QUADS), SOFTMAX)
-    made = ask("verify", prepared)
-    assert made.verdict.accepted, made.verdict
-    names = {row.name: row for row in made.cases}
+    evaluation = ask("verify", prepared)
+    assert evaluation.verdict.accepted, evaluation.verdict
+    names = {row.name: row for row in evaluation.cases}
     inside = [row for name, row in names.items() if name.endswith("[requires cols % 4 == 0]")]
     assert sum(row.role == "held_out" for row in inside) >= 3
     shapes = [name for name in names if name.endswith("[requires cols % 4 == 0]") and "cols=" in name]
@@ -191,23 +197,25 @@ def test_the_lab_verifies_a_special_arm_inside_its_condition_and_the_rest_by_the
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arm", "rest", "said"),
+    ("arm", "general", "message"),
     [
         (QUADS.replace('requires = "cols % 4 == 0"\n', 'requires = "cols % 2 == 0"\n'), NAIVE, "part arm"),
         (QUADS.replace("/ sum)", "/ (cols == 16 ? 1 : sum))"), NAIVE, "part arm"),
         (QUADS, NAIVE.replace("row_softmax(", "row_softmax(", 1).replace("y[", "y[cols == 17 ? 0 : ", 1), "part rest"),
     ],
 )
-def test_the_lab_refuses_an_arm_that_is_wrong_inside_its_condition_or_beside_it(arm: str, rest: str, said: str) -> None:
+def test_the_lab_refuses_an_arm_that_is_wrong_inside_its_condition_or_beside_it(
+    arm: str, general: str, message: str
+) -> None:
     lab = evaluator(0)
-    made = asking(lab)("verify", lab.prepare(table(arm, rest), SOFTMAX))
-    assert not made.verdict.accepted
-    assert said in made.verdict.findings[0].message
+    evaluation = asking(lab)("verify", lab.prepare(table(arm, general), SOFTMAX))
+    assert not evaluation.verdict.accepted
+    assert message in evaluation.verdict.findings[0].message
 
 
 @pytest.mark.slow
 def test_a_kernel_for_some_shapes_is_no_candidate_by_itself() -> None:
     lab = evaluator(0)
-    made = asking(lab)("verify", lab.prepare(QUADS, SOFTMAX))
-    assert (made.verdict.accepted, made.verdict.stage) == (False, "parse")
-    assert made.verdict.findings[0].line == 2
+    evaluation = asking(lab)("verify", lab.prepare(QUADS, SOFTMAX))
+    assert (evaluation.verdict.accepted, evaluation.verdict.stage) == (False, "parse")
+    assert evaluation.verdict.findings[0].line == 2

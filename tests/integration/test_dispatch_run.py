@@ -16,7 +16,7 @@ from agents.author import Idea, Specimen, Step
 from app.commands.run import finish
 from app.session import Session, summary
 from app.settings import load_settings
-from graph.context import Given
+from graph.context import StartingKernel
 from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import drive
 from records.errors import LabError
@@ -57,22 +57,22 @@ def table_of(bench: Bench) -> Attempt:
 
 def test_two_kernels_that_win_a_case_each_become_one_file(tmp_path: Path) -> None:
     bench = ran(tmp_path, SMALL, LARGE)
-    made, ledger = table_of(bench), bench.context.ledger
-    assert (made.status, made.geomean_us) == ("accepted", pytest.approx((20 * 30) ** 0.5))
+    table, ledger = table_of(bench), bench.context.ledger
+    assert (table.status, table.geomean_us) == ("accepted", pytest.approx((20 * 30) ** 0.5))
     small, large = (
         next(a for a in bench.attempts().values() if a.geomean_us == pytest.approx(g))
         for g in ((20 * 90) ** 0.5, (90 * 30) ** 0.5)
     )
-    assert made.arms == (f"n <= 128: {small.id}", f"otherwise: {large.id}")
-    assert made.parent_id == small.id, "the best single kernel"
-    assert made.credit.idea_pct == pytest.approx(100 * ((90 / 30) ** 0.5 - 1))
-    evaluation = ledger.evaluation(made.evaluation_key)
+    assert table.arms == (f"n <= 128: {small.id}", f"otherwise: {large.id}")
+    assert table.parent_id == small.id, "the best single kernel"
+    assert table.credit.idea_pct == pytest.approx(100 * ((90 / 30) ** 0.5 - 1))
+    evaluation = ledger.evaluation(table.evaluation_key)
     assert evaluation is not None
     assert [(m.case, m.time_us) for m in evaluation.measurements] == [("n=64", 20.0), ("n=256", 30.0)]
     result = summary(ledger, ledger.run("table-run"), bench.folder, 0.0)
     assert result.best is not None
     assert (result.best.id, result.best.is_seed) == (TABLE, False)
-    text = bench.context.artefacts.text(made.source)
+    text = bench.context.artefacts.text(table.source)
     assert is_dispatch(text)
     prepared = bench.sandbox.prepare(text, bench.context.assignment.task)
     assert [arm.variant.when for arm in prepared.arms] == ["n <= 128", ""]
@@ -94,10 +94,10 @@ def test_one_kernel_with_the_tunables_that_each_case_wants(tmp_path: Path) -> No
         "// tunable ROWS = 1, 2, 4\n// time_us = 80\n// time_us[ROWS=2,n=64] = 20\n// time_us[ROWS=4,n=256] = 25\n"
     )
     bench = ran(tmp_path / "right", tunable, picks=1)
-    made = table_of(bench)
-    assert made.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=4")
-    assert made.geomean_us == pytest.approx((20 * 25) ** 0.5)
-    assert 'part = "kernel_1"\ntunables = {ROWS = 4}' in bench.context.artefacts.text(made.source)
+    table = table_of(bench)
+    assert table.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=4")
+    assert table.geomean_us == pytest.approx((20 * 25) ** 0.5)
+    assert 'part = "kernel_1"\ntunables = {ROWS = 4}' in bench.context.artefacts.text(table.source)
     wrong = ran(tmp_path / "wrong", f"{tunable}// fail verify[ROWS=4] wrong\n", picks=1)
     assert TABLE not in wrong.attempts(), "the choice is wrong, and nothing else is faster"
 
@@ -107,8 +107,8 @@ def test_a_choice_that_is_wrong_gives_way_to_the_next_best_table(tmp_path: Path)
         "// tunable ROWS = 1, 2, 4, 8\n// time_us = 80\n// time_us[ROWS=2,n=64] = 20\n"
         "// time_us[ROWS=4,n=256] = 25\n// time_us[ROWS=8,n=256] = 35\n// fail verify[ROWS=4] wrong\n"
     )
-    made = table_of(ran(tmp_path, tunable, picks=1))
-    assert made.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=8")
+    table = table_of(ran(tmp_path, tunable, picks=1))
+    assert table.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=8")
 
 
 def test_an_arm_that_fails_its_confirmation_makes_no_table(tmp_path: Path) -> None:
@@ -161,13 +161,13 @@ class Flaky(TableSandbox):
 
 
 def test_a_fault_while_the_table_is_made_costs_nothing_twice(tmp_path: Path) -> None:
-    whole = ran(tmp_path / "whole", SMALL, LARGE)
+    uninterrupted = ran(tmp_path / "whole", SMALL, LARGE)
     bench = Bench(tmp_path / "faulty", writes(SMALL, LARGE), SEED, planner=some)
     bench.context = replace(bench.context, sandbox=Flaky())
     assert bench.drive().status == "done", "what fails once is tried once more"
-    assert table_of(bench).arms == table_of(whole).arms
-    assert [what for what, count in Counter(bench.sandbox.calls).items() if count > 1] == [], "work was done twice"
-    assert len(bench.sandbox.calls) == len(whole.sandbox.calls)
+    assert table_of(bench).arms == table_of(uninterrupted).arms
+    assert [verb for verb, count in Counter(bench.sandbox.calls).items() if count > 1] == [], "work was done twice"
+    assert len(bench.sandbox.calls) == len(uninterrupted.sandbox.calls)
 
 
 def test_a_first_kernel_that_is_a_table_is_built_on_for_lack_of_another(tmp_path: Path) -> None:
@@ -189,10 +189,10 @@ def test_a_table_is_made_of_answers_from_elsewhere_too(tmp_path: Path) -> None:
     context = replace(context, limits=replace(context.limits, generations=1))
     run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"
-    made = context.ledger.attempt(run.id, TABLE)
-    assert made is not None
-    assert made.geomean_us == pytest.approx((20 * 30) ** 0.5)
-    assert [what for what, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
+    attempt = context.ledger.attempt(run.id, TABLE)
+    assert attempt is not None
+    assert attempt.geomean_us == pytest.approx((20 * 30) ** 0.5)
+    assert [verb for verb, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
 
 
 def test_the_report_and_the_exported_file_are_those_of_the_table(
@@ -203,9 +203,9 @@ def test_the_report_and_the_exported_file_are_those_of_the_table(
     (tmp_path / "run").mkdir()
     result = session.conclude()
     finish(result, session, json=False)
-    said = capsys.readouterr().out
-    assert f"best kernel  {TABLE}" in said
-    assert all(arm in said for arm in table_of(bench).arms)
+    stdout = capsys.readouterr().out
+    assert f"best kernel  {TABLE}" in stdout
+    assert all(arm in stdout for arm in table_of(bench).arms)
     assert result.best is not None
     assert is_dispatch(Path(result.best.path).read_text())
     page = (tmp_path / "run" / "report.html").read_text()
@@ -216,16 +216,16 @@ def test_the_report_and_the_exported_file_are_those_of_the_table(
 def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) -> None:
     first = ran(tmp_path / "first", SMALL, LARGE)
     text = first.context.artefacts.text(table_of(first).source)
-    again = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
-    digest = again.context.artefacts.put(text)
-    again.context = replace(again.context, starts=(Given("file best.hip", digest),))
-    again.drive()
-    begun = [a for a in again.attempts().values() if a.generation == 0]
+    second = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
+    digest = second.context.artefacts.put(text)
+    second.context = replace(second.context, starts=(StartingKernel("file best.hip", digest),))
+    second.drive()
+    begun = [a for a in second.attempts().values() if a.generation == 0]
     assert [a.status for a in begun] == ["accepted"] * 4
     assert [bool(a.arms) for a in begun] == [False, True, False, False]
-    best = [e for e in again.told if e["event"] == "best"]
+    best = [e for e in second.told if e["event"] == "best"]
     assert best[0]["attempt"] == "g000-e1-a0"
-    assert next(e["base"] for e in again.told if e["event"] == "selected") in ("g000-e2-a0", "g000-e3-a0")
+    assert next(e["base"] for e in second.told if e["event"] == "selected") in ("g000-e2-a0", "g000-e3-a0")
 
 
 QUADS = """/*+++
@@ -252,10 +252,10 @@ def test_tunables_that_some_shapes_do_not_allow_serve_the_others(tmp_path: Path)
     """The tuner never meets them: a constraint must hold on every case. n=64 is left to the kernel for all shapes."""
     bench = Bench(tmp_path / "right", lambda step, base: QUADS, SEED, planner=some, picks=1)
     bench.drive()
-    made = table_of(bench)
-    assert made.arms == ("requires n >= 73: g001-e1-a0 with VEC=4", "otherwise: g001-e1-a0 with VEC=1")
-    assert made.geomean_us == pytest.approx((80 * 10) ** 0.5)
-    text = bench.context.artefacts.text(made.source)
+    table = table_of(bench)
+    assert table.arms == ("requires n >= 73: g001-e1-a0 with VEC=4", "otherwise: g001-e1-a0 with VEC=1")
+    assert table.geomean_us == pytest.approx((80 * 10) ** 0.5)
+    text = bench.context.artefacts.text(table.source)
     prepared = bench.sandbox.prepare(text, bench.context.assignment.task)
     assert [arm.prepared.requires for arm in prepared.arms] == ["n >= 73", ""]
     text = f"{QUADS}// fail verify[VEC=4] wrong\n"
@@ -278,8 +278,8 @@ def test_a_worker_elsewhere_verifies_each_arm_inside_its_condition_and_beside_th
     assert text is not None
     author, worker = ScriptedAuthor(some, writes(SEED)), TableSandbox()
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
-    given = Given("file best.hip", context.artefacts.put(text))
-    context = replace(context, starts=(given,), limits=replace(context.limits, generations=1))
+    seed_table = StartingKernel("file best.hip", context.artefacts.put(text))
+    context = replace(context, starts=(seed_table,), limits=replace(context.limits, generations=1))
     run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"
     table = next(a for a in context.ledger.attempts(run.id) if a.arms)

@@ -13,7 +13,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
     """Commands run in a folder of the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
@@ -22,8 +22,8 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path)
 
 def said(text: str) -> str:
     """The first line and the finding of an output, on one line; which workgroup met the fault first is chance."""
-    first, _, rest = text.strip().partition("\n")
-    finding = re.split(r"\n {5,}\d+ \||\n\n", rest.strip())[0]
+    first, _, tail = text.strip().partition("\n")
+    finding = re.split(r"\n {5,}\d+ \||\n\n", tail.strip())[0]
     return re.sub(r"workgroup \(\d+,\d+,\d+\)", "a workgroup", " ".join(f"{first} {finding}".split()))
 
 
@@ -41,11 +41,11 @@ def said(text: str) -> str:
     ],
 )
 def test_the_finding_in_the_document_is_the_labs(
-    document: str, file: str, right: str, wrong: str, place: Path, capsys: pytest.CaptureFixture[str]
+    document: str, file: str, right: str, wrong: str, workdir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernel = re.findall(r"```cpp\n(.*?)```", (DOCS / "candidate.md").read_text(encoding="utf-8"), re.DOTALL)[0]
     assert kernel.count(right) == 1
-    (place / file).write_text(kernel.replace(right, wrong), encoding="utf-8")
+    (workdir / file).write_text(kernel.replace(right, wrong), encoding="utf-8")
     assert run_command(["check", file, "--task", "row_softmax"]) == 1
-    shown = (DOCS / document).read_text(encoding="utf-8").split(f"{file}: rejected", 1)[1]
-    assert said(capsys.readouterr().out) == said(f"{file}: rejected{shown.split('```')[0]}")
+    quoted = (DOCS / document).read_text(encoding="utf-8").split(f"{file}: rejected", 1)[1]
+    assert said(capsys.readouterr().out) == said(f"{file}: rejected{quoted.split('```')[0]}")

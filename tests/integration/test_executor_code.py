@@ -62,8 +62,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def attempt(program: Path, word: str) -> tuple[int, str]:
-    done = subprocess.run([str(program), word], capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout
+    process = subprocess.run([str(program), word], capture_output=True, text=True, timeout=60)
+    return process.returncode, process.stdout
 
 
 def test_data_can_be_had_behind_the_filter(attempts: Path) -> None:

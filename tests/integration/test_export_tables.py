@@ -53,11 +53,11 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     seed = folder / "seed.hip"
     seed.write_text(f"{texts[0]}// time_us = 100\n", encoding="utf-8")
-    given = replace(task, seeds=(seed,))
-    context = table_context(folder, given, ScriptedAuthor(ideas, write), Limits(generations=1, picks=2))
-    place = folder / context.run.id
-    place.mkdir()
-    with Session(Settings(runs_folder=folder), context, place) as session:
+    seeded = replace(task, seeds=(seed,))
+    context = table_context(folder, seeded, ScriptedAuthor(ideas, write), Limits(generations=1, picks=2))
+    run_path = folder / context.run.id
+    run_path.mkdir()
+    with Session(Settings(runs_folder=folder), context, run_path) as session:
         session.drive(lambda _: None)
     return folder
 
@@ -77,10 +77,10 @@ def holds_all(text: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_of_a_runs_table_holds_its_kernels_and_conditions(form: str) -> None:
     assert run_command(["export", "last", "--as", form, "--out", "made"]) == 0
-    place = Path("made.py") if Path("made.py").is_file() else Path("made") / FORMS[form]
+    path = Path("made.py") if Path("made.py").is_file() else Path("made") / FORMS[form]
     if form == "flashinfer":
-        [place] = place.glob("*.json")
-    text = place.read_text(encoding="utf-8")
+        [path] = path.glob("*.json")
+    text = path.read_text(encoding="utf-8")
     if form == "hip":
         columns = [int(c) for c in re.findall(r"// rows=\d+,cols=(\d+)", Path("made/self_check.hip").read_text())]
         assert min(columns) <= 1024 < max(columns), "the self-check runs both kernels"
@@ -93,10 +93,10 @@ def test_each_form_of_a_runs_table_holds_its_kernels_and_conditions(form: str) -
     if form in ("torch", "kernelbench", "gpumode", "flashinfer"):
         ast.parse(text)
     if form in ("kernelbench", "gpumode"):
-        kept = {name: os.environ.get(name) for name in ("CXX", "PYTORCH_ROCM_ARCH")}
-        with torch_with(lambda *given: given) as calls:
+        variables = {name: os.environ.get(name) for name in ("CXX", "PYTORCH_ROCM_ARCH")}
+        with torch_with(lambda *arguments: arguments) as calls:
             ran(text)
-        for name, value in kept.items():
+        for name, value in variables.items():
             os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
         holds_all(calls[0]["cuda_sources"][0])
 

@@ -70,20 +70,20 @@ def again(folder: Path) -> Bench:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("stopped")
-    stopped(made)
-    return made
+    stopped_folder = tmp_path_factory.mktemp("stopped")
+    stopped(stopped_folder)
+    return stopped_folder
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+def uninterrupted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """The ledger of the run that nothing happened to."""
-    place = tmp_path_factory.mktemp("whole")
-    shutil.copytree(folder, place, dirs_exist_ok=True)
-    bench = again(place)
+    run_folder = tmp_path_factory.mktemp("whole")
+    shutil.copytree(folder, run_folder, dirs_exist_ok=True)
+    bench = again(run_folder)
     assert bench.drive().status == "done"
     bench.context.ledger.close()
-    return contents(place)
+    return contents(run_folder)
 
 
 def contents(folder: Path) -> dict[str, list[Any]]:
@@ -91,10 +91,10 @@ def contents(folder: Path) -> dict[str, list[Any]]:
         return {t: sorted(db.execute(f"SELECT {names} FROM {t}").fetchall()) for t, names in WRITTEN.items()}
 
 
-def as_before(made: dict[str, list[Any]], whole: dict[str, list[Any]]) -> bool:
+def as_before(rows: dict[str, list[Any]], uninterrupted: dict[str, list[Any]]) -> bool:
     """True where experiments and attempts are equal; verdicts that nobody asks for again may be missing."""
-    is_equal = all(made[table] == whole[table] for table in ("experiments", "attempts"))
-    return is_equal and set(made["evaluations"]) <= set(whole["evaluations"])
+    is_equal = all(rows[table] == uninterrupted[table] for table in ("experiments", "attempts"))
+    return is_equal and set(rows["evaluations"]) <= set(uninterrupted["evaluations"])
 
 
 def flipped(value: Any) -> Any:
@@ -105,8 +105,8 @@ def flipped(value: Any) -> Any:
         return struct.unpack("<d", struct.pack("<Q", struct.unpack("<Q", struct.pack("<d", value))[0] ^ 1))[0]
     if isinstance(value, bytes):
         return value[:-1] + bytes([value[-1] ^ 1]) if value else None
-    place = next((i for i, c in enumerate(value) if c.isdigit() and i > 8), len(value) - 1)
-    return value[:place] + chr(ord(value[place]) ^ 1) + value[place + 1 :] if value else None
+    index = next((i for i, c in enumerate(value) if c.isdigit() and i > 8), len(value) - 1)
+    return value[:index] + chr(ord(value[index]) ^ 1) + value[index + 1 :] if value else None
 
 
 def flip(path: Path, table: str, column: str, order: str = "rowid DESC") -> bool:
@@ -132,18 +132,18 @@ def columns(path: Path) -> Iterator[tuple[str, str]]:
 def test_a_flipped_bit_in_any_column_of_any_table_is_found_or_made_again(folder: Path, tmp_path: Path) -> None:
     tried = 0
     for table, column in columns(folder / "ledger.db"):
-        place = tmp_path / f"{table}-{column}"
-        shutil.copytree(folder, place)
-        if not flip(place / "ledger.db", table, column):
+        copy = tmp_path / f"{table}-{column}"
+        shutil.copytree(folder, copy)
+        if not flip(copy / "ledger.db", table, column):
             continue
         tried += 1
-        with Ledger(place / "ledger.db") as ledger:
-            found = ledger.damaged(RUN)
+        with Ledger(copy / "ledger.db") as ledger:
+            damages = ledger.damaged(RUN)
         if table in UNSEALED:
-            assert found == ()
+            assert damages == ()
             continue
-        assert [row.table for row in found] == [table], f"{table}.{column}"
-        bench = again(place)
+        assert [row.table for row in damages] == [table], f"{table}.{column}"
+        bench = again(copy)
         if table in LOST:
             with pytest.raises(DamagedRecord) as caught:
                 repair(bench.context)
@@ -159,7 +159,7 @@ def test_a_flipped_bit_in_any_column_of_any_table_is_found_or_made_again(folder:
 @pytest.mark.parametrize("table", ["evaluations", "events", "comparisons", "readings", "memories", "spends"])
 @pytest.mark.parametrize("order", ["rowid", "rowid DESC"])
 def test_what_can_be_made_again_leaves_the_run_as_it_would_have_been(
-    folder: Path, whole: dict[str, list[Any]], tmp_path: Path, table: str, order: str
+    folder: Path, uninterrupted: dict[str, list[Any]], tmp_path: Path, table: str, order: str
 ) -> None:
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     assert flip(tmp_path / "ledger.db", table, "usd" if table == "spends" else "body", order)
@@ -167,7 +167,7 @@ def test_what_can_be_made_again_leaves_the_run_as_it_would_have_been(
     assert bench.drive().status == "done"
     assert any("put aside" in str(e.get("message")) for e in bench.told)
     bench.context.ledger.close()
-    assert as_before(contents(tmp_path), whole)
+    assert as_before(contents(tmp_path), uninterrupted)
 
 
 def test_a_lost_attempt_stops_the_run_and_one_from_before_it_goes_on(folder: Path, tmp_path: Path) -> None:
@@ -178,10 +178,12 @@ def test_a_lost_attempt_stops_the_run_and_one_from_before_it_goes_on(folder: Pat
         bench.drive()
     ledger = bench.context.ledger
     run = branched(ledger, ledger.run(RUN), 2)
-    asked = len(bench.author.asked)
+    asked_count = len(bench.author.asked)
     context = replace(bench.context, run=run)
     assert drive(context, tmp_path / "checkpoint.db").status == "done"
-    assert {s.generation for _, s in bench.author.asked[asked:]} == {2, 3}, "nothing of generation 1 is asked again"
+    assert {s.generation for _, s in bench.author.asked[asked_count:]} == {2, 3}, (
+        "nothing of generation 1 is asked again"
+    )
     ledger.close()
 
 
@@ -205,10 +207,10 @@ def test_a_run_that_has_ended_is_repaired_too(folder: Path, tmp_path: Path) -> N
 def test_a_flipped_time_is_never_read(folder: Path, tmp_path: Path) -> None:
     """Lists, reports and prompts read records without a resume."""
     for table in ("attempts", "evaluations", "experiments", "runs"):
-        place = tmp_path / table
-        shutil.copytree(folder, place)
-        flip(place / "ledger.db", table, "body")
-        with Ledger(place / "ledger.db") as ledger, pytest.raises(DamagedRecord):
+        copy = tmp_path / table
+        shutil.copytree(folder, copy)
+        flip(copy / "ledger.db", table, "body")
+        with Ledger(copy / "ledger.db") as ledger, pytest.raises(DamagedRecord):
             ledger.runs()
             ledger.experiments(RUN)
             for attempt in ledger.attempts(RUN):
@@ -237,20 +239,20 @@ def test_a_flipped_bit_of_an_artefact_is_found_in_a_row_and_in_a_file(tmp_path: 
 
 
 def test_a_flipped_bit_of_the_checkpoint_rebuilds_it_from_the_ledger(
-    folder: Path, whole: dict[str, list[Any]], tmp_path: Path
+    folder: Path, uninterrupted: dict[str, list[Any]], tmp_path: Path
 ) -> None:
     tried = 0
     for table, column in columns(folder / "checkpoint.db"):
-        place = tmp_path / f"{table}-{column}"
-        shutil.copytree(folder, place)
-        if not flip(place / "checkpoint.db", table, column):
+        copy = tmp_path / f"{table}-{column}"
+        shutil.copytree(folder, copy)
+        if not flip(copy / "checkpoint.db", table, column):
             continue
         tried += 1
-        bench = again(place)
+        bench = again(copy)
         assert bench.drive().status == "done", f"{table}.{column}"
         bench.context.ledger.close()
-        assert (place / "checkpoint.db.damaged").exists(), f"{table}.{column}"
-        assert as_before(contents(place), whole), f"{table}.{column}"
+        assert (copy / "checkpoint.db.damaged").exists(), f"{table}.{column}"
+        assert as_before(contents(copy), uninterrupted), f"{table}.{column}"
     assert tried > 8
 
 

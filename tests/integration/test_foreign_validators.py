@@ -69,16 +69,16 @@ print(len(task.get_input_settings()))
 @pytest.mark.skipif(not (FOREIGN / "flashinfer_bench").exists(), reason="FOREIGN has no flashinfer_bench")
 @pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm", "bias_gelu"])
 def test_flashinfer_bench_reads_the_trace_set_and_runs_its_reference(name: str, tmp_path: Path) -> None:
-    made = operator(name, "h200")
-    for path, content in flashinfer_trace(made, KNOWN).items():
+    kernel_operator = operator(name, "h200")
+    for path, content in flashinfer_trace(kernel_operator, KNOWN).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
     command = [sys.executable, "-c", READ, str(tmp_path), os.environ["FOREIGN"]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    task = made.launcher.task
-    whole, ran = map(int, done.stdout.split())
-    assert whole == len(task.tests) + len(task.benchmarks) and ran >= 6
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
+    task = kernel_operator.launcher.task
+    valid, ran = map(int, process.stdout.split())
+    assert valid == len(task.tests) + len(task.benchmarks) and ran >= 6
 
 
 @pytest.mark.skipif(not CHECKER.exists(), reason="FOREIGN has no kernelbench")
@@ -99,10 +99,10 @@ def test_kernelbench_finds_nothing_to_refuse(name: str, target: str) -> None:
 @pytest.mark.skipif(not (FOREIGN / "robust_kbench").exists(), reason="FOREIGN has no robust_kbench")
 @pytest.mark.parametrize("name", ["row_softmax", "bias_gelu", "layer_norm", "transpose", "conv_nhwc", "moe_ffn"])
 def test_robust_kbench_loads_the_folder_and_runs_its_reference(name: str, tmp_path: Path) -> None:
-    made = operator(name, "h200")
-    for path, text in robust_kbench(made, KNOWN).items():
+    kernel_operator = operator(name, "h200")
+    for path, text in robust_kbench(kernel_operator, KNOWN).items():
         (tmp_path / path).write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", LOAD, str(tmp_path), os.environ["FOREIGN"]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) == len(made.launcher.task.benchmarks)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert int(process.stdout) == len(kernel_operator.launcher.task.benchmarks)

@@ -44,9 +44,11 @@ def task() -> Task:
 @pytest.fixture(scope="module")
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GpuCompiler]:
     with hip_stub(toolchain(), COMPILED) as stub:
-        made = GpuCompiler(load_target("mi300x"), tmp_path_factory.mktemp("forged"), runtime_library=stub.library)
-        yield made
-        made.close()
+        gpu_compiler = GpuCompiler(
+            load_target("mi300x"), tmp_path_factory.mktemp("forged"), runtime_library=stub.library
+        )
+        yield gpu_compiler
+        gpu_compiler.close()
 
 
 def said(mode: str, task: Task, compiler: GpuCompiler, folder: Path) -> str:
@@ -57,14 +59,14 @@ def said(mode: str, task: Task, compiler: GpuCompiler, folder: Path) -> str:
 
     try:
         judge = GpuEvaluator(load_target("mi300x"), folder, 0, compiler=compiler, spares=0, rules=RULES, make=make)
-        made = judge.benchmark(judge.prepare(task.seeds[0].read_text(encoding="utf-8"), task))
+        evaluation = judge.benchmark(judge.prepare(task.seeds[0].read_text(encoding="utf-8"), task))
     except MachineError:
         return "the machine's fault"
-    assert made.verdict.accepted == (not made.verdict.findings)
-    if made.verdict.accepted:
-        assert [m.time_us for m in made.measurements] == [pytest.approx(TRUE_US)]
+    assert evaluation.verdict.accepted == (not evaluation.verdict.findings)
+    if evaluation.verdict.accepted:
+        assert [m.time_us for m in evaluation.measurements] == [pytest.approx(TRUE_US)]
         return "accepted"
-    return made.verdict.findings[0].kind
+    return evaluation.verdict.findings[0].kind
 
 
 def test_who_does_the_work_and_tells_the_truth_is_believed(task: Task, compiler: GpuCompiler, tmp_path: Path) -> None:

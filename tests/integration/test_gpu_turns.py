@@ -33,7 +33,7 @@ def test_who_needs_the_gpu_alone_meets_nobody(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
-    assert len(met) == 80 and all(len(seen) == 1 for seen in met if True in seen)
+    assert len(met) == 80 and all(len(meeting) == 1 for meeting in met if True in meeting)
 
 
 def test_nobody_passes_one_that_waits_to_be_alone(tmp_path: Path) -> None:
@@ -62,5 +62,5 @@ def test_nobody_passes_one_that_waits_to_be_alone(tmp_path: Path) -> None:
 
 
 def test_every_exploit_that_keeps_something_in_lds_is_alone() -> None:
-    names = {one.name for one in exploits("device") if "lds" in one.name and one.name in CHEATS}
+    names = {exploit.name for exploit in exploits("device") if "lds" in exploit.name and exploit.name in CHEATS}
     assert names == set(ALONE)

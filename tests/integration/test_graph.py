@@ -32,12 +32,12 @@ def test_a_broken_machine_stops_the_run_and_keeps_the_siblings_work(tmp_path: Pa
     assert (run.status, run.stop_reason) == ("paused", "the lab cannot start its child")
     assert run.pause == "machine"
     assert bench.statuses() == {"g001-e2-a0": "accepted", "g001-e3-a0": "accepted"}
-    asked, done = len(bench.author.asked), len(bench.sandbox.calls)
+    asked_count, call_count = len(bench.author.asked), len(bench.sandbox.calls)
     with pytest.raises(LabError):
         bench.drive()
-    again = {role for role, _ in bench.author.asked[asked:]}
-    assert again <= {"write"}, "only the broken experiment is walked through again"
-    assert {purpose for purpose, _ in bench.sandbox.calls[done:]} == {"verify"}
+    roles = {role for role, _ in bench.author.asked[asked_count:]}
+    assert roles <= {"write"}, "only the broken experiment is walked through again"
+    assert {purpose for purpose, _ in bench.sandbox.calls[call_count:]} == {"verify"}
 
 
 def test_an_empty_purse_ends_the_run_and_a_fuller_one_takes_it_up_where_it_was(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_an_empty_purse_ends_the_run_and_a_fuller_one_takes_it_up_where_it_was(t
     assert bench.statuses() == {"g001-e1-a0": "accepted"}
     purse["is_empty"] = False
     bench.context.ledger.finish(run.id, "running")
-    done = len(bench.sandbox.calls)
+    call_count = len(bench.sandbox.calls)
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "accepted", "g001-e2-a0": "accepted"}
-    assert [purpose for purpose, _ in bench.sandbox.calls[done:]] == ["compile", "verify", "benchmark", "confirm"]
+    assert [purpose for purpose, _ in bench.sandbox.calls[call_count:]] == ["compile", "verify", "benchmark", "confirm"]
 
 
 def test_a_run_whose_progress_nobody_reads_is_paused_and_goes_on(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_parallel_experiments_tell_one_event_at_a_time(tmp_path: Path) -> None:
 def test_without_a_driver_the_events_are_on_the_custom_stream(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     graph = build_graph().compile()
-    told = list(graph.stream({"run_id": "table-run"}, context=bench.context, stream_mode="custom"))
-    kept = [{"event": e.kind, **e.payload} for e in bench.context.ledger.events("table-run")]
-    assert sorted(map(dumps, kept)) == sorted(dumps({k: v for k, v in e.items() if k != "usd"}) for e in told)
-    assert {"stage", "attempt", "stopped"} <= {e["event"] for e in told}
+    streamed = list(graph.stream({"run_id": "table-run"}, context=bench.context, stream_mode="custom"))
+    recorded = [{"event": e.kind, **e.payload} for e in bench.context.ledger.events("table-run")]
+    assert sorted(map(dumps, recorded)) == sorted(dumps({k: v for k, v in e.items() if k != "usd"}) for e in streamed)
+    assert {"stage", "attempt", "stopped"} <= {e["event"] for e in streamed}
 
 
 def same(step: Step, base: Specimen) -> str:
@@ -128,9 +128,9 @@ def test_each_reason_to_stop(tmp_path: Path, writer: Writer, planner: Any, limit
     run = bench.drive()
     assert (run.status, run.stop_reason) == ("done", reason)
     assert bench.told[-1]["event"] == "stopped"
-    asked = len(bench.author.asked)
+    asked_count = len(bench.author.asked)
     assert bench.drive() == run
-    assert len(bench.author.asked) == asked, "a run that is done is not run again"
+    assert len(bench.author.asked) == asked_count, "a run that is done is not run again"
 
 
 def test_every_seed_is_generation_zero_and_the_first_must_be_accepted(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_a_selector_that_names_no_kernel_of_the_population_gets_the_best_one(tmp
     bench = Bench(tmp_path, generations=2)
     bench.context = replace(bench.context, author=Stubborn(ideas, faster))
     bench.drive()
-    made = {e.id: e for e in bench.context.ledger.experiments("table-run")}
-    assert (made["g001-e1"].parent_id, made["g001-e1"].reference_id) == ("g000-e0-a0", None)
-    assert (made["g002-e1"].parent_id, made["g002-e1"].reference_id) == ("g001-e2-a0", "g000-e0-a0")
+    experiments = {e.id: e for e in bench.context.ledger.experiments("table-run")}
+    assert (experiments["g001-e1"].parent_id, experiments["g001-e1"].reference_id) == ("g000-e0-a0", None)
+    assert (experiments["g002-e1"].parent_id, experiments["g002-e1"].reference_id) == ("g001-e2-a0", "g000-e0-a0")
     assert [e["message"] for e in bench.told if e["event"] == "warning"] == [
         "the selector gave no answer of the asked shape"
     ]
@@ -189,11 +189,19 @@ def test_what_is_told_is_what_the_ledger_keeps_but_for_the_money(tmp_path: Path)
     bench.drive()
     events = bench.context.ledger.events("table-run")
     assert [e.kind for e in (events[0], events[-1])] == ["driving", "driven"]
-    kept = [{"event": e.kind, **e.payload} for e in events[1:-1]]
-    told = [{name: value for name, value in e.items() if name != "usd"} for e in bench.told]
-    assert sorted(map(dumps, kept)) == sorted(map(dumps, told))
+    recorded = [{"event": e.kind, **e.payload} for e in events[1:-1]]
+    progress = [{name: value for name, value in e.items() if name != "usd"} for e in bench.told]
+    assert sorted(map(dumps, recorded)) == sorted(map(dumps, progress))
     assert all(e["usd"] == 0.0 for e in bench.told)
-    assert {e["event"] for e in told} == {"generation", "selected", "planned", "stage", "attempt", "best", "stopped"}
+    assert {e["event"] for e in progress} == {
+        "generation",
+        "selected",
+        "planned",
+        "stage",
+        "attempt",
+        "best",
+        "stopped",
+    }
 
 
 def test_later_plans_remember_what_failed_and_what_was_learnt(tmp_path: Path) -> None:

@@ -113,9 +113,9 @@ def test_a_draft_that_does_not_compile_goes_back_without_a_critic(tmp_path: Path
 def test_the_report_of_what_was_implemented_is_kept(tmp_path: Path) -> None:
     bench = Bench(tmp_path, lambda step, base: Draft(faster(step, base), ("wider loads",), ("LDS padding",)), picks=1)
     bench.drive()
-    made = bench.attempts()["g001-e1-a0"]
-    assert (made.report, made.skipped) == (("wider loads",), ("LDS padding",))
-    assert made.lesson.startswith("idea 1.0: +")
+    attempt = bench.attempts()["g001-e1-a0"]
+    assert (attempt.report, attempt.skipped) == (("wider loads",), ("LDS padding",))
+    assert attempt.lesson.startswith("idea 1.0: +")
 
 
 def malformed(step: Step, base: Specimen) -> str:
@@ -189,14 +189,14 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
 ) -> None:
     bench = Bench(tmp_path, lambda step, base: TUNABLE + fails, picks=1)
     bench.drive()
-    made = bench.attempts()["g001-e1-a0"]
-    assert (made.status, dict(made.tunables)) == ("accepted", tunables)
-    assert made.geomean_us == pytest.approx(time_us)
-    assert f"ROWS = [{tunables['ROWS']}, " in bench.context.artefacts.text(made.source)
-    result = bench.context.ledger.evaluation(made.evaluation_key)
+    attempt = bench.attempts()["g001-e1-a0"]
+    assert (attempt.status, dict(attempt.tunables)) == ("accepted", tunables)
+    assert attempt.geomean_us == pytest.approx(time_us)
+    assert f"ROWS = [{tunables['ROWS']}, " in bench.context.artefacts.text(attempt.source)
+    result = bench.context.ledger.evaluation(attempt.evaluation_key)
     assert result is not None
     assert result.key == bench.sandbox.key(
-        bench.sandbox.prepare(bench.context.artefacts.text(made.source), bench.context.assignment.task, tunables)
+        bench.sandbox.prepare(bench.context.artefacts.text(attempt.source), bench.context.assignment.task, tunables)
     )
 
 
@@ -210,8 +210,8 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
 def test_only_a_kernel_with_a_choice_is_tuned(tmp_path: Path, text: str, stages: list[str]) -> None:
     bench = Bench(tmp_path, lambda step, base: text, picks=1)
     bench.drive()
-    told = [e["stage"] for e in bench.told if e["event"] == "stage" and e["generation"]]
-    assert told == stages
+    progress = [e["stage"] for e in bench.told if e["event"] == "stage" and e["generation"]]
+    assert progress == stages
     assert bench.statuses() == {"g001-e1-a0": "accepted"}
 
 

@@ -31,8 +31,8 @@ def endpoint() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
 
         def do_POST(self) -> None:
             part = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            known = runs.setdefault(part.get("id") or self.path.split("/")[-1], {})
-            known.update({name: value for name, value in part.items() if value is not None})
+            merged = runs.setdefault(part.get("id") or self.path.split("/")[-1], {})
+            merged.update({name: value for name, value in part.items() if value is not None})
             self._answer({})
 
         do_PATCH = do_POST

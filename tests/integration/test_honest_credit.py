@@ -30,17 +30,17 @@ def test_a_gain_is_over_the_tuned_parent(tmp_path: Path) -> None:
     """The seeds are tuned first, so that a change which only brings the tuner along gains nothing."""
     bench = Bench(tmp_path, inert_change, NAIVE, TUNABLE, picks=1)
     bench.drive()
-    seed, made = bench.attempts()["g000-e1-a0"], bench.attempts()["g001-e1-a0"]
+    seed, child = bench.attempts()["g000-e1-a0"], bench.attempts()["g001-e1-a0"]
     assert (seed.geomean_us, seed.default_us, dict(seed.tunables)) == (
         pytest.approx(80),
         pytest.approx(100),
         {"ROWS": 2},
     )
-    assert made.credit == Credit(pytest.approx(25.0), 0.0, 0.0, 0.0)  # type: ignore[arg-type]
+    assert child.credit == Credit(pytest.approx(25.0), 0.0, 0.0, 0.0)  # type: ignore[arg-type]
     assert [e["attempt"] for e in bench.told if e["event"] == "best"] == ["g000-e1-a0"]
-    assert "+0.0 % against g000-e1-a0" in made.lesson
-    assert "the tuner's choice gives +25.0 % over the file's defaults" in made.lesson
-    attempt = next(e for e in bench.told if e["event"] == "attempt" and e["attempt"] == made.id)
+    assert "+0.0 % against g000-e1-a0" in child.lesson
+    assert "the tuner's choice gives +25.0 % over the file's defaults" in child.lesson
+    attempt = next(e for e in bench.told if e["event"] == "attempt" and e["attempt"] == child.id)
     assert (attempt["idea_pct"], attempt["tuner_pct"]) == (0.0, pytest.approx(25.0))
 
 
@@ -71,9 +71,9 @@ def test_the_planted_optimist_is_found_out(tmp_path: Path) -> None:
     bench = Bench(tmp_path, inert_change, NAIVE, TUNABLE, planner=promises, picks=3, generations=2)
     bench.drive()
     assert not told(bench).is_gain
-    said = bench.author.memories[1].calibration
-    assert "Of the 3 that worked, 0 gained what had been predicted, 3 less" in said
-    assert "Your predictions are too high: lower them by about 25 points." in said
+    calibration = bench.author.memories[1].calibration
+    assert "Of the 3 that worked, 0 gained what had been predicted, 3 less" in calibration
+    assert "Your predictions are too high: lower them by about 25 points." in calibration
 
 
 def test_a_gain_below_the_least_one_is_no_new_best(tmp_path: Path) -> None:
@@ -90,6 +90,6 @@ def test_a_gain_below_the_least_one_is_no_new_best(tmp_path: Path) -> None:
 def test_an_inert_tunable_is_said(tmp_path: Path) -> None:
     bench = Bench(tmp_path, lambda step, base: f"// tunable LOG = 1, 2, 3\n{TUNABLE}// mine\n", NAIVE, picks=1)
     bench.drive()
-    made = bench.attempts()["g001-e1-a0"]
-    assert made.inert == ("LOG",)
-    assert "LOG made no difference" in made.lesson
+    attempt = bench.attempts()["g001-e1-a0"]
+    assert attempt.inert == ("LOG",)
+    assert "LOG made no difference" in attempt.lesson

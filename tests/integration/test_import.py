@@ -67,13 +67,13 @@ BAD = {
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["new", "1x", "--from", "f.py"], "letters, digits and underscores"),
         (["new", "t", "--from", "absent.py"], "absent.py is not there"),
@@ -98,47 +98,49 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_a_wrong_command_is_one_sentence(
-    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    workdir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    (place / "f.py").write_text(BIAS_GELU)
-    (place / "bytes.py").write_bytes(b"\xff\xfe\x00\x80")
-    (place / "taken").mkdir()
-    os.mkfifo(place / "pipe.py")
+    (workdir / "f.py").write_text(BIAS_GELU)
+    (workdir / "bytes.py").write_bytes(b"\xff\xfe\x00\x80")
+    (workdir / "taken").mkdir()
+    os.mkfifo(workdir / "pipe.py")
     assert run_command(["tasks", *arguments]) == 2
-    assert said in capsys.readouterr().err
-    assert not (place / "t").exists()
+    assert message in capsys.readouterr().err
+    assert not (workdir / "t").exists()
 
 
-def test_a_machine_without_pytorch_is_told_how_to_get_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_without_pytorch_is_told_how_to_get_it(workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if HAS_TORCH:
         pytest.skip("PyTorch is installed")
-    (place / "f.py").write_text(BIAS_GELU)
+    (workdir / "f.py").write_text(BIAS_GELU)
     assert run_command(["tasks", "new", "t", "--from", "f.py:bias_gelu", *SHAPES]) == 2
     assert "install the extra `torch`" in capsys.readouterr().err
 
 
 @needs_torch
-def test_a_pytorch_function_becomes_a_task_with_a_seed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "f.py").write_text(BIAS_GELU)
-    out = place / "bias_gelu"
+def test_a_pytorch_function_becomes_a_task_with_a_seed(workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (workdir / "f.py").write_text(BIAS_GELU)
+    out = workdir / "bias_gelu"
     assert run_command(["tasks", "new", "bias_gelu", "--from", "f.py:bias_gelu", "--out", str(out), *SHAPES]) == 0
     assert f"{out}: sound; next: kernel-scientist run {out}\n" in capsys.readouterr().out
-    made = {path.name: path.read_text() for path in (place / "bias_gelu").iterdir()}
-    assert set(made) == {"task.toml", "reference.py", "seed.hip", "original.py"} and made["original.py"] == BIAS_GELU
+    files = {path.name: path.read_text() for path in (workdir / "bias_gelu").iterdir()}
+    assert set(files) == {"task.toml", "reference.py", "seed.hip", "original.py"} and files["original.py"] == BIAS_GELU
     stored = Path(__file__).parents[1] / "support" / "bias_gelu"
     same = "the stored import is not what an import gives now"
-    assert made["seed.hip"] == (stored / "seed.hip").read_text(), same
-    one, two = (ast.dump(ast.parse(text)) for text in (made["reference.py"], (stored / "reference.py").read_text()))
-    assert one == two, same
+    assert files["seed.hip"] == (stored / "seed.hip").read_text(), same
+    tree, stored_tree = (
+        ast.dump(ast.parse(text)) for text in (files["reference.py"], (stored / "reference.py").read_text())
+    )
+    assert tree == stored_tree, same
 
 
 @needs_torch
-def test_a_size_that_is_a_number_stays(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_size_that_is_a_number_stays(workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "import torch\nclass Scaled(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     text += "        self.w = torch.nn.Parameter(torch.ones(96))\n"
     text += "    def forward(self, x):\n        return x * self.w\n"
-    (place / "f.py").write_text(text)
-    words = ["--input", "x=f32[rows,96]", "--size", "rows=4096", "--out", str(place / "scaled")]
+    (workdir / "f.py").write_text(text)
+    words = ["--input", "x=f32[rows,96]", "--size", "rows=4096", "--out", str(workdir / "scaled")]
     assert run_command(["tasks", "new", "scaled", "--from", "f.py:Scaled", *words]) == 0
     assert "x: f32[rows, 96]" in capsys.readouterr().out
 
@@ -147,31 +149,31 @@ def test_a_size_that_is_a_number_stays(place: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(BAD))
 def test_what_cannot_be_a_task_is_one_sentence_and_leaves_nothing(
-    place: Path, capsys: pytest.CaptureFixture[str], name: str
+    workdir: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    text, said = BAD[name]
-    (place / "bad.py").write_text(text.replace("{place}", str(place)))
+    text, message = BAD[name]
+    (workdir / "bad.py").write_text(text.replace("{place}", str(workdir)))
     assert run_command(["tasks", "new", "t", "--from", "bad.py"]) == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("kernel-scientist: ")]
-    assert len(lines) == 1 and said in lines[0] and "Traceback" not in lines[0]
-    assert [path.name for path in place.iterdir()] == ["bad.py"]
+    assert len(lines) == 1 and message in lines[0] and "Traceback" not in lines[0]
+    assert [path.name for path in workdir.iterdir()] == ["bad.py"]
 
 
-def test_an_import_ends_in_a_module(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_import_ends_in_a_module(workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The part that needs no PyTorch: the stored import is judged, and its kernel exported."""
     stored = Path(__file__).parents[1] / "support" / "bias_gelu"
-    shutil.copytree(stored, place / "bias_gelu")
+    shutil.copytree(stored, workdir / "bias_gelu")
     export = ["export", "bias_gelu/seed.hip", "--task", "./bias_gelu", "--as", "torch"]
     assert run_command([*export, "--out", "module.py"]) == 0
-    module = (place / "module.py").read_text()
+    module = (workdir / "module.py").read_text()
     assert "TORCH_LIBRARY" in module and "bias_gelu" in module
     compile(module, "module.py", "exec")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_right", [True, False])
-def test_an_import_keeps_no_kernel_that_the_lab_rejects(place: Path, is_right: bool) -> None:
-    folder, settings = place / "bias_gelu", load_settings()
+def test_an_import_keeps_no_kernel_that_the_lab_rejects(workdir: Path, is_right: bool) -> None:
+    folder, settings = workdir / "bias_gelu", load_settings()
     shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", folder)
     seed = folder / "seed.hip"
     if not is_right:
@@ -185,12 +187,12 @@ def test_an_import_keeps_no_kernel_that_the_lab_rejects(place: Path, is_right: b
 
 @pytest.mark.long
 def test_a_run_on_an_import_finds_a_faster_kernel_and_exports_it(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    workdir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", place / "bias_gelu")
+    shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", workdir / "bias_gelu")
     run = ["run", "./bias_gelu", "--author", "playbook", "--on", "lab", "--generations", "1", "--json"]
     assert run_command(run) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["best"]["speedup_over_naive_seed"] > 1
-    assert run_command(["export", told["run_id"], "--as", "torch", "--out", "module.py"]) == 0
-    assert "TORCH_LIBRARY" in (place / "module.py").read_text()
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["best"]["speedup_over_naive_seed"] > 1
+    assert run_command(["export", answer["run_id"], "--as", "torch", "--out", "module.py"]) == 0
+    assert "TORCH_LIBRARY" in (workdir / "module.py").read_text()

@@ -31,24 +31,24 @@ needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not
 GATES = {"add": (1e-5, 1e-8), "sums": (2e-2, 1e-3)}
 
 
-def asked(name: str, place: Path) -> dict[str, Any]:
-    form = form_of(ImportPlace(place))
-    found = form.gather(ImportPlace(place))
-    origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-    return {**found.request(name, "", {}, {}), "origin": origin, "gate": form.gate, "kept": found.kept}
+def asked(name: str, path: Path) -> dict[str, Any]:
+    form = form_of(ImportPlace(path))
+    gathered = form.gather(ImportPlace(path))
+    origin = {"source": gathered.shown, "form": form.form, "digest": gathered.digest}
+    return {**gathered.request(name, "", {}, {}), "origin": origin, "gate": form.gate, "kept": gathered.copies}
 
 
-def imports(folder: Path, places: dict[str, Path]) -> dict[str, str]:
+def imports(folder: Path, paths: dict[str, Path]) -> dict[str, str]:
     """Folders of all of them below `folder`; the sentences of those that are refused."""
-    requests = [asked(name, place) for name, place in places.items()]
-    kept = [request.pop("kept") for request in requests]
+    requests = [asked(name, path) for name, path in paths.items()]
+    copies = [request.pop("kept") for request in requests]
     refused = {}
-    for name, more, made in zip(places, kept, imported_all(requests, task_cage(load_settings())), strict=True):
-        if isinstance(made, str):
-            refused[name] = made
+    for name, more, outcome in zip(paths, copies, imported_all(requests, task_cage(load_settings())), strict=True):
+        if isinstance(outcome, str):
+            refused[name] = outcome
             continue
-        arguments = {"original_arguments.json": json.dumps(made.arguments).encode()} if made.arguments else {}
-        for file, content in {**made.files, **more, **arguments}.items():
+        arguments = {"original_arguments.json": json.dumps(outcome.arguments).encode()} if outcome.arguments else {}
+        for file, content in {**outcome.files, **more, **arguments}.items():
             (folder / name / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / name / file).write_bytes(content)
     return refused
@@ -70,7 +70,7 @@ def test_the_files_of_a_board_are_found_and_no_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("lang: [", "not valid YAML"),
         ("- 1", "holds no fields"),
@@ -79,10 +79,10 @@ def test_the_files_of_a_board_are_found_and_no_others(tmp_path: Path) -> None:
         ("!!python/object/apply:os.system ['true']", "not valid YAML"),
     ],
 )
-def test_a_wrong_task_yml_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_task_yml_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     folder = write_board(tmp_path, "add")
     (folder / "task.yml").write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         board_files(folder, text_of)
 
 
@@ -91,8 +91,8 @@ def test_a_definition_is_found_with_its_workloads_and_tensors(tmp_path: Path) ->
     path = definition_of(tmp_path, "layer_norm_eps")
     with pytest.raises(UsageError, match="6 such definitions"):
         definition_of(tmp_path, "")
-    lines, kept = workloads_of(path, path.read_text())
-    assert kept == {"original.jsonl": files["workloads/layer/layer_norm_eps.jsonl"]} and len(lines.splitlines()) == 2
+    lines, copies = workloads_of(path, path.read_text())
+    assert copies == {"original.jsonl": files["workloads/layer/layer_norm_eps.jsonl"]} and len(lines.splitlines()) == 2
     stored = json.loads(lines.splitlines()[0])
     stored["workload"]["inputs"]["x"] = {"type": "safetensors", "path": "./blob/workloads/a.safetensors"}
     outside = json.loads(json.dumps(stored).replace("./blob/workloads/", "../"))
@@ -106,7 +106,7 @@ def test_a_definition_is_found_with_its_workloads_and_tensors(tmp_path: Path) ->
 def test_each_place_has_its_form(tmp_path: Path) -> None:
     write_trace_set(tmp_path / "set", "gemm_n512_k1024")
     board, robust = write_board(tmp_path, "add"), write_robust(tmp_path / "robust")
-    places = {
+    forms = {
         tmp_path / "set": "flashinfer",
         tmp_path / "set/definitions/gemm/gemm_n512_k1024.json": "flashinfer",
         board: "gpumode",
@@ -115,7 +115,7 @@ def test_each_place_has_its_form(tmp_path: Path) -> None:
         robust / "func_forward.py": "robust-kbench",
         board / "task.py": "pytorch",
     }
-    assert {place: form_of(ImportPlace(place)).form for place in places} == places
+    assert {path: form_of(ImportPlace(path)).form for path in forms} == forms
     (tmp_path / "scale.hip").write_text("__global__ void scale(float* x) {}")
     with pytest.raises(UsageError, match=r"put a launch plan in front of scale\.hip"):
         form_of(ImportPlace(tmp_path / "scale.hip"))
@@ -127,8 +127,8 @@ def test_each_place_has_its_form(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_definitions_come_back_byte_by_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = write_trace_set(tmp_path / "set")
-    places = {n: tmp_path / f"set/definitions/{d['op_type']}/{n}.json" for n, d in DEFINITIONS.items()}
-    assert imports(tmp_path, places) == {} and len(places) >= 5
+    paths = {n: tmp_path / f"set/definitions/{d['op_type']}/{n}.json" for n, d in DEFINITIONS.items()}
+    assert imports(tmp_path, paths) == {} and len(paths) >= 5
     for name, definition in DEFINITIONS.items():
         task = load_task(tmp_path / name)
         assert lint(task) == () and (tmp_path / name / "seed.hip").exists()
@@ -148,13 +148,13 @@ def test_definitions_come_back_byte_by_byte(tmp_path: Path, capsys: pytest.Captu
 @needs_torch
 @pytest.mark.long
 def test_folders_of_robust_kbench_come_back_byte_by_byte(tmp_path: Path) -> None:
-    places = {name: write_robust(tmp_path / "given" / name, *given) for name, given in ROBUST.items()}
-    assert imports(tmp_path, places) == {} and len(places) >= 5
-    for name, place in places.items():
+    paths = {name: write_robust(tmp_path / "given" / name, *arguments) for name, arguments in ROBUST.items()}
+    assert imports(tmp_path, paths) == {} and len(paths) >= 5
+    for name, path in paths.items():
         assert lint(load_task(tmp_path / name)) == ()
         exported(tmp_path / name, "robust-kbench", tmp_path / "back" / name)
         for file in ("func_forward.py", "config_forward.json"):
-            assert (tmp_path / "back" / name / file).read_bytes() == (place / file).read_bytes()
+            assert (tmp_path / "back" / name / file).read_bytes() == (path / file).read_bytes()
     large = load_task(tmp_path / "gated")
     assert max(c.dims["batch"] * c.dims["tokens"] * c.dims["features"] for c in large.benchmarks) == 1 << 30
     assert {c.scalars.get("slope", large.scalars[0].value) for c in large.benchmarks} == {0.125, 0.25}
@@ -196,20 +196,20 @@ def test_a_board_judges_as_its_own_rule_does(tmp_path: Path) -> None:
 @needs_torch
 @pytest.mark.long
 def test_a_submission_takes_its_data_in_the_order_of_the_board(tmp_path: Path) -> None:
-    places = {name: write_board(tmp_path, name) for name in FOLDERS}
-    assert imports(tmp_path / "tasks", places) == {}
-    wanted = {
+    paths = {name: write_board(tmp_path, name) for name in FOLDERS}
+    assert imports(tmp_path / "tasks", paths) == {}
+    expected = {
         "add": ("a, b, y, = given_ if", "add_into(a, b, y)"),
         "sums": ("x, out, = given_\n", "sums_into(x, out)"),
         "update": ("state, step, scale, use_abs, = given_\n", "update_into(step, state, scale)"),
     }
-    for name, (taken, handed) in wanted.items():
+    for name, (unpacked, handed) in expected.items():
         exported(tmp_path / "tasks" / name, "gpumode", tmp_path / f"{name}.py", "mi300x")
         text = (tmp_path / f"{name}.py").read_text()
-        assert taken in text and handed in text and "stream" not in text.lower()
+        assert unpacked in text and handed in text and "stream" not in text.lower()
         compile(text, name, "exec")
-    made = load_task(tmp_path / "tasks" / "update")
-    assert made.initials == {"state": "new_state"} and lint(made) == ()
+    updating = load_task(tmp_path / "tasks" / "update")
+    assert updating.initials == {"state": "new_state"} and lint(updating) == ()
 
 
 @needs_torch
@@ -246,9 +246,9 @@ BAD = {
 @needs_torch
 @pytest.mark.long
 def test_bad_folders_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    places = {name: write_robust(tmp_path / name, *given[:2]) for name, given in BAD.items()}
-    refused = imports(tmp_path / "tasks", places)
-    assert {name: BAD[name][2] in said and "Traceback" not in said for name, said in refused.items()} == dict.fromkeys(
-        BAD, True
-    )
+    paths = {name: write_robust(tmp_path / name, *arguments[:2]) for name, arguments in BAD.items()}
+    refused = imports(tmp_path / "tasks", paths)
+    assert {
+        name: BAD[name][2] in message and "Traceback" not in message for name, message in refused.items()
+    } == dict.fromkeys(BAD, True)
     assert not (tmp_path / "tasks").exists()

@@ -46,36 +46,36 @@ BAD = {
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @needs_torch
-def test_answers_are_recorded_and_judge_kernels(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "shifted.py").write_text(SHIFTED)
+def test_answers_are_recorded_and_judge_kernels(workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (workdir / "shifted.py").write_text(SHIFTED)
     assert run_command(["tasks", "new", "plain", "--from", "shifted.py:shifted"]) == 2
     assert "depend on the values of its inputs" in capsys.readouterr().err
     assert run_command(["tasks", "new", "kept", "--from", "shifted.py:shifted", "--golden"]) == 0
     assert "golden: 8 recorded draws" in capsys.readouterr().out
-    assert "golden: 8 recorded draws" in (place / "kept/README.md").read_text()
-    task = load_task(place / "kept")
+    assert "golden: 8 recorded draws" in (workdir / "kept/README.md").read_text()
+    task = load_task(workdir / "kept")
     assert task.golden is not None and task.golden.draws == 8 and "row.max()" in task.description
     for text, code in (
         (PLAN, 0),
         (PLAN.replace("top > 0.5f", "row[0] > 0.5f"), 1),
         (PLAN.replace("j = 0", "j = 1"), 1),
     ):
-        (place / "k.hip").write_text(text)
+        (workdir / "k.hip").write_text(text)
         assert run_command(["check", "k.hip", "--task", "./kept"]) == code
         assert "a kernel could recognise its inputs" in capsys.readouterr().out
 
 
 @needs_torch
 @pytest.mark.parametrize("name", BAD)
-def test_what_makes_no_sound_task_is_one_sentence(place: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    body, said = BAD[name]
+def test_what_makes_no_sound_task_is_one_sentence(workdir: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    body, message = BAD[name]
     head, _, tail = SHIFTED.partition("    return torch.stack")
-    (place / "f.py").write_text(f"{head}    {body}\n{tail.partition(chr(10))[2]}")
+    (workdir / "f.py").write_text(f"{head}    {body}\n{tail.partition(chr(10))[2]}")
     assert run_command(["tasks", "new", "t", "--from", "f.py:shifted", "--golden"]) == 2
-    assert said in capsys.readouterr().err and not (place / "t").exists()
+    assert message in capsys.readouterr().err and not (workdir / "t").exists()

@@ -275,17 +275,19 @@ def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
     texts = {f"{name}.py": text for name, text in {**{n: HEAD + t for n, t in IDIOMS.items()}, **WHOLE}.items()}
     texts |= {"fixed.json": json.dumps(FIXED)}
     for name, text in texts.items():
-        place = ImportPlace(tmp_path / name)
-        place.path.write_text(text)
-        form = form_of(place)
-        found = form.gather(place)
-        origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-        requests.append({**found.request(place.path.stem, "", {}, {}), "origin": origin, "gate": form.gate})
-    made = dict(zip([*IDIOMS, *WHOLE, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
-    refused = {name: one.split(" cannot become a task: ")[1] for name, one in made.items() if isinstance(one, str)}
-    assert {n: REFUSED[n] if said.startswith(REFUSED.get(n, "?")) else said for n, said in refused.items()} == REFUSED
+        location = ImportPlace(tmp_path / name)
+        location.path.write_text(text)
+        form = form_of(location)
+        gathered = form.gather(location)
+        origin = {"source": gathered.shown, "form": form.form, "digest": gathered.digest}
+        requests.append({**gathered.request(location.path.stem, "", {}, {}), "origin": origin, "gate": form.gate})
+    outcomes = dict(zip([*IDIOMS, *WHOLE, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
+    refused = {n: text.split(" cannot become a task: ")[1] for n, text in outcomes.items() if isinstance(text, str)}
+    assert {
+        n: REFUSED[n] if message.startswith(REFUSED.get(n, "?")) else message for n, message in refused.items()
+    } == REFUSED
     for name, outputs in OUTPUTS.items():
-        for file, content in made[name].files.items():  # type: ignore[union-attr]
+        for file, content in outcomes[name].files.items():  # type: ignore[union-attr]
             (tmp_path / name / file).parent.mkdir(exist_ok=True)
             (tmp_path / name / file).write_bytes(content)
         task = load_task(tmp_path / name)

@@ -23,14 +23,14 @@ def made(tmp_path: Path, name: str, *more: str) -> tuple[int, Path]:
 
 def test_all_that_is_missing_is_named_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, folder = made(tmp_path, "shift_rows.cpp")
-    said = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     for part in ("the size rows", "the size cols", "the shape of shift", "--reference FILE.py", "--size rows=N,cols=N"):
-        assert part in said
-    assert code == 2 and not folder.exists() and said.count("\n") == 1
+        assert part in stderr
+    assert code == 2 and not folder.exists() and stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "said"),
+    ("name", "more", "message"),
     [
         ("bad_until_done.hip", [], "depends on values that only a run would give"),
         ("bad_no_launch.hip", [], "no function of it launches a kernel"),
@@ -42,11 +42,11 @@ def test_all_that_is_missing_is_named_in_one_sentence(tmp_path: Path, capsys: py
     ],
 )
 def test_a_bad_file_is_one_sentence_and_leaves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, more: list[str], said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, more: list[str], message: str
 ) -> None:
     code, folder = made(tmp_path, name, *more)
     text = capsys.readouterr().err
-    assert (code, said in text, text.count("\n"), folder.exists()) == (2, True, 1, False)
+    assert (code, message in text, text.count("\n"), folder.exists()) == (2, True, 1, False)
 
 
 def test_options_of_hip_files_are_refused_for_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +91,7 @@ def test_each_style_of_host_half_becomes_a_task(tmp_path: Path, name: str, more:
 
 @needs_torch
 @pytest.mark.parametrize(
-    ("reference", "said"),
+    ("reference", "message"),
     [
         ("def f(a, x, y):\n    return a * x - y\n", "does not say what the file computes"),
         ("def f(a, x, y, z):\n    return a * x + y\n", "what the reference's parameter z is"),
@@ -100,8 +100,8 @@ def test_each_style_of_host_half_becomes_a_task(tmp_path: Path, name: str, more:
     ],
 )
 def test_a_reference_of_something_else_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], reference: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], reference: str, message: str
 ) -> None:
     (tmp_path / "other.py").write_text(reference)
     code, folder = made(tmp_path, "scaled_sum.hip", "--reference", str(tmp_path / "other.py"))
-    assert code == 2 and said in capsys.readouterr().err and not folder.exists()
+    assert code == 2 and message in capsys.readouterr().err and not folder.exists()

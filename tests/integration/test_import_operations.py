@@ -136,14 +136,14 @@ def test_narrow_words_shifts_and_distances_are_imported(tmp_path: Path) -> None:
 def test_the_width_of_a_window_is_known_from_the_sizes_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "windows.py"
     path.write_text(WINDOWS)
-    made = imports_of(path, {"pooled": {}, "strided": {}})
-    assert_sound(tmp_path, *made)
-    for one, places in zip(made, (lambda w: w // 11, lambda w: (w - 1) // 14 + 1), strict=True):
-        assert isinstance(one, Imported)
-        folder = tmp_path / one.files["task.toml"].decode().split('"')[1]
+    outcomes = imports_of(path, {"pooled": {}, "strided": {}})
+    assert_sound(tmp_path, *outcomes)
+    for outcome, windows in zip(outcomes, (lambda w: w // 11, lambda w: (w - 1) // 14 + 1), strict=True):
+        assert isinstance(outcome, Imported)
+        folder = tmp_path / outcome.files["task.toml"].decode().split('"')[1]
         (spec,) = load_task(folder).outputs
         assert [evaluate(spec.shape[1], {"rows": 64, "width": w}) for w in range(200, 2600, 7)] == [
-            places(w) for w in range(200, 2600, 7)
+            windows(w) for w in range(200, 2600, 7)
         ]
 
 
@@ -158,21 +158,21 @@ def test_borders_and_diagonals_of_numpy_are_imported(tmp_path: Path) -> None:
 def imports_of(path: Path, functions: Mapping[str, Specs]) -> list[Imported | str]:
     requests: list[dict[str, Any]] = []
     for name, specs in functions.items():
-        form = form_of(place := ImportPlace(path, name))
-        found = form.gather(place)
-        named = [dim for _, shape, limit in specs.values() for text in (*shape, limit) for dim in names_in(text)]
-        sizes = {dim: SIZES[dim] for dim in named}
-        origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-        requests.append({**found.request(name, name, specs, sizes), "origin": origin, "gate": form.gate})
+        form = form_of(location := ImportPlace(path, name))
+        gathered = form.gather(location)
+        dims = [dim for _, shape, limit in specs.values() for text in (*shape, limit) for dim in names_in(text)]
+        sizes = {dim: SIZES[dim] for dim in dims}
+        origin = {"source": gathered.shown, "form": form.form, "digest": gathered.digest}
+        requests.append({**gathered.request(name, name, specs, sizes), "origin": origin, "gate": form.gate})
     return list(imported_all(requests, task_cage(load_settings())))
 
 
 def assert_sound(folder: Path, *imports: Imported | str) -> None:
-    for made in imports:
-        assert not isinstance(made, str), made
-        own = folder / made.files["task.toml"].decode().split('"')[1]
-        own.mkdir()
-        for file, content in made.files.items():
-            (own / file).write_bytes(content)
-        assert lint(load_task(own)) == ()
-        assert (own / "seed.hip").exists()
+    for outcome in imports:
+        assert not isinstance(outcome, str), outcome
+        task_folder = folder / outcome.files["task.toml"].decode().split('"')[1]
+        task_folder.mkdir()
+        for file, content in outcome.files.items():
+            (task_folder / file).write_bytes(content)
+        assert lint(load_task(task_folder)) == ()
+        assert (task_folder / "seed.hip").exists()

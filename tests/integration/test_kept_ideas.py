@@ -34,17 +34,17 @@ def test_an_idea_that_was_not_picked_is_picked_later_and_then_leaves(tmp_path: P
     assert offers[:2] == [[], ["idea 1.2"]]
     assert "idea 1.2" not in offers[2], "tried in generation 2"
     assert "idea 2.1" in offers[2]
-    kept = bench.context.ledger.experiment("table-run", "g002-e2")
-    assert kept is not None
-    assert (kept.gain_max_pct, kept.rubric) == (98, ("change it",))
+    experiment = bench.context.ledger.experiment("table-run", "g002-e2")
+    assert experiment is not None
+    assert (experiment.gain_max_pct, experiment.rubric) == (98, ("change it",))
 
 
 def test_a_planner_without_an_answer_leaves_what_was_kept(tmp_path: Path) -> None:
     class Silent(ScriptedAuthor):
-        def plan(self, step: Step, *rest: object) -> Proposal:
+        def plan(self, step: Step, *arguments: object) -> Proposal:
             if step.generation == 2:
                 raise MalformedReply("the planner gave no answer of the asked shape")
-            return super().plan(step, *rest)  # type: ignore[arg-type]
+            return super().plan(step, *arguments)  # type: ignore[arg-type]
 
     bench = Bench(tmp_path, generations=2)
     bench.context = replace(bench.context, author=Silent(ideas, faster))

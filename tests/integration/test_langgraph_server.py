@@ -39,16 +39,16 @@ ASKED = {"task": "transpose", "author": "playbook", "on": "lab", "limits": {"gen
 def server() -> Path:
     """The server's own environment over this one, kept in the cache for the next time."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    wanted = [*extras["serve"], *extras["otel"]]
+    expected = [*extras["serve"], *extras["otel"]]
     folder = ROOT / ".cache" / "serve" / f"{sys.version_info[0]}.{sys.version_info[1]}"
     stamp = folder / "installed.json"
-    built = json.dumps([str(ROOT), sys.prefix, wanted])  # an environment over another checkout is no good here
+    built = json.dumps([str(ROOT), sys.prefix, expected])  # an environment over another checkout is no good here
     if not stamp.exists() or stamp.read_text() != built:
         venv.create(folder, with_pip=True, clear=True)
         [packages] = folder.glob("lib/python*/site-packages")
-        here = [str(ROOT), *site.getsitepackages(), *(p for p in sys.path if p.endswith("site-packages"))]
-        (packages / "zz_beneath.pth").write_text("\n".join(dict.fromkeys(here)) + "\n")
-        install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", *wanted]
+        search_path = [str(ROOT), *site.getsitepackages(), *(p for p in sys.path if p.endswith("site-packages"))]
+        (packages / "zz_beneath.pth").write_text("\n".join(dict.fromkeys(search_path)) + "\n")
+        install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", *expected]
         subprocess.run(install, check=True)
         stamp.write_text(built)
     return folder / "bin" / "langgraph"
@@ -98,8 +98,8 @@ def watched(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPat
             while not answers(url):
                 assert process.poll() is None and time.monotonic() < until, (folder / "log").read_text()[-3000:]
                 time.sleep(0.2)
-            with get_sync_client(url=url) as found:
-                yield Watched(found, traces, spans, folder / "log")
+            with get_sync_client(url=url) as client:
+                yield Watched(client, traces, spans, folder / "log")
         finally:
             process.terminate()
             process.wait()
@@ -107,9 +107,9 @@ def watched(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPat
 
 def from_elsewhere() -> dict[str, Any]:
     """The configuration for a server in another folder: one in the checkout takes up what another left there."""
-    named = json.loads((ROOT / "langgraph.json").read_text())
-    graphs = {name: str((ROOT / place).resolve()) for name, place in named["graphs"].items()}
-    return {**named, "dependencies": [str(ROOT / place) for place in named["dependencies"]], "graphs": graphs}
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    graphs = {name: str((ROOT / path).resolve()) for name, path in config["graphs"].items()}
+    return {**config, "dependencies": [str(ROOT / path) for path in config["dependencies"]], "graphs": graphs}
 
 
 @pytest.fixture
@@ -127,18 +127,18 @@ def answers(url: str) -> bool:
 
 def test_schemas_and_the_drawing_with_the_experiment_come_from_the_server(client: SyncLangGraphClient) -> None:
     [assistant] = client.assistants.search()
-    found = client.assistants.get_schemas(assistant["assistant_id"])
-    assert {"task", "target", "on", "author", "limits"} <= set(found["input_schema"]["properties"])  # type: ignore[index]
-    assert "author" in found["context_schema"]["properties"]  # type: ignore[index]
+    schemas = client.assistants.get_schemas(assistant["assistant_id"])
+    assert {"task", "target", "on", "author", "limits"} <= set(schemas["input_schema"]["properties"])  # type: ignore[index]
+    assert "author" in schemas["context_schema"]["properties"]  # type: ignore[index]
     drawn = client.assistants.get_graph(assistant["assistant_id"], xray=True)
     assert "experiment:benchmark" in {node["id"] for node in drawn["nodes"]}
 
 
 def test_a_run_streams_waits_for_approval_and_is_resumed_then_forked(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
-    asked = {**ASKED, "approve": True}
+    request = {**ASKED, "approve": True}
     modes: Any = ["updates", "custom"]
-    parts = list(client.runs.stream(thread, "scientist", input=asked, stream_mode=modes, stream_subgraphs=True))
+    parts = list(client.runs.stream(thread, "scientist", input=request, stream_mode=modes, stream_subgraphs=True))
     assert "attempt" in {part.data.get("event") for part in parts if part.event.startswith("custom")}
     assert any(part.event.startswith("updates|open_run") for part in parts)
     [waiting] = client.threads.get_state(thread)["interrupts"]
@@ -147,23 +147,23 @@ def test_a_run_streams_waits_for_approval_and_is_resumed_then_forked(client: Syn
         client.runs.stream(thread, "scientist", command={"resume": True}, stream_mode=modes, stream_subgraphs=True)
     )
     assert any(part.event.startswith("updates|experiment") for part in on)
-    done: Any = client.threads.get_state(thread)["values"]
-    assert done["stop"] and Path(done["result"]["best"]["path"]).is_file()
-    assert client.runs.wait(thread, "scientist", command={"resume": True})["result"] == done["result"]  # type: ignore[index,call-overload]
-    at = next(s for s in client.threads.get_history(thread, limit=50) if s["next"] == ["select"])
+    final: Any = client.threads.get_state(thread)["values"]
+    assert final["stop"] and Path(final["result"]["best"]["path"]).is_file()
+    assert client.runs.wait(thread, "scientist", command={"resume": True})["result"] == final["result"]  # type: ignore[index,call-overload]
+    snapshot = next(s for s in client.threads.get_history(thread, limit=50) if s["next"] == ["select"])
     changed = {"limits": {"generations": 1, "picks": 1, "tunings": 2}, "approve": False}
-    fork = client.threads.update_state(thread, changed, checkpoint=at["checkpoint"])
+    fork = client.threads.update_state(thread, changed, checkpoint=snapshot["checkpoint"])
     forked: Any = client.runs.wait(thread, "scientist", input=None, checkpoint=fork["checkpoint"])
-    assert forked["run_id"] != done["run_id"] and forked["run_id"].startswith(done["run_id"])
-    assert forked["stop"] == done["stop"]
+    assert forked["run_id"] != final["run_id"] and forked["run_id"].startswith(final["run_id"])
+    assert forked["stop"] == final["stop"]
 
 
 def test_what_a_person_refuses_is_not_run(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
     client.runs.wait(thread, "scientist", input={**ASKED, "seed": 6, "approve": True})
     assert client.threads.get(thread)["status"] == "interrupted"
-    done: Any = client.runs.wait(thread, "scientist", command={"resume": False})
-    assert done["stop"] and done["result"]["best"]["id"].startswith("g000")
+    final: Any = client.runs.wait(thread, "scientist", command={"resume": False})
+    assert final["stop"] and final["result"]["best"]["id"].startswith("g000")
     steps = [name for step in client.threads.get_history(thread, limit=50) for name in step["next"]]
     assert "approve" in steps and "experiment" not in steps
 
@@ -173,13 +173,13 @@ def test_two_runs_go_on_at_once(client: SyncLangGraphClient) -> None:
         return client.runs.wait(None, "scientist", input={**ASKED, "seed": seed})
 
     with ThreadPoolExecutor() as pool:
-        found = list(pool.map(one, (1, 2)))
-    assert len({f["run_id"] for f in found}) == 2
-    assert all(f["result"]["accepted"] >= 1 for f in found)
+        results = list(pool.map(one, (1, 2)))
+    assert len({f["run_id"] for f in results}) == 2
+    assert all(f["result"]["accepted"] >= 1 for f in results)
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("request_fields", "why"),
     [
         ({"task": "no_such_task"}, "there is no task 'no_such_task'"),
         ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
@@ -187,9 +187,11 @@ def test_two_runs_go_on_at_once(client: SyncLangGraphClient) -> None:
         ({**ASKED, "limits": {"generations": -1}}, "the limit generations is a whole number from 1"),
     ],
 )
-def test_a_request_that_cannot_be_is_told_in_a_sentence(client: SyncLangGraphClient, asked: Any, why: str) -> None:
-    told: Any = client.runs.wait(None, "scientist", input=asked, raise_error=False)
-    assert why in told["__error__"]["message"]
+def test_a_request_that_cannot_be_is_told_in_a_sentence(
+    client: SyncLangGraphClient, request_fields: Any, why: str
+) -> None:
+    answer: Any = client.runs.wait(None, "scientist", input=request_fields, raise_error=False)
+    assert why in answer["__error__"]["message"]
 
 
 def test_two_inputs_on_one_thread_follow_each_other_and_invalid_json_is_refused(client: SyncLangGraphClient) -> None:
@@ -208,20 +210,20 @@ def test_two_inputs_on_one_thread_follow_each_other_and_invalid_json_is_refused(
     assert 400 <= caught.value.code < 500
 
 
-def within(seconds: float, found: Callable[[], Any]) -> Any:
+def within(seconds: float, produce: Callable[[], Any]) -> Any:
     """What arrives in time, or what there is then."""
     until = time.monotonic() + seconds
-    while not (there := found()) and time.monotonic() < until:
+    while not (result := produce()) and time.monotonic() < until:
         time.sleep(0.2)
-    return there
+    return result
 
 
 def test_spans_of_the_server_reach_a_collector_as_those_of_the_command_line(watched: Watched) -> None:
-    done: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "seed": 5})
+    final: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "seed": 5})
 
     def trace() -> list[Any]:
         spans = spans_of(list(watched.spans))
-        mine = {"gen_ai.conversation.id": done["run_id"], f"{OWN}status": "done"}
+        mine = {"gen_ai.conversation.id": final["run_id"], f"{OWN}status": "done"}
         roots = [s for s in spans if not s.parent_span_id and fields(s).items() >= mine.items()]
         return [s for s in spans if roots and s.trace_id == roots[0].trace_id]
 
@@ -232,20 +234,20 @@ def test_spans_of_the_server_reach_a_collector_as_those_of_the_command_line(watc
 
 
 def test_calls_to_a_model_are_spans_and_traced_steps_with_tokens_and_no_key(watched: Watched) -> None:
-    done: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "author": "llm"}, raise_error=False)
-    assert done["run_id"], done
+    final: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "author": "llm"}, raise_error=False)
+    assert final["run_id"], final
 
     def calls() -> list[Any]:
-        told = [fields(s) for s in spans_of(list(watched.spans)) if s.name.startswith("chat ")]
-        return [f for f in told if f["gen_ai.conversation.id"] == done["run_id"]]
+        attributes = [fields(s) for s in spans_of(list(watched.spans)) if s.name.startswith("chat ")]
+        return [f for f in attributes if f["gen_ai.conversation.id"] == final["run_id"]]
 
     def scored() -> list[Any]:
         return [r for r in watched.traces.runs() if any(f["run_id"] == r["id"] for f in watched.traces.feedback)]
 
-    told = within(30, calls)
-    assert {f["gen_ai.usage.output_tokens"] for f in told} == {7}
-    assert all(f["gen_ai.usage.input_tokens"] > 11 for f in told)  # fewer than the prompts can have: not believed
-    roots = within(30, lambda: [r for r in scored() if metadata(r).get("run") == done["run_id"]])
+    attributes = within(30, calls)
+    assert {f["gen_ai.usage.output_tokens"] for f in attributes} == {7}
+    assert all(f["gen_ai.usage.input_tokens"] > 11 for f in attributes)  # fewer than the prompts can have: not believed
+    roots = within(30, lambda: [r for r in scored() if metadata(r).get("run") == final["run_id"]])
     [root] = roots
     assert root["name"] == "kernel-scientist" and root["session_name"] == "mine"
     assert {"transpose", "mi300x"} <= set(root["tags"])

@@ -42,22 +42,22 @@ def test_evaluations_end_a_run_at_any_number_with_what_was_verified(tmp_path: Pa
     assert made(bench) <= most
     assert (run.status, run.pause) in (("done", "limit"), ("done", ""))
     assert ("--max-evaluations" in run.stop_reason) == (run.pause == "limit")
-    whole = Bench(tmp_path / "whole", generations=2)
-    whole.drive()
+    uninterrupted = Bench(tmp_path / "whole", generations=2)
+    uninterrupted.drive()
     assert resumed(bench).drive().status == "done"
-    times = {name: a.geomean_us for name, a in whole.attempts().items() if a.status == "accepted"}
+    times = {name: a.geomean_us for name, a in uninterrupted.attempts().items() if a.status == "accepted"}
     assert {name: a.geomean_us for name, a in bench.attempts().items() if a.status == "accepted"} == times
 
 
 def test_a_verified_kernel_in_hand_is_judged_with_what_was_kept(tmp_path: Path) -> None:
-    whole = Bench(tmp_path / "whole", lambda step, base: TUNED, picks=1)
-    whole.drive()
-    wanted = made(whole)
-    assert whole.did("estimate") > 3
-    bench = limited(Bench(tmp_path, lambda step, base: TUNED, picks=1), max_evaluations=wanted - 2)
+    uninterrupted = Bench(tmp_path / "whole", lambda step, base: TUNED, picks=1)
+    uninterrupted.drive()
+    expected = made(uninterrupted)
+    assert uninterrupted.did("estimate") > 3
+    bench = limited(Bench(tmp_path, lambda step, base: TUNED, picks=1), max_evaluations=expected - 2)
     run = bench.drive()
     assert run.pause == "limit"
-    assert bench.did("estimate") < whole.did("estimate")
+    assert bench.did("estimate") < uninterrupted.did("estimate")
     assert [a.status for n, a in bench.attempts().items() if n.startswith("g001")] == ["accepted"]
 
 
@@ -109,10 +109,10 @@ def test_an_experiment_that_was_stopped_is_taken_up_and_no_other_is_done_again(t
     bench = Bench(tmp_path, writer, generations=3)
     assert bench.drive().pause == "limit"
     poor.clear()
-    asked = len(bench.author.asked)
+    asked_count = len(bench.author.asked)
     assert resumed(bench).drive().pause == ""
-    again = [(role, step.experiment_id) for role, step in bench.author.asked[asked:] if step.generation == 2]
-    assert again == [("write", "g002-e1")]
+    repeats = [(role, step.experiment_id) for role, step in bench.author.asked[asked_count:] if step.generation == 2]
+    assert repeats == [("write", "g002-e1")]
     assert set(bench.statuses("g003")) == {"g003-e1-a0", "g003-e2-a0"}
 
 

@@ -40,15 +40,15 @@ def test_the_row_of_an_arm_is_what_its_answers_lead_to(tmp_path: Path, arm: str)
     if arm == "once":
         recorded.rows = [row for row in recorded.rows if [name for name, _ in row["calls"]] != ["search_notes"]]
     with ScriptedEndpoint(recorded) as server:
-        made = context(server.url, tmp_path, "calls", "nearest_codeword", limits)
-        made = replace(made, literature=StoredLiterature(KnowledgeStore(tmp_path / "notes")))
-        run = drive(made, tmp_path / "checkpoint.db")
+        replay = context(server.url, tmp_path, "calls", "nearest_codeword", limits)
+        replay = replace(replay, literature=StoredLiterature(KnowledgeStore(tmp_path / "notes")))
+        run = drive(replay, tmp_path / "checkpoint.db")
         assert len(server.requests) == len(recorded.rows)
-    tried = [a for a in made.ledger.attempts(run.id) if a.generation]
+    tried = [a for a in replay.ledger.attempts(run.id) if a.generation]
     assert sorted(a.status for a in tried) == ["accepted"] * 2 + ["tried"] * 6, "no draft was refused"
     assert min(a.geomean_us for a in tried) == pytest.approx(best_us, rel=0.01)
-    readings = made.ledger.readings(run.id)
+    readings = replay.ledger.readings(run.id)
     assert {reading.role for reading in readings} == readers
-    told = "\n".join(str(m["content"]) for body in recorded.coder for m in body["messages"])
-    assert ("# Passages from the literature" in told) == ("writer" in readers)
-    made.ledger.close()
+    talk = "\n".join(str(m["content"]) for body in recorded.coder for m in body["messages"])
+    assert ("# Passages from the literature" in talk) == ("writer" in readers)
+    replay.ledger.close()

@@ -29,9 +29,9 @@ RUN = Run("r", "t", "mi300x", "lab", "llm", 1)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_record_passes_the_codec_before_its_first_use(kind: type[Any], data: st.DataObject) -> None:
-    made = data.draw(st.from_type(kind))
-    live = as_stored(made)
-    assert dumps(live) == dumps(made)
+    record = data.draw(st.from_type(kind))
+    live = as_stored(record)
+    assert dumps(live) == dumps(record)
     assert repr(live) == repr(loads(kind, dumps(live))), "the order of each mapping too, and the type of each number"
 
 

@@ -31,46 +31,46 @@ REFRESH = "; if the lab was changed on purpose, run: python -m tests.support.tra
 def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path: Path) -> None:
     transcript = Transcript.read()
     with ScriptedEndpoint(transcript.answer) as server:
-        made = context(server.url, tmp_path)
-        run = drive(made, tmp_path / "checkpoint.db")
-        asked = len(server.requests)
+        replay = context(server.url, tmp_path)
+        run = drive(replay, tmp_path / "checkpoint.db")
+        request_count = len(server.requests)
 
         assert transcript.unknown == []
         assert transcript.served == set(transcript.lines), "a recorded answer was never asked for"
-        assert asked == len(transcript.lines)
+        assert request_count == len(transcript.lines)
         assert (run.status, run.stop_reason) == ("done", "all 2 generations are used")
-        check_winner(made, leader(made), transcript)
-        check_attempts({a.id: a for a in made.ledger.attempts(run.id)})
-        check_calls(made.ledger.calls(run.id), transcript)
+        check_winner(replay, leader(replay), transcript)
+        check_attempts({a.id: a for a in replay.ledger.attempts(run.id)})
+        check_calls(replay.ledger.calls(run.id), transcript)
 
         # Without its checkpoint a run starts over and finds everything in the ledger.
-        made.ledger.finish(run.id, "paused")
+        replay.ledger.finish(run.id, "paused")
         for file in tmp_path.glob("checkpoint.db*"):
             file.unlink()
-        again = drive(made, tmp_path / "checkpoint.db")
-        assert (again.status, len(server.requests)) == ("done", asked)
-        assert leader(made).candidate_id == transcript.expected["candidate_id"]
-        check_verdicts(made)
-    made.ledger.close()
+        second = drive(replay, tmp_path / "checkpoint.db")
+        assert (second.status, len(server.requests)) == ("done", request_count)
+        assert leader(replay).candidate_id == transcript.expected["candidate_id"]
+        check_verdicts(replay)
+    replay.ledger.close()
 
 
-def check_winner(made: Context, best: Attempt, transcript: Transcript) -> None:
+def check_winner(replay: Context, best: Attempt, transcript: Transcript) -> None:
     """The recorded kernel, verified on every test shape, and not a character of it from anywhere but an answer."""
-    found = {name: getattr(best, name) for name in ("id", "candidate_id")} | {"tunables": dict(best.tunables)}
-    wanted = {"id": transcript.expected["best"], **{n: transcript.expected[n] for n in ("candidate_id", "tunables")}}
-    assert found == wanted, f"another kernel is the best now, at {best.geomean_us:.1f} us predicted{REFRESH}"
-    evaluation = made.ledger.evaluation(best.evaluation_key, "benchmark")
+    winner = {name: getattr(best, name) for name in ("id", "candidate_id")} | {"tunables": dict(best.tunables)}
+    expected = {"id": transcript.expected["best"], **{n: transcript.expected[n] for n in ("candidate_id", "tunables")}}
+    assert winner == expected, f"another kernel is the best now, at {best.geomean_us:.1f} us predicted{REFRESH}"
+    evaluation = replay.ledger.evaluation(best.evaluation_key, "benchmark")
     assert isinstance(evaluation, Evaluation)
-    tests = {case.name for case in made.assignment.task.tests}
+    tests = {case.name for case in replay.assignment.task.tests}
     assert len(tests) == 11
     assert {row.name for row in evaluation.cases if row.role == "test" and row.correct} == tests
     assert all(row.correct for row in evaluation.cases)
     assert {row.executed for row in evaluation.cases if row.role != "benchmark"} == {1.0}
     timed = {row.name: row for row in evaluation.cases if row.role == "benchmark"}
-    assert set(timed) == {case.name for case in made.assignment.task.benchmarks}
+    assert set(timed) == {case.name for case in replay.assignment.task.benchmarks}
     assert all(row.executed > 0 and row.compared > 0 for row in timed.values())  # drawn workgroups of each
     drafts = [read_draft(line.text) for line in transcript.lines.values() if line.role == "coder"]
-    source = made.artefacts.text(best.source)
+    source = replay.artefacts.text(best.source)
     assert source in [moved_to_front(draft.source, best.tunables)[0] for draft in drafts]
 
 
@@ -99,12 +99,12 @@ def check_attempts(attempts: dict[str, Attempt]) -> None:
     assert first.reason == name.reason == "redefinition of 'turn'; line 73: previous definition is here (line 77)"
 
 
-def check_verdicts(made: Context) -> None:
+def check_verdicts(replay: Context) -> None:
     """Every verdict, code, finding and predicted time is the stored one."""
     stored = [json.loads(line) for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
-    found = verdicts(made)
-    assert [{**row, "times_us": None} for row in found] == [{**row, "times_us": None} for row in stored], REFRESH
-    for new, old in zip(found, stored, strict=True):
+    rows = verdicts(replay)
+    assert [{**row, "times_us": None} for row in rows] == [{**row, "times_us": None} for row in stored], REFRESH
+    for new, old in zip(rows, stored, strict=True):
         assert new["times_us"] == pytest.approx(old["times_us"], rel=1e-12), REFRESH
 
 

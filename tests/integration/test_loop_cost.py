@@ -30,8 +30,8 @@ class CountingLedger(Ledger):
         self.engine.connection.set_trace_callback(self._trace)
         self.engine.connection.set_progress_handler(lambda: self._count("instructions"), 100)
 
-    def _count(self, what: str) -> int:
-        self.counts[what] += 1
+    def _count(self, statement: str) -> int:
+        self.counts[statement] += 1
         return 0
 
     def _trace(self, statement: str) -> None:
@@ -60,17 +60,19 @@ def counted(folder: Path) -> tuple[Context, CountingLedger]:
 
 def test_a_candidate_costs_the_ledger_as_much_late_in_a_run_as_early(tmp_path: Path) -> None:
     context, ledger = counted(tmp_path)
-    at: dict[int, dict[str, int]] = {}
+    counts_at: dict[int, dict[str, int]] = {}
 
     def progress(event: Mapping[str, Any]) -> None:
         if event["event"] == "generation":
-            at[event["generation"]] = dict(ledger.counts)
+            counts_at[event["generation"]] = dict(ledger.counts)
 
     drive(context, tmp_path / "checkpoint.db", progress)
     attempts = ledger.attempts(context.run.id)
     ledger.close()
     assert sum(a.status == "accepted" for a in attempts) == 1 + PICKS * LATE[1], "every candidate joined the population"
-    early, late = ({n: at[last][n] - at[first][n] for n in at[first]} for first, last in (EARLY, LATE))
+    early, late = (
+        {n: counts_at[last][n] - counts_at[first][n] for n in counts_at[first]} for first, last in (EARLY, LATE)
+    )
     candidates = PICKS * (EARLY[1] - EARLY[0])
     for name, count in late.items():
         assert count <= 1.2 * early[name] + candidates, f"{name}: {early[name]} early, {count} late"

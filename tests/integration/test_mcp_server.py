@@ -36,16 +36,16 @@ MOST_ANSWER = 40_000  # characters
 
 def programs_of(server: int) -> list[str]:
     """Command lines of the processes below a server."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
+    programs = []
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            words = (place / "cmdline").read_text().split("\0")
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (process / "cmdline").read_text().split("\0")
         except OSError:
             continue
         if parent == server:
-            found.append(" ".join(words))
-    return found
+            programs.append(" ".join(words))
+    return programs
 
 
 def gone(server: int, deadline_s: float = 30.0) -> bool:
@@ -63,9 +63,9 @@ class Caller:
 
     async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
         self.used.add(name)
-        made = await answer(self.client, name, **arguments)
-        assert len(json.dumps(made)) < MOST_ANSWER
-        return made
+        answered = await answer(self.client, name, **arguments)
+        assert len(json.dumps(answered)) < MOST_ANSWER
+        return answered
 
 
 async def check_list(client: Any) -> None:
@@ -77,20 +77,20 @@ async def check_list(client: Any) -> None:
 
 
 async def check_verdicts(call: Caller, task: str, seed: str) -> None:
-    found: dict[str, dict[str, Any]] = {}
+    verdicts: dict[str, dict[str, Any]] = {}
 
     async def checked(name: str, source: str) -> None:
-        found[name] = await call("check", task=task, source=source)
+        verdicts[name] = await call("check", task=task, source=source)
 
     async with anyio.create_task_group() as group:  # several at once, each with its own answer
         group.start_soon(checked, "right", seed)
         group.start_soon(checked, "beyond", seed.replace("i < rows &&", "i <= rows &&"))
         group.start_soon(checked, "broken", seed.replace("const int j", "const itn j"))
-    assert found["right"]["accepted"] and found["right"]["time_kind"] == "predicted"
-    assert found["right"]["times"][0]["bound"] and found["right"]["resources"]
-    [beyond] = found["beyond"]["findings"][:1]
+    assert verdicts["right"]["accepted"] and verdicts["right"]["time_kind"] == "predicted"
+    assert verdicts["right"]["times"][0]["bound"] and verdicts["right"]["resources"]
+    [beyond] = verdicts["beyond"]["findings"][:1]
     assert beyond["kind"] == "out_of_bounds" and beyond["line"] == 16 and "guard" in beyond["advice"]
-    assert found["broken"]["stage"] == "compile" and found["broken"]["findings"][0]["line"] == 14
+    assert verdicts["broken"]["stage"] == "compile" and verdicts["broken"]["findings"][0]["line"] == 14
 
 
 async def check_run(call: Caller, folder: Path) -> None:
@@ -101,8 +101,8 @@ async def check_run(call: Caller, folder: Path) -> None:
     assert (await call("stop", run=run))["state"] == "paused"
     best = await call("best", run=run)
     assert best["source"] and best["geomean_us"] > 0
-    told = await call("explain", about=best["attempt"], run=run)
-    assert told["verdict"]["accepted"]
+    explanation = await call("explain", about=best["attempt"], run=run)
+    assert explanation["verdict"]["accepted"]
     for path, why in (
         ("runs/ledger.db", "ends in .hip"),
         ("Makefile", "ends in .hip"),
@@ -110,14 +110,14 @@ async def check_run(call: Caller, folder: Path) -> None:
         (f"runs/{run}/best.hip", "in the folder of the runs"),
     ):
         assert why in await refusal(call.client, "export", run=run, path=path, replace=True)
-    written = await call("export", run=run, path="best.hip")
-    assert (folder / written["path"]).read_text() == best["source"]
+    exported = await call("export", run=run, path="best.hip")
+    assert (folder / exported["path"]).read_text() == best["source"]
     assert "--max-calls" in await refusal(call.client, "resume", run=run, limits={"max_calls": 0.5})
     assert (await call("resume", run=run, limits={"max_evaluations": 0}))["run_id"] == run
-    while (found := (await call("status", run=run))["result"][0])["state"] == "running":
+    while (status := (await call("status", run=run))["result"][0])["state"] == "running":
         await anyio.sleep(0.2)
-    assert (found["state"], found["best"]["id"]) == ("done", best["attempt"])
-    assert "--max-evaluations" in found["reason"]
+    assert (status["state"], status["best"]["id"]) == ("done", best["attempt"])
+    assert "--max-evaluations" in status["reason"]
 
 
 def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Path) -> None:
@@ -134,8 +134,8 @@ def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Pat
             short_task("transpose", tmp_path / "short", rows=256, cols=256)
             await check_verdicts(call, "short", seed)
             assert "global_load" in (await call("isa", task="transpose", file="mine.hip"))["text"]
-            both = await call("compare", task="short", left_file="mine.hip", right_source=seed + "// the same\n")
-            assert (both["verdict"], both["speedup"]) == ("same", 1.0) and both["text"]
+            comparison = await call("compare", task="short", left_file="mine.hip", right_source=seed + "// the same\n")
+            assert (comparison["verdict"], comparison["speedup"]) == ("same", 1.0) and comparison["text"]
             assert "barrier" in (await call("explain", about="race"))["text"]
             notes = await call("search_notes", query="lds bank conflict", k=2)
             assert len(notes["result"]) == 2 and all(len(n["text"]) < 7000 for n in notes["result"])
@@ -192,9 +192,9 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
     async def session() -> None:
         async with connected(tmp_path, compiler_cache) as client:
             for name, wrong, why in IMPOSSIBLE:
-                said = await refusal(client, name, **wrong)
-                assert why in said and "\n" not in said and len(said) < 800, said
-                assert "Traceback" not in said and "root:" not in said
+                message = await refusal(client, name, **wrong)
+                assert why in message and "\n" not in message and len(message) < 800, message
+                assert "Traceback" not in message and "root:" not in message
 
     anyio.run(session)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["away", "linked", "server.log"]
@@ -203,14 +203,14 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
 
 def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
     """A server by hand, at work on a check."""
-    with (folder / "said").open("w") as said:
+    with (folder / "said").open("w") as log:
         server = subprocess.Popen(
             server_command(),
             cwd=folder,
             env=server_environment(cache),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=log,
             text=True,
         )
     assert server.stdin is not None and server.stdout is not None
@@ -241,11 +241,11 @@ def test_a_call_ends_with_its_client_its_server_or_its_cancellation(
     tmp_path: Path, compiler_cache: Path, how: str
 ) -> None:
     server = begun(tmp_path, compiler_cache)
-    calls = [int(place.name) for place in Path("/proc").glob("[0-9]*") if _is_call_of(place, server.pid)]
+    calls = [int(process.name) for process in Path("/proc").glob("[0-9]*") if _is_call_of(process, server.pid)]
     assert server.stdin is not None and len(calls) == 1
     if how == "cancelled":
-        asked = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
-        server.stdin.write(json.dumps(asked) + "\n")
+        notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        server.stdin.write(json.dumps(notification) + "\n")
         server.stdin.flush()
         assert gone(server.pid)
         assert server.poll() is None, "the server goes on"
@@ -277,16 +277,16 @@ sys.meta_path.insert(0, Finder())
 
 
 def test_a_signal_within_an_import_ends_a_call_at_once_and_is_no_exception_there() -> None:
-    asked = {"call": "show_task", "kernels": [], "task": "transpose", "target": "mi300x"}
+    request = {"call": "show_task", "kernels": [], "task": "transpose", "target": "mi300x"}
     words = [sys.executable, "-P", "-c", SIGNALLED + call_process.PROGRAM, str(ROOT)]
-    done = subprocess.run(words, input=json.dumps(asked) + "\n", capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
+    process = subprocess.run(words, input=json.dumps(request) + "\n", capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGTERM, "", "")
 
 
-def _is_call_of(place: Path, server: int) -> bool:
+def _is_call_of(process: Path, server: int) -> bool:
     try:
-        parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-        return parent == server and "kernel_calls" in (place / "cmdline").read_text()
+        parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        return parent == server and "kernel_calls" in (process / "cmdline").read_text()
     except OSError:
         return False
 
@@ -296,5 +296,5 @@ def test_without_the_extra_the_command_names_it(tmp_path: Path) -> None:
         "import sys; sys.modules['mcp'] = None; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
     )
     words = [sys.executable, "-P", "-c", hidden, server_command()[4], "mcp"]
-    done = subprocess.run(words, cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and ".[mcp]" in done.stderr and done.stderr.count("\n") == 1
+    process = subprocess.run(words, cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False)
+    assert process.returncode == 2 and ".[mcp]" in process.stderr and process.stderr.count("\n") == 1

@@ -55,9 +55,9 @@ class Agent:
         [first] = verdict["findings"][:1]
         lines = self.source.split("\n")
         if "__syncthreads" in first["message"] or first["kind"] in ("race", "uninitialised"):
-            at = next(n for n, line in enumerate(lines) if "int j = threadIdx.y" in line)
+            index = next(n for n, line in enumerate(lines) if "int j = threadIdx.y" in line)
             if "__syncthreads" not in self.source:
-                lines.insert(at, "    __syncthreads();")
+                lines.insert(index, "    __syncthreads();")
         assert first["line"] is not None
         if "__syncthreads" in self.source or first["kind"] == "out_of_bounds":
             lines[first["line"] - 1] = lines[first["line"] - 1].replace("cols + 1", "cols")
@@ -79,16 +79,16 @@ def test_a_scripted_agent_improves_a_kernel_with_check_alone(tmp_path: Path, com
             verdicts.append(await answer(client, "check", task="transpose", source=sheet["seed_source"]))
             agent = Agent(sheet)
             for _ in range(5):
-                made = await answer(client, "check", task="transpose", source=agent.source)
-                verdicts.append(made)
-                if made["accepted"]:
+                verdict = await answer(client, "check", task="transpose", source=agent.source)
+                verdicts.append(verdict)
+                if verdict["accepted"]:
                     break
-                agent.repair(made)
+                agent.repair(verdict)
 
     anyio.run(session)
     seed, *tries, last = verdicts
     assert seed["accepted"] and last["accepted"]
-    assert len(tries) == 2 and not any(made["accepted"] for made in tries)
+    assert len(tries) == 2 and not any(verdict["accepted"] for verdict in tries)
     assert last["geomean_us"] < 0.95 * seed["geomean_us"]
 
 
@@ -125,18 +125,18 @@ def test_a_kernel_that_knows_the_listed_shapes_is_told_nothing_of_the_others(
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     assert Settings().cache_folder == compiler_cache
     task = load_task("transpose", "mi300x")
-    known = " || ".join(
+    condition = " || ".join(
         f"(rows == {case.dims['rows']} && cols == {case.dims['cols']})" for case in (*task.tests, *task.benchmarks)
     )
-    source = LISTED_ONLY.replace("KNOWN", known).replace("FAULT", fault)
+    source = LISTED_ONLY.replace("KNOWN", condition).replace("FAULT", fault)
     kernel = {"source": source, "task": "transpose", "seed": SEED, "shapes": []}
-    made = answered({"call": "check", "kernels": [kernel]})["answer"]
-    assert not made["accepted"] and made["stage"] in ("execute", "correct")
-    assert made["findings"][0]["case"] == "a held-out case"
-    told = json.dumps({name: made[name] for name in ("findings", "wrong_cases", "explanation")})
+    verdict = answered({"call": "check", "kernels": [kernel]})["answer"]
+    assert not verdict["accepted"] and verdict["stage"] in ("execute", "correct")
+    assert verdict["findings"][0]["case"] == "a held-out case"
+    text = json.dumps({name: verdict[name] for name in ("findings", "wrong_cases", "explanation")})
     hidden = [*held_out_cases(task, SEED), *plan_cases(prepare(source, task), SEED)]
     assert len(hidden) > 4
-    assert [case.name for case in hidden if case.name in told] == []
-    messages = [row["message"] for row in (*made["findings"], *made["wrong_cases"])]
+    assert [case.name for case in hidden if case.name in text] == []
+    messages = [row["message"] for row in (*verdict["findings"], *verdict["wrong_cases"])]
     assert [message for message in messages if re.search(r"\d", message)] == []
-    assert str(SEED) not in json.dumps(made)
+    assert str(SEED) not in json.dumps(verdict)

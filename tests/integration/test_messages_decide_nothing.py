@@ -24,9 +24,9 @@ def decided(program: str, folder: Path) -> Any:
     code = program.format(folder=str(folder))
     environment = {**os.environ, "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder / "none")}
     words = [sys.executable, "-c", code]
-    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr.decode()[-4000:]
-    return json.loads(done.stdout)
+    process = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, timeout=300, check=False)
+    assert process.returncode == 0, process.stderr.decode()[-4000:]
+    return json.loads(process.stdout)
 
 
 def test_other_messages_change_no_decision(tmp_path: Path) -> None:
@@ -41,12 +41,12 @@ def test_other_messages_change_no_decision(tmp_path: Path) -> None:
     check_whole(json.dumps({part: [decision for decision, _ in rows.values()] for part, rows in plain.items()}))
 
 
-def check_messages(plain: list[str], reworded: list[str], where: tuple[str, str]) -> None:
+def check_messages(plain: list[str], reworded: list[str], names: tuple[str, str]) -> None:
     """Every message was another text."""
-    assert len(plain) == len(reworded), where
+    assert len(plain) == len(reworded), names
     for message, other in zip(plain, reworded, strict=True):
         assert MARK not in message
-        assert not message or MARK in other, (where, message, other)
+        assert not message or MARK in other, (names, message, other)
 
 
 def check_whole(decisions: str) -> None:

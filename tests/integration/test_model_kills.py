@@ -31,8 +31,8 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
 
 
 def test_the_figures_name_each_fault_and_the_kills() -> None:
-    told = {"kills": {"driver": 3}, "runs": [{}], "faults": {"verdicts lost": 1}, "asked": 9}
-    found = {f.figure: f for f in figures(told)}
-    missed = [name for name, figure in found.items() if figure.met is False]
+    report = {"kills": {"driver": 3}, "runs": [{}], "faults": {"verdicts lost": 1}, "asked": 9}
+    by_name = {f.figure: f for f in figures(report)}
+    missed = [name for name, figure in by_name.items() if figure.met is False]
     assert missed == ["model_kills.total", "model_kills.verdicts_lost"]
-    assert found["model_kills.requests"].value == 9
+    assert by_name["model_kills.requests"].value == 9

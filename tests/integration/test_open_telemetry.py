@@ -31,8 +31,8 @@ if not has_packages():
 @contextmanager
 def collector(answers: bool = True) -> Iterator[tuple[str, list[tuple[str, dict[str, str], bytes]]]]:
     """Takes OTLP over HTTP; one that does not answer holds what it is sent."""
-    taken: list[tuple[str, dict[str, str], bytes]] = []
-    done = threading.Event()
+    requests: list[tuple[str, dict[str, str], bytes]] = []
+    stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:
@@ -40,9 +40,9 @@ def collector(answers: bool = True) -> Iterator[tuple[str, list[tuple[str, dict[
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            taken.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            requests.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
             if not answers:
-                done.wait()
+                stopped.wait()
                 return
             self.send_response(200)
             self.send_header("Content-Length", "0")
@@ -53,48 +53,48 @@ def collector(answers: bool = True) -> Iterator[tuple[str, list[tuple[str, dict[
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", taken
+        yield f"http://127.0.0.1:{server.server_port}", requests
     finally:
-        done.set()
+        stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def resources_of(taken: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
+def resources_of(requests: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-    found: list[Any] = []
-    for _, _, body in taken:
+    resources: list[Any] = []
+    for _, _, body in requests:
         request = ExportTraceServiceRequest()
         request.ParseFromString(body)
-        found += request.resource_spans
-    return found
+        resources += request.resource_spans
+    return resources
 
 
-def spans_of(taken: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
-    return [span for each in resources_of(taken) for scope in each.scope_spans for span in scope.spans]
+def spans_of(requests: list[tuple[str, dict[str, str], bytes]]) -> list[Any]:
+    return [span for resource in resources_of(requests) for scope in resource.scope_spans for span in scope.spans]
 
 
-def services_of(taken: list[tuple[str, dict[str, str], bytes]]) -> set[tuple[str, str]]:
-    told = [fields(each.resource) for each in resources_of(taken)]
-    return {(about["service.name"], about["service.version"]) for about in told}
+def services_of(requests: list[tuple[str, dict[str, str], bytes]]) -> set[tuple[str, str]]:
+    attributes = [fields(resource.resource) for resource in resources_of(requests)]
+    return {(about["service.name"], about["service.version"]) for about in attributes}
 
 
 def fields(span: Any) -> dict[str, Any]:
-    found = {}
+    values = {}
     for pair in span.attributes:
         kind = pair.value.WhichOneof("value")
         value = getattr(pair.value, kind)
-        found[pair.key] = [v.string_value for v in value.values] if kind == "array_value" else value
-    return found
+        values[pair.key] = [v.string_value for v in value.values] if kind == "array_value" else value
+    return values
 
 
 def drive(folder: Path, address: str, **more: Any) -> None:
     with ScriptedEndpoint(lambda body: Answer("here it is")) as model:
-        given = settings(folder, None, model.url, **more)
-        given = given.model_copy(update={"tracing": False, "telemetry": True, "otlp_endpoint": address})
-        assert Traced(folder, given).session.drive(lambda _: None).accepted == 2
+        options = settings(folder, None, model.url, **more)
+        options = options.model_copy(update={"tracing": False, "telemetry": True, "otlp_endpoint": address})
+        assert Traced(folder, options).session.drive(lambda _: None).accepted == 2
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,12 +108,12 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_a_run_is_a_tree_of_spans_with_conventional_names_and_no_key(tmp_path: Path, mode: str) -> None:
     from pydantic import SecretStr
 
-    with collector() as (address, taken):
+    with collector() as (address, requests):
         drive(tmp_path, address, trace_sources=mode, otlp_headers=SecretStr("x-key=otlp-canary-77aa,other=1"))
-    assert {path for path, _, _ in taken} == {"/v1/traces"}
-    assert taken[0][1]["x-key"] == "otlp-canary-77aa" and taken[0][1]["other"] == "1"
-    assert services_of(taken) == {("kernel-scientist", program_version())}
-    spans = spans_of(taken)
+    assert {path for path, _, _ in requests} == {"/v1/traces"}
+    assert requests[0][1]["x-key"] == "otlp-canary-77aa" and requests[0][1]["other"] == "1"
+    assert services_of(requests) == {("kernel-scientist", program_version())}
+    spans = spans_of(requests)
     by_name = {span.name: span for span in spans}
     [run] = [span for span in spans if not span.parent_span_id]
     assert run.name == "invoke_workflow kernel-scientist"
@@ -128,16 +128,16 @@ def test_a_run_is_a_tree_of_spans_with_conventional_names_and_no_key(tmp_path: P
     assert fields(verdict)[f"{OWN}status"] == "accepted" and round(fields(verdict)[f"{OWN}geomean_us"]) == 50
     assert [event.name for event in verdict.events] == ["gen_ai.evaluation.result"]
     [call] = [span for span in spans if span.name.startswith("chat ")]
-    told = fields(call)
+    attributes = fields(call)
     assert call.parent_span_id == experiment.span_id and call.kind == call.SPAN_KIND_CLIENT
-    assert (told["gen_ai.operation.name"], told["gen_ai.provider.name"]) == ("chat", "openai")
-    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == (11, 7)
-    assert told["gen_ai.conversation.id"] == "table-run" and told["server.address"] == "127.0.0.1"
-    assert "here it is" in told["gen_ai.output.messages"]
+    assert (attributes["gen_ai.operation.name"], attributes["gen_ai.provider.name"]) == ("chat", "openai")
+    assert (attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"]) == (11, 7)
+    assert attributes["gen_ai.conversation.id"] == "table-run" and attributes["server.address"] == "127.0.0.1"
+    assert "here it is" in attributes["gen_ai.output.messages"]
     assert all(span.end_time_unix_nano >= span.start_time_unix_nano > 0 for span in spans)
-    everything = b"".join(body for _, _, body in taken)
-    known = (*KEYS.values(), *SHAPES, "otlp-canary-77aa")
-    assert [secret for secret in known if secret.encode() in everything] == []
+    everything = b"".join(body for _, _, body in requests)
+    secrets = (*KEYS.values(), *SHAPES, "otlp-canary-77aa")
+    assert [secret for secret in secrets if secret.encode() in everything] == []
     assert (MARK.encode() in everything) is (mode == "full")
 
 
@@ -153,10 +153,10 @@ def test_a_collector_that_is_not_there_or_silent_is_said_and_holds_nothing(
 
 
 def test_nothing_is_sent_unless_asked(tmp_path: Path) -> None:
-    with collector() as (address, taken), ScriptedEndpoint(lambda body: Answer("x")) as model:
-        given = settings(tmp_path, None, model.url).model_copy(update={"tracing": False, "otlp_endpoint": address})
-        Traced(tmp_path, given).session.drive(lambda _: None)
-    assert taken == []
+    with collector() as (address, requests), ScriptedEndpoint(lambda body: Answer("x")) as model:
+        options = settings(tmp_path, None, model.url).model_copy(update={"tracing": False, "otlp_endpoint": address})
+        Traced(tmp_path, options).session.drive(lambda _: None)
+    assert requests == []
 
 
 @pytest.mark.parametrize("variable", few(["KERNEL_SCIENTIST_TELEMETRY", "LANGSMITH_OTEL_ENABLED"], 2))
@@ -167,5 +167,5 @@ def test_without_its_packages_it_is_refused_in_a_sentence(tmp_path: Path, variab
     )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), variable: "true", "LANGSMITH_TRACING": "true"}
     words = [sys.executable, "-c", program, "run", "transpose", "--author", "playbook", "--on", "lab"]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and variable in done.stderr and "Traceback" not in done.stderr
+    process = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 2 and variable in process.stderr and "Traceback" not in process.stderr

@@ -66,7 +66,7 @@ def test_every_view_shows_its_part_of_the_run_and_asks_nobody_else(
 def test_the_curve_can_be_read_against_candidates_time_and_cost(browser: Browser, page: Served, run: LongRun) -> None:
     browser.open(page.address)
     visit(browser, run.run.id, "overview")
-    seen = set()
+    curves = set()
     for name, label in (
         ("time", "minutes since the run began"),
         ("cost", "USD paid to the model"),
@@ -74,8 +74,8 @@ def test_the_curve_can_be_read_against_candidates_time_and_cost(browser: Browser
     ):
         browser.run(f"[...document.querySelectorAll('.choice button')].find(b => b.innerText === '{name}').click()")
         browser.wait(f"document.querySelector('.plot svg').textContent.includes({json.dumps(label)})")
-        seen.add(browser.run("document.querySelector('.line.best').getAttribute('d')"))
-    assert len(seen) == 3
+        curves.add(browser.run("document.querySelector('.line.best').getAttribute('d')"))
+    assert len(curves) == 3
     box = browser.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('.area').getBoundingClientRect())")
     for share in range(1, 20):
         browser.point(box[0] + box[2] * share / 20, box[1] + box[3] * 0.6)
@@ -90,14 +90,14 @@ def test_a_candidate_shows_source_changes_counters_machine_code_and_prompts(
     reader = RunReader(run.ledger, run.artefacts, run.run.id)
     book = reader.book()
     bad = next(line for line in book.lines if line.status == "rejected")
-    found = reader.sheet(bad.id).findings[0]
+    finding = reader.sheet(bad.id).findings[0]
     browser.open(page.address)
     visit(browser, run.run.id, "candidates", bad.id)
     browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{bad.id}')")
-    assert found.message in sheet(browser, "outcome")
+    assert finding.message in sheet(browser, "outcome")
     sheet(browser, "source")
-    beside = browser.run(f"document.querySelector('#L{found.line}').nextSibling.innerText")
-    assert found.message in beside
+    beside = browser.run(f"document.querySelector('#L{finding.line}').nextSibling.innerText")
+    assert finding.message in beside
     best = book.head.best_id
     visit(browser, run.run.id, "candidates", best)
     browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{best}')")
@@ -161,43 +161,43 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, page: Served, run:
 
 
 def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:
-    made = LongRun(tmp_path)
-    made.start(40)
+    long_run = LongRun(tmp_path)
+    long_run.start(40)
     with served(tmp_path) as page:
         browser.open(page.address)
-        visit(browser, made.run.id, "overview")
+        visit(browser, long_run.run.id, "overview")
         browser.wait("document.querySelector('.overview .note').innerText.includes('no process is at work on it')")
-        browser.wait(f"document.querySelector('.overview .note').innerText.includes('resume {made.run.id}')")
+        browser.wait(f"document.querySelector('.overview .note').innerText.includes('resume {long_run.run.id}')")
         driven = contextlib.ExitStack()
-        driven.enter_context(made.ledger.driving(made.run.id))
+        driven.enter_context(long_run.ledger.driving(long_run.run.id))
         browser.wait("document.querySelector('.top .tag').innerText === 'running'")
         browser.wait("document.querySelector('.state').innerText.includes('live')")
         for n in range(6):
-            made.grow(n)
+            long_run.grow(n)
         browser.wait("[...document.querySelectorAll('.figures dd')].some(e => e.firstChild.textContent === '8')")
         browser.wait("document.querySelector('.diary').innerText.includes('g001-e6-a0')")
-        visit(browser, made.run.id, "candidates", "g001-e1-a0")
+        visit(browser, long_run.run.id, "candidates", "g001-e1-a0")
         browser.wait("document.querySelector('.sheet-head')?.innerText.includes('g001-e1-a0')")
-        made.grow(6)
+        long_run.grow(6)
         browser.wait("document.querySelector('.index .note').innerText === '9 candidates'")
         assert chosen(browser) == "g001-e1-a0"
         page.stop()
         browser.wait("document.querySelector('.state').innerText.includes('connection lost')")
         port = page.port
-    made.grow(7)
+    long_run.grow(7)
     with served(tmp_path, port):
         browser.wait("document.querySelector('.index .note').innerText === '10 candidates'")
-        made.ledger.event(made.run.id, "step", {"node": "plan:9", "digest": "f00d" * 16}, "step:plan:9")
-        unhoped = made.candidate(9, 1, 1.0, is_hoped=False).id
+        long_run.ledger.event(long_run.run.id, "step", {"node": "plan:9", "digest": "f00d" * 16}, "step:plan:9")
+        unhoped = long_run.candidate(9, 1, 1.0, is_hoped=False).id
         browser.wait("document.querySelector('.index .note').innerText === '11 candidates'")
-        visit(browser, made.run.id, "candidates", unhoped)
+        visit(browser, long_run.run.id, "candidates", unhoped)
         browser.wait("document.querySelector('.sheet')?.innerText.includes('over the parent; no gain was predicted')")
-        visit(browser, made.run.id, "overview")
+        visit(browser, long_run.run.id, "overview")
         browser.wait(f"document.querySelector('.diary')?.innerText.includes('{unhoped}')")
         assert "f00d" not in browser.text(".diary")
         driven.close()  # as a process that is killed lets go
         browser.wait("document.querySelector('.top .tag').innerText === 'stopped'")
-        made.ledger.finish(made.run.id, "done", "the end of this test")
+        long_run.ledger.finish(long_run.run.id, "done", "the end of this test")
         browser.wait("document.querySelector('.top .tag').innerText === 'done'")
         browser.press("u")
         browser.wait("document.querySelector('tbody')?.innerText.includes('done')")
@@ -205,14 +205,14 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
         browser.wait("document.querySelector('h1').innerText === '2 runs'")
     with served(tmp_path, port, "another-token"):
         browser.wait("document.querySelector('.state').innerText.includes('token is gone')")
-    made.ledger.close()
+    long_run.ledger.close()
 
 
 def test_two_runs_are_compared_side_by_side(browser: Browser, tmp_path: Path) -> None:
     for name, seed, size in (("run-a", 3, 30), ("run-b", 4, 50)):
-        made = LongRun(tmp_path, run_id=name, seed=seed)
-        made.write(size)
-        made.ledger.close()
+        long_run = LongRun(tmp_path, run_id=name, seed=seed)
+        long_run.write(size)
+        long_run.ledger.close()
     with served(tmp_path) as page:
         browser.open(page.address)
         for name in ("run-a", "run-b"):

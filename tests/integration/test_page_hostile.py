@@ -36,21 +36,21 @@ FIELDS = (
 
 def hostile(folder: Path) -> tuple[LongRun, tuple[str, ...]]:
     """A run whose every text tries to become more than text, and some of its candidates."""
-    made = LongRun(folder, texts=lambda field, text: f"{field} {text} {' '.join(PAYLOADS)}", run_id="hostile")
-    made.write(14)
-    lines = RunReader(made.ledger, made.artefacts, "hostile").book().lines
+    long_run = LongRun(folder, texts=lambda field, text: f"{field} {text} {' '.join(PAYLOADS)}", run_id="hostile")
+    long_run.write(14)
+    lines = RunReader(long_run.ledger, long_run.artefacts, "hostile").book().lines
     accepted = next(line.id for line in lines if line.generation and line.status == "accepted")
-    return made, (accepted, next(line.id for line in lines if line.status == "rejected"))
+    return long_run, (accepted, next(line.id for line in lines if line.status == "rejected"))
 
 
 def test_sixty_payloads_in_twenty_fields_run_nothing_live_or_from_disk(browser: Browser, tmp_path: Path) -> None:
     assert len(PAYLOADS) >= 60 and len(FIELDS) >= 10
-    made, candidates = hostile(tmp_path)
+    long_run, candidates = hostile(tmp_path)
     with served(tmp_path) as page:
         browser.open(page.address)
         live = everywhere(browser, "hostile", candidates)
     path = write_report(
-        RunReader(made.ledger, made.artefacts, "hostile", Extras(PAYLOADS[0], PAYLOADS[1], PAYLOADS[2], RATES)),
+        RunReader(long_run.ledger, long_run.artefacts, "hostile", Extras(PAYLOADS[0], PAYLOADS[1], PAYLOADS[2], RATES)),
         tmp_path / "hostile.html",
         some_machine,
     )
@@ -67,7 +67,7 @@ def test_sixty_payloads_in_twenty_fields_run_nothing_live_or_from_disk(browser: 
         browser.run("document.querySelectorAll('main script, main iframe, main img, main object, main base').length")
         == 0
     )
-    made.ledger.close()
+    long_run.ledger.close()
 
 
 def test_the_exported_file_is_the_same_page_and_needs_nothing(browser: Browser, run: LongRun, tmp_path: Path) -> None:
@@ -202,15 +202,15 @@ TIMES = """
 
 
 @pytest.mark.parametrize(
-    ("zone", "told"),
+    ("zone", "times"),
     [
         ("America/Los_Angeles", ["00:05:09", "2026-11-23 00:05", "2025-12-31 19:00"]),
         ("Asia/Tokyo", ["17:05:09", "2026-11-23 17:05", "2026-01-01 12:00"]),
     ],
 )
-def test_day_and_time_are_both_where_the_reader_is(browser: Browser, zone: str, told: list[str]) -> None:
+def test_day_and_time_are_both_where_the_reader_is(browser: Browser, zone: str, times: list[str]) -> None:
     browser.call("Emulation.setTimezoneOverride", timezoneId=zone)
     try:
-        assert browser.run(TIMES % (FOLDER / "dom.js").read_text(encoding="utf-8")) == told
+        assert browser.run(TIMES % (FOLDER / "dom.js").read_text(encoding="utf-8")) == times
     finally:
         browser.call("Emulation.setTimezoneOverride", timezoneId="")

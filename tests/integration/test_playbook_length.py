@@ -52,8 +52,10 @@ class Claims(TableSandbox):
 
 def timed(plain: Evaluation) -> Evaluation:
     time_us = 900 + int(plain.candidate_id[:4], 16) / 1000
-    made = (replace(m, time_us=time_us, ci_low_us=time_us, ci_high_us=time_us, bound="hbm") for m in plain.measurements)
-    return replace(plain, measurements=tuple(made))
+    measurements = (
+        replace(m, time_us=time_us, ci_low_us=time_us, ci_high_us=time_us, bound="hbm") for m in plain.measurements
+    )
+    return replace(plain, measurements=tuple(measurements))
 
 
 @pytest.mark.long

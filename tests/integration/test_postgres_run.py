@@ -21,10 +21,10 @@ DRIVER = Path(__file__).with_name("postgres_crash_driver.py")
 pytestmark = pytest.mark.skipif(find_spec("psycopg") is None, reason="the extra `postgres` is not installed")
 
 
-def played(folder: Path, server: PostgresServer, every: int, whom: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def played(folder: Path, server: PostgresServer, stride: int, whom: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The runs that were struck at every so many kinds of points, each checked, and the one that was not."""
     process = subprocess.Popen(
-        [sys.executable, DRIVER, folder, server.ledger(), str(every), whom],
+        [sys.executable, DRIVER, folder, server.ledger(), str(stride), whom],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
         stdin=subprocess.PIPE,
@@ -40,24 +40,24 @@ def played(folder: Path, server: PostgresServer, every: int, whom: str) -> tuple
             process.stdin.flush()
             line = process.stdout.readline()
     assert process.returncode == 0
-    told = json.loads(line)
-    for r in told["results"]:
-        where = f"{whom} killed at point {r['at']}: {r['name']}"
-        assert r["killed"] and r["resumed"] == 0, where
-        assert r["ledger"] == told["whole"], where
-        assert r["repeated"] == [], where
-    return told["results"], told["whole"]
+    report = json.loads(line)
+    for r in report["results"]:
+        moment = f"{whom} killed at point {r['at']}: {r['name']}"
+        assert r["killed"] and r["resumed"] == 0, moment
+        assert r["ledger"] == report["whole"], moment
+        assert r["repeated"] == [], moment
+    return report["results"], report["whole"]
 
 
 @pytest.mark.slow
 def test_a_run_has_the_same_ledger_on_sqlite_and_postgres_and_after_kills_of_its_driver(
     tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    results, whole = played(tmp_path / "postgres", postgres, 25, "driver")
-    assert len(results) >= 3 and whole["attempts"]
+    results, uninterrupted = played(tmp_path / "postgres", postgres, 25, "driver")
+    assert len(results) >= 3 and uninterrupted["attempts"]
     (tmp_path / "sqlite").mkdir()
     crash_driver.run(tmp_path / "sqlite", None, crash_driver.make_context)
-    assert json.loads(json.dumps(crash_driver.contents(tmp_path / "sqlite"))) == whole
+    assert json.loads(json.dumps(crash_driver.contents(tmp_path / "sqlite"))) == uninterrupted
 
 
 @pytest.mark.long

@@ -39,10 +39,10 @@ def test_messages_arrive_whole_or_not_at_all() -> None:
     theirs.close()
 
     async def both() -> None:
-        one, two = socket.socketpair()
-        reader, writer = await asyncio.open_connection(sock=two)
-        one.sendall(packed({"id": 1}) + packed({"id": 2})[:5])
-        one.close()
+        left, right = socket.socketpair()
+        reader, writer = await asyncio.open_connection(sock=right)
+        left.sendall(packed({"id": 1}) + packed({"id": 2})[:5])
+        left.close()
         assert await receive_soon(reader) == {"id": 1}
         assert await receive_soon(reader) is None
         writer.close()
@@ -54,28 +54,28 @@ def test_messages_arrive_whole_or_not_at_all() -> None:
 def test_the_digest_is_of_the_code() -> None:
     program = "from cluster.digest import code_digest; print(code_digest())"
     root = str(Path(__file__).resolve().parents[2])
-    found = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == code_digest() and len(code_digest()) == 64
+    process = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == code_digest() and len(code_digest()) == 64
 
 
 @pytest.fixture
 def link(tmp_path: Path) -> Iterator[ClusterLink]:
-    made = linked(tmp_path, 3)
+    cluster_link = linked(tmp_path, 3)
     try:
-        yield made
+        yield cluster_link
     finally:
-        made.close()
+        cluster_link.close()
 
 
 def judge(sandbox: ClusterSandbox, name: str, seconds: float) -> str:
     prepared = sandbox.prepare(source_of(name, seconds), load_task(TASK, TARGET))
-    found = sandbox.benchmark(prepared)
-    assert found.verdict.accepted and found.key == sandbox.key(prepared)
-    return found.candidate_id
+    evaluation = sandbox.benchmark(prepared)
+    assert evaluation.verdict.accepted and evaluation.key == sandbox.key(prepared)
+    return evaluation.candidate_id
 
 
 def kill_station(link: ClusterLink) -> None:
-    stations = [each for each in link.state()["supervisor"]["stations"] if each["state"] == "busy"]
+    stations = [station for station in link.state()["supervisor"]["stations"] if station["state"] == "busy"]
     os.kill(stations[0]["pid"], signal.SIGKILL)
 
 
@@ -93,20 +93,20 @@ def kill_bridge(link: ClusterLink) -> None:
 def test_nothing_is_lost_with_a_process(link: ClusterLink, tmp_path: Path, kill: Callable[[ClusterLink], None]) -> None:
     sandbox = opened(link, tmp_path, 3)
     with ThreadPoolExecutor(6) as pool:
-        asked = [pool.submit(judge, sandbox, f"kernel {number}", 1.0) for number in range(12)]
+        futures = [pool.submit(judge, sandbox, f"kernel {number}", 1.0) for number in range(12)]
         time.sleep(1.5)
         kill(link)
-        found = [each.result() for each in asked]
-    assert len(set(found)) == 12
-    done = Counter(counted(tmp_path, "done"))
-    assert len(done) == 12
+        results = [future.result() for future in futures]
+    assert len(set(results)) == 12
+    counts = Counter(counted(tmp_path, "done"))
+    assert len(counts) == 12
     assert link.state()["supervisor"]["waiting"] == 0
 
 
 @needs_ray
 @pytest.mark.long
 def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:
-    made = linked(tmp_path, address="127.0.0.1:1")
+    unreachable = linked(tmp_path, address="127.0.0.1:1")
     with pytest.raises(SpoolError, match=r"no Ray cluster answers at 127\.0\.0\.1:1"):
-        made.open({"target": TARGET})
-    made.close()
+        unreachable.open({"target": TARGET})
+    unreachable.close()

@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def example() -> str:
-    [found] = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    return str(found)
+    [program] = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    return str(program)
 
 
 def ran(program: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess[str]:
@@ -44,19 +44,19 @@ def test_the_example_is_short_and_imports_one_module() -> None:
 
 def test_its_import_and_a_check_work_beside_strangers(tmp_path: Path, compiler_cache: Path) -> None:
     program = "from kernel_scientist import check; print(check('no kernel', 'transpose').verdict.code)"
-    done = ran(["-c", program], tmp_path, compiler_cache)
-    assert (done.returncode, done.stdout.strip()) == (0, "A.2"), done.stderr
+    process = ran(["-c", program], tmp_path, compiler_cache)
+    assert (process.returncode, process.stdout.strip()) == (0, "A.2"), process.stderr
 
 
 @pytest.mark.long
 def test_the_example_runs_beside_strangers(tmp_path: Path, compiler_cache: Path) -> None:
-    done = ran(["-c", example()], tmp_path, compiler_cache)
-    assert done.returncode == 0, done.stderr
-    assert "best.hip" in done.stdout and "extern" in done.stdout
+    process = ran(["-c", example()], tmp_path, compiler_cache)
+    assert process.returncode == 0, process.stderr
+    assert "best.hip" in process.stdout and "extern" in process.stdout
 
 
 @pytest.mark.long
 def test_the_file_of_the_example_runs_too(tmp_path: Path, compiler_cache: Path) -> None:
-    done = ran([str(ROOT / "examples" / "optimise.py")], tmp_path, compiler_cache)
-    assert done.returncode == 0, done.stderr
-    assert "times the best seed" in done.stdout and "NewBest" in done.stdout
+    process = ran([str(ROOT / "examples" / "optimise.py")], tmp_path, compiler_cache)
+    assert process.returncode == 0, process.stderr
+    assert "times the best seed" in process.stdout and "NewBest" in process.stdout

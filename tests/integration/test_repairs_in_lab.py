@@ -77,13 +77,13 @@ def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line
     assert (run.status, run.stop_reason) == ("done", "the one generation asked for is used")
     assert [step.generation for role, step in author.asked if role == "select"] == [1]
 
-    told: list[Finding] = []
+    findings: list[Finding] = []
     for step, remarks, evaluation in author.repairs:
         assert remarks == ()
         assert evaluation is not None
         if step.experiment_id == "g001-e1":
-            told.append(evaluation.verdict.findings[0])
-    compiler, judge, hang = told
+            findings.append(evaluation.verdict.findings[0])
+    compiler, judge, hang = findings
     assert compiler.kind == "compile_error"
     assert "use of undeclared identifier 'tops'; did you mean 'top'?" in compiler.message
     assert compiler.line == line_of(DOES_NOT_COMPILE, "tops")

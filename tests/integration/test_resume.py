@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 def crashes(folder: Path, driver: str, *arguments: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The run killed at every kind of point and resumed, and the ledger of one that was not interrupted."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(Path(__file__).with_name(driver)), str(folder / "runs"), *arguments],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
@@ -38,15 +38,15 @@ def crashes(folder: Path, driver: str, *arguments: str) -> tuple[list[dict[str, 
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    for r in told["results"]:
-        where = f"killed at point {r['at']}: {r['name']}"
-        assert r["killed"], where
-        assert r["resumed"] == 0, f"{where}: {done.stderr}"
-        assert r["ledger"] == told["whole"], where
-        assert r["repeated"] == [], where
-    return told["results"], told["whole"]
+    assert process.returncode == 0, process.stderr
+    answer = json.loads(process.stdout)
+    for r in answer["results"]:
+        moment = f"killed at point {r['at']}: {r['name']}"
+        assert r["killed"], moment
+        assert r["resumed"] == 0, f"{moment}: {process.stderr}"
+        assert r["ledger"] == answer["whole"], moment
+        assert r["repeated"] == [], moment
+    return answer["results"], answer["whole"]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,15 @@ def test_kill_9_wherever_files_differ_then_resume_gives_the_ledger_of_an_uninter
     assert {"after estimate", "within add_evaluation", "within attempts", "after checkpoint"} <= names
 
 
-@pytest.mark.parametrize("every", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
 def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_tries(
-    tmp_path: Path, every: int
+    tmp_path: Path, stride: int
 ) -> None:
-    results, whole = crashes(tmp_path, "bench_crash_driver.py", str(every))
-    assert len(results) == 9 / every
-    statuses = [json.loads(body)["status"] for row in whole["attempts"] for body in row if str(body).startswith("{")]
+    results, uninterrupted = crashes(tmp_path, "bench_crash_driver.py", str(stride))
+    assert len(results) == 9 / stride
+    statuses = [
+        json.loads(body)["status"] for row in uninterrupted["attempts"] for body in row if str(body).startswith("{")
+    ]
     assert sorted(statuses) == ["accepted", "accepted", "rejected", "tried", "tried"]
 
 
@@ -108,12 +110,12 @@ class Interrupt(Exception):
 
 
 def interrupted_at(context: Context, checkpoint: Path, event: str, count: int) -> None:
-    seen = 0
+    events_seen = 0
 
-    def progress(told: Any) -> None:
-        nonlocal seen
-        seen += told["event"] == event
-        if seen == count:
+    def progress(fact: Any) -> None:
+        nonlocal events_seen
+        events_seen += fact["event"] == event
+        if events_seen == count:
             raise Interrupt
 
     with pytest.raises(Interrupt):
@@ -153,16 +155,16 @@ def age(path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [spoil_nothing, Path.unlink, damage, garble, age])
 def test_the_checkpoint_is_only_a_cursor(tmp_path: Path, spoil: Any) -> None:
-    whole = make(tmp_path / "whole", generations=3)
-    drive(whole, tmp_path / "whole" / "checkpoint.db")
+    uninterrupted = make(tmp_path / "whole", generations=3)
+    drive(uninterrupted, tmp_path / "whole" / "checkpoint.db")
     broken, checkpoint = make(tmp_path / "broken", generations=3), tmp_path / "broken" / "checkpoint.db"
     interrupted_at(broken, checkpoint, "planned", 2)
     spoil(checkpoint)
-    for rest in checkpoint.parent.glob("checkpoint.db-*"):
-        rest.unlink()
+    for leftover in checkpoint.parent.glob("checkpoint.db-*"):
+        leftover.unlink()
     assert broken.ledger.run(broken.run.id).status == "running"
     drive(broken, checkpoint)
-    assert summary(broken) == summary(whole)
+    assert summary(broken) == summary(uninterrupted)
 
 
 def test_a_resumed_run_does_not_walk_through_finished_generations_again(tmp_path: Path) -> None:
@@ -177,8 +179,8 @@ def test_a_resumed_run_does_not_walk_through_finished_generations_again(tmp_path
 def test_ctrl_c_leaves_a_run_that_can_be_resumed(tmp_path: Path) -> None:
     context = make(tmp_path, generations=2)
 
-    def progress(told: Any) -> None:
-        if told["event"] == "planned":
+    def progress(fact: Any) -> None:
+        if fact["event"] == "planned":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

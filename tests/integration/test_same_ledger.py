@@ -60,12 +60,12 @@ def keys(ledger: Ledger) -> list[Any]:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[ClusterLink]:
     """Four stations on two nodes of this machine."""
-    place = tmp_path / "ray"
-    place.mkdir()
-    nodes = RayNodes(place)
+    folder = tmp_path / "ray"
+    folder.mkdir()
+    nodes = RayNodes(folder)
     for _ in range(NODES):
         nodes.add({"lab": STATIONS // NODES})
-    link = ClusterLink(ClusterAddress(nodes.address, None, STATION, environment(), place / "ray.log"))
+    link = ClusterLink(ClusterAddress(nodes.address, None, STATION, environment(), folder / "ray.log"))
     try:
         yield link
     finally:
@@ -75,13 +75,13 @@ def cluster(tmp_path: Path) -> Iterator[ClusterLink]:
 
 def sandbox_on(link: ClusterLink, folder: Path, run: str) -> TableCluster:
     until, spec = time.monotonic() + READY_S, spec_of("mi300x", str(folder), "limits", False)
-    places: Sequence[Any] = ()
-    while not places or places[0][1] < STATIONS:
-        assert time.monotonic() < until, places
+    stations: Sequence[Any] = ()
+    while not stations or stations[0][1] < STATIONS:
+        assert time.monotonic() < until, stations
         time.sleep(0.5)
         with suppress(DeviceError):  # the nodes begin, and have not joined the cluster yet
-            places = link.open(spec)
-    return TableCluster(link, places[0][0], load_target("mi300x"), 7, run)
+            stations = link.open(spec)
+    return TableCluster(link, stations[0][0], load_target("mi300x"), 7, run)
 
 
 def in_database(context: Context, server_url: str, run: str) -> Context:
@@ -95,9 +95,9 @@ def in_database(context: Context, server_url: str, run: str) -> Context:
 def test_the_ledger_does_not_depend_on_where_the_verdicts_come_from(
     tmp_path: Path, postgres: PostgresServer, cluster: ClusterLink
 ) -> None:
-    here = make_context(tmp_path / "here", TableSandbox())
-    drive(here, tmp_path / "here" / "checkpoint.db")
-    right = told(here.ledger, here.run.id)
+    local = make_context(tmp_path / "here", TableSandbox())
+    drive(local, tmp_path / "here" / "checkpoint.db")
+    right = told(local.ledger, local.run.id)
     assert len(right["attempts"]) > 5
 
     spooled = make_context(tmp_path / "spooled", through(Spool(tmp_path / "spool")))
@@ -108,15 +108,15 @@ def test_the_ledger_does_not_depend_on_where_the_verdicts_come_from(
     drive(on_ray, tmp_path / "on_ray" / "checkpoint.db")
     assert told(on_ray.ledger, on_ray.run.id) == right
     served = cluster.state()["supervisor"]
-    assert served["answered"] > 5 and sum(1 for each in served["stations"] if each["answered"]) > 1
-    assert len({each["node"] for each in served["stations"]}) == NODES
+    assert served["answered"] > 5 and sum(1 for station in served["stations"] if station["answered"]) > 1
+    assert len({station["node"] for station in served["stations"]}) == NODES
 
     url = postgres.ledger()
-    both = in_database(make_context(tmp_path / "both", sandbox_on(cluster, tmp_path, "both")), url, "both")
+    through_both = in_database(make_context(tmp_path / "both", sandbox_on(cluster, tmp_path, "both")), url, "both")
     saver = partial(open_checkpoints, SecretStr(url))
-    drive(both, saver)
-    assert told(both.ledger, "both") == right
-    assert keys(both.ledger) == keys(on_ray.ledger)
+    drive(through_both, saver)
+    assert told(through_both.ledger, "both") == right
+    assert keys(through_both.ledger) == keys(on_ray.ledger)
     again_answered = cluster.state()["supervisor"]["answered"]
     assert again_answered == served["answered"], "equal requests were answered from memory"
 
@@ -126,5 +126,5 @@ def test_the_ledger_does_not_depend_on_where_the_verdicts_come_from(
     shared = [e.payload for e in other.ledger.events("other") if e.kind == "shared"]
     assert shared and {e["run"] for e in shared} == {"both"}
     assert all("@" in str(e["who"]) and str(e["at"]).endswith("+00:00") for e in shared)
-    for context in (here, spooled, on_ray, both, other):
+    for context in (local, spooled, on_ray, through_both, other):
         context.ledger.close()

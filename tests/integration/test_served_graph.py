@@ -24,22 +24,26 @@ from tests.support.served import ASKED, Server
 
 
 def test_a_request_of_plain_data_runs_to_its_result(tmp_path: Path) -> None:
-    found = Server(tmp_path).invoke(ASKED)
-    assert set(found) == {"run_id", "generation", "best_id", "best_us", "stop", "result"}
-    result = json.loads(json.dumps(found["result"]))
-    assert result["run_id"] == found["run_id"]
-    assert result["best"]["id"] == found["best_id"] and result["best"]["speedup_over_seed"] > 1
+    reply = Server(tmp_path).invoke(ASKED)
+    assert set(reply) == {"run_id", "generation", "best_id", "best_us", "stop", "result"}
+    result = json.loads(json.dumps(reply["result"]))
+    assert result["run_id"] == reply["run_id"]
+    assert result["best"]["id"] == reply["best_id"] and result["best"]["speedup_over_seed"] > 1
     assert result["source"] == Path(result["best"]["path"]).read_text()
-    assert (tmp_path / "runs" / found["run_id"] / "report.html").exists()
+    assert (tmp_path / "runs" / reply["run_id"] / "report.html").exists()
 
 
 def test_schemas_of_input_output_and_context_are_json() -> None:
-    asked, preset, made = (graph.get_input_jsonschema(), graph.get_context_jsonschema(), graph.get_output_jsonschema())
+    input_schema, preset, output_schema = (
+        graph.get_input_jsonschema(),
+        graph.get_context_jsonschema(),
+        graph.get_output_jsonschema(),
+    )
     assert preset is not None
-    assert asked["required"] == ["task"]
-    assert set(asked["properties"]) - set(preset["properties"]) == {"task"}
+    assert input_schema["required"] == ["task"]
+    assert set(input_schema["properties"]) - set(preset["properties"]) == {"task"}
     assert {"target", "on", "author", "limits", "seed", "approve", *NAMES} == set(preset["properties"])
-    assert {"run_id", "result", "stop"} <= set(made["properties"])
+    assert {"run_id", "result", "stop"} <= set(output_schema["properties"])
 
 
 def test_langgraph_json_names_the_graph_without_a_checkpointer() -> None:
@@ -58,18 +62,18 @@ def test_the_drawing_in_the_documentation_is_current() -> None:
 def test_the_experiment_is_a_sub_graph_that_is_drawn_and_streamed(tmp_path: Path) -> None:
     assert "experiment\\3averify(verify)" in graph.get_graph(xray=1).draw_mermaid()
     server = Server(tmp_path)
-    seen = [
-        (bool(place), node)
-        for place, update in server.graph.stream(ASKED, server.thread("t"), stream_mode="updates", subgraphs=True)
+    nodes = [
+        (bool(namespace), node)
+        for namespace, update in server.graph.stream(ASKED, server.thread("t"), stream_mode="updates", subgraphs=True)
         for node in update
     ]
-    assert {(True, "write"), (True, "compile"), (True, "verify"), (False, "experiment"), (False, "plan")} <= set(seen)
+    assert {(True, "write"), (True, "compile"), (True, "verify"), (False, "experiment"), (False, "plan")} <= set(nodes)
 
 
 def test_progress_is_on_the_custom_stream(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    told = [e["event"] for e in server.graph.stream(ASKED, server.thread("t"), stream_mode="custom")]
-    assert {"generation", "attempt", "best", "planned", "stopped"} <= set(told)
+    events = [e["event"] for e in server.graph.stream(ASKED, server.thread("t"), stream_mode="custom")]
+    assert {"generation", "attempt", "best", "planned", "stopped"} <= set(events)
 
 
 def test_the_context_holds_presets_that_the_input_overrides(tmp_path: Path) -> None:
@@ -84,21 +88,21 @@ def test_the_context_holds_presets_that_the_input_overrides(tmp_path: Path) -> N
 
 def test_experiments_wait_for_approval_and_an_answer_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    [asked] = server.invoke({**ASKED, "approve": True})["__interrupt__"]
-    assert [row["id"] for row in asked.value["experiments"]] == ["g001-e1", "g001-e2", "g001-e3"]
+    [question] = server.invoke({**ASKED, "approve": True})["__interrupt__"]
+    assert [row["id"] for row in question.value["experiments"]] == ["g001-e1", "g001-e2", "g001-e3"]
     [run] = server.ledger().runs()
     assert (run.status, run.pause) == ("paused", "approval")
-    [again] = server.invoke(Command(resume={"apprve": 1}))["__interrupt__"]
-    assert again.value["message"].startswith("that answer cannot be read")
+    [second_question] = server.invoke(Command(resume={"apprve": 1}))["__interrupt__"]
+    assert second_question.value["message"].startswith("that answer cannot be read")
     [two] = server.invoke({**ASKED, "limits": {"generations": 2, "picks": 1}, "approve": True}, "u")["__interrupt__"]
     assert two.value["message"].endswith('such as ["g001-e1"]')
     [two] = server.invoke(Command(resume=False), "u")["__interrupt__"]
     assert two.value["message"].endswith('such as ["g002-e1"]')
     server.restart()
-    done = server.invoke(Command(resume=["g001-e3"]))
-    attempts = {a.id for a in server.ledger().attempts(done["run_id"], 1)}
+    final = server.invoke(Command(resume=["g001-e3"]))
+    attempts = {a.id for a in server.ledger().attempts(final["run_id"], 1)}
     assert attempts == {"g001-e3-a0"}
-    assert server.ledger().run(done["run_id"]).status == "done"
+    assert server.ledger().run(final["run_id"]).status == "done"
 
 
 def test_a_used_up_budget_waits_in_the_experiment_for_a_larger_one(tmp_path: Path) -> None:
@@ -111,8 +115,8 @@ def test_a_used_up_budget_waits_in_the_experiment_for_a_larger_one(tmp_path: Pat
 
     server.writer = paying
     server.invoke({**ASKED, "limits": {"generations": 1, "picks": 1}, "approve": True})
-    [asked] = server.invoke(Command(resume=True))["__interrupt__"]
-    assert (asked.value["kind"], server.ledger().runs()[0].pause) == ("budget", "approval")
+    [question] = server.invoke(Command(resume=True))["__interrupt__"]
+    assert (question.value["kind"], server.ledger().runs()[0].pause) == ("budget", "approval")
     server.restart()
     assert server.invoke(Command(resume=3.5))["best_id"] == "g001-e1-a0"
     assert set(server.allowed) == {3.5}
@@ -121,8 +125,8 @@ def test_a_used_up_budget_waits_in_the_experiment_for_a_larger_one(tmp_path: Pat
 @pytest.mark.parametrize("most", [0, 1, 6, 9, 12, 14])
 def test_a_limit_ends_a_served_run_with_its_best_kernel(tmp_path: Path, most: int) -> None:
     server = Server(tmp_path)
-    asked = {**ASKED, "limits": {"generations": 2, "picks": 2}}
-    met = server.invoke({**asked, "max_evaluations": most})
+    request = {**ASKED, "limits": {"generations": 2, "picks": 2}}
+    met = server.invoke({**request, "max_evaluations": most})
     run = server.ledger().run(met["run_id"])
     assert (run.status, run.pause) == ("done", "limit")
     assert "--max-evaluations" in met["stop"]
@@ -140,47 +144,47 @@ def test_a_served_run_has_every_node_and_stage_of_another_run() -> None:
 def test_resuming_twice_changes_nothing(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.invoke({**ASKED, "approve": True})
-    done = server.invoke(Command(resume=True))
-    before = server.ledger().attempts(done["run_id"])
-    assert server.invoke(Command(resume=True))["result"] == done["result"]
-    assert server.invoke(None)["result"] == done["result"]
-    assert server.ledger().attempts(done["run_id"]) == before
+    final = server.invoke(Command(resume=True))
+    before = server.ledger().attempts(final["run_id"])
+    assert server.invoke(Command(resume=True))["result"] == final["result"]
+    assert server.invoke(None)["result"] == final["result"]
+    assert server.ledger().attempts(final["run_id"]) == before
 
 
 def test_an_old_checkpoint_replays_without_asking_anything_again(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    done = server.invoke(ASKED)
-    calls = len(server.sandboxes[done["run_id"]].calls)
-    for at in list(server.graph.get_state_history(server.thread("t"))):
-        if at.next in (("select",), ("plan",), ("reflect",)):
-            again = server.graph.invoke(None, at.config)
-            assert again["run_id"] == done["run_id"] and again["best_id"] == done["best_id"]
-    assert len(server.sandboxes[done["run_id"]].calls) == calls
+    final = server.invoke(ASKED)
+    calls = len(server.sandboxes[final["run_id"]].calls)
+    for snapshot in list(server.graph.get_state_history(server.thread("t"))):
+        if snapshot.next in (("select",), ("plan",), ("reflect",)):
+            replayed = server.graph.invoke(None, snapshot.config)
+            assert replayed["run_id"] == final["run_id"] and replayed["best_id"] == final["best_id"]
+    assert len(server.sandboxes[final["run_id"]].calls) == calls
 
 
 def test_a_fork_with_other_limits_is_a_run_of_its_own_that_begins_with_what_was_known(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    done = server.invoke(ASKED)
-    at = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
-    forked = server.graph.update_state(at.config, {"limits": {"generations": 2}})
-    found = server.graph.invoke(None, forked)
+    final = server.invoke(ASKED)
+    snapshot = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
+    forked = server.graph.update_state(snapshot.config, {"limits": {"generations": 2}})
+    result = server.graph.invoke(None, forked)
     ledger = server.ledger()
-    assert found["run_id"] != done["run_id"] and found["generation"] == 2
-    new, old = ledger.run(found["run_id"]), ledger.run(done["run_id"])
+    assert result["run_id"] != final["run_id"] and result["generation"] == 2
+    new, old = ledger.run(result["run_id"]), ledger.run(final["run_id"])
     assert (new.status, old.status) == ("done", "done")
     assert new.config["forked_from"] == old.id
     assert {a.id for a in ledger.attempts(new.id, 0)} == {a.id for a in ledger.attempts(old.id, 0)}
     assert {a.generation for a in ledger.attempts(old.id)} == {0, 1}
-    assert server.invoke(None)["run_id"] == found["run_id"]  # the thread goes on with the fork
+    assert server.invoke(None)["run_id"] == result["run_id"]  # the thread goes on with the fork
 
 
 def test_a_finished_run_goes_on_in_a_fork_with_more_generations(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    done = server.invoke(ASKED)
+    final = server.invoke(ASKED)
     changed = {"stop": "", "limits": {"generations": 2}}
     config = server.graph.update_state(server.thread("t"), changed, as_node="reflect")
-    found = server.graph.invoke(None, config)
-    assert found["generation"] == 2 and found["run_id"] != done["run_id"]
+    result = server.graph.invoke(None, config)
+    assert result["generation"] == 2 and result["run_id"] != final["run_id"]
     config = server.graph.update_state(server.thread("t"), {"stop": ""}, as_node="reflect")
     with pytest.raises(ServedFault, match=r"is done.*other limits"):
         server.graph.invoke(None, config)
@@ -189,24 +193,24 @@ def test_a_finished_run_goes_on_in_a_fork_with_more_generations(tmp_path: Path) 
 def test_a_fork_keeps_the_task(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.invoke(ASKED)
-    at = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
+    snapshot = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
     with pytest.raises(ServedFault, match="a fork keeps task"):
-        server.graph.invoke(None, server.graph.update_state(at.config, {"task": "transpose"}))
+        server.graph.invoke(None, server.graph.update_state(snapshot.config, {"task": "transpose"}))
 
 
 def test_several_runs_go_on_at_once(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
 
     def one(name: str) -> None:
-        found[name] = server.invoke(ASKED, name)
+        results[name] = server.invoke(ASKED, name)
 
     threads = [threading.Thread(target=one, args=(name,)) for name in "abc"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({f["run_id"] for f in found.values()}) == 3
+    assert len({f["run_id"] for f in results.values()}) == 3
     assert {run.status for run in server.ledger().runs()} == {"done"}
 
 
@@ -216,7 +220,7 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("fields", "why"),
     [
         ({**ASKED, "task": "no_such_task"}, "no_such_task"),
         ({**ASKED, "task": ""}, "names no task"),
@@ -239,10 +243,10 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
         ({"author": "playbook"}, "names no task"),
     ],
 )
-def test_a_request_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: Path, asked: Any, why: str) -> None:
+def test_a_request_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: Path, fields: Any, why: str) -> None:
     server = Server(tmp_path)
     with pytest.raises(ServedFault, match=why) as caught:
-        server.invoke(asked)
+        server.invoke(fields)
     assert "\n" not in str(caught.value)
     assert server.ledger().runs() == ()
 
@@ -271,15 +275,15 @@ def test_the_same_faults_are_told_to_a_caller_that_waits_for_nothing(tmp_path: P
 
 def test_a_field_without_a_value_is_one_that_was_left_out(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    found = server.invoke({**ASKED, "target": None, "seed": None, "budget_usd": None, "approve": None})
+    result = server.invoke({**ASKED, "target": None, "seed": None, "budget_usd": None, "approve": None})
     [run] = server.ledger().runs()
-    assert (run.id, run.target, run.seed) == (found["run_id"], "mi300x", 0)
+    assert (run.id, run.target, run.seed) == (result["run_id"], "mi300x", 0)
 
 
 def test_a_budget_that_the_author_has_no_use_for_leaves_one_run(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    found = server.invoke({**ASKED, "budget_usd": 2.5})
-    assert [run.id for run in server.ledger().runs()] == [found["run_id"]]
+    result = server.invoke({**ASKED, "budget_usd": 2.5})
+    assert [run.id for run in server.ledger().runs()] == [result["run_id"]]
 
 
 def test_a_run_that_another_process_drives_is_left_alone(tmp_path: Path) -> None:

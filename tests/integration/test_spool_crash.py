@@ -30,14 +30,14 @@ FEW = {"before request", "result read", "after publish", "before add_comparison"
 
 
 @pytest.mark.parametrize(
-    ("every", "kinds"),
+    ("stride", "kinds"),
     [pytest.param(3, FEW, marks=pytest.mark.slow, id="few"), pytest.param(1, KINDS, marks=pytest.mark.long, id="all")],
 )
 def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledger(
-    tmp_path: Path, every: int, kinds: set[str]
+    tmp_path: Path, stride: int, kinds: set[str]
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("spool_crash_driver.py")), str(tmp_path / "runs"), str(every)],
+    process = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("spool_crash_driver.py")), str(tmp_path / "runs"), str(stride)],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -45,13 +45,13 @@ def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledge
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    results: list[dict[str, Any]] = told["results"]
+    assert process.returncode == 0, process.stderr
+    answer = json.loads(process.stdout)
+    results: list[dict[str, Any]] = answer["results"]
     assert kinds <= {r["name"] for r in results}
     for r in results:
-        where = f"killed at point {r['at']}: {r['name']}"
-        assert r["killed"], where
-        assert r["resumed"] == 0, f"{where}: {done.stderr}"
-        assert r["ledger"] == told["whole"], where
-        assert r["repeated"] == [], where
+        moment = f"killed at point {r['at']}: {r['name']}"
+        assert r["killed"], moment
+        assert r["resumed"] == 0, f"{moment}: {process.stderr}"
+        assert r["ledger"] == answer["whole"], moment
+        assert r["repeated"] == [], moment

@@ -35,7 +35,7 @@ def told(context: Context) -> dict[str, Any]:
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> dict[str, Any]:
+def uninterrupted(tmp_path: Path) -> dict[str, Any]:
     """The same run with its sandbox at hand."""
     context = make_context(tmp_path / "whole", TableSandbox())
     drive(context, tmp_path / "whole" / "checkpoint.db")
@@ -46,13 +46,13 @@ def spooled(folder: Path) -> Context:
     return make_context(folder, through(Spool(folder / "spool")))
 
 
-def test_a_run_through_a_spool_ends_as_the_same_run_at_hand(tmp_path: Path, whole: dict[str, Any]) -> None:
+def test_a_run_through_a_spool_ends_as_the_same_run_at_hand(tmp_path: Path, uninterrupted: dict[str, Any]) -> None:
     context, worker = spooled(tmp_path), TableSandbox()
     run, pauses = answered(context, tmp_path, tmp_path / "spool", worker)
     assert run.status == "done"
-    assert told(context) == whole
+    assert told(context) == uninterrupted
     assert pauses == 6, "the seeds, two experiments, their repairs, two experiments, two leaders: a round trip each"
-    assert [what for what, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
+    assert [verb for verb, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
     assert not list((tmp_path / "spool" / "claims").iterdir())
 
 
@@ -116,13 +116,13 @@ def test_a_run_resumed_too_early_waits_on_and_asks_nothing_twice(tmp_path: Path)
     work(tmp_path / "spool", context.assignment.task, worker)
     drive(context, tmp_path / "checkpoint.db")
     assert isinstance(context.author, ScriptedAuthor)
-    written = [step.experiment_id for verb, step in context.author.asked if verb == "plan"]
-    assert len(written) == 1
+    planned = [step.experiment_id for verb, step in context.author.asked if verb == "plan"]
+    assert len(planned) == 1
 
 
 @pytest.mark.parametrize("lost", ["checkpoint.db", "nothing"])
 def test_a_waiting_run_goes_on_in_another_process_and_without_its_checkpoint(
-    tmp_path: Path, whole: dict[str, Any], lost: str
+    tmp_path: Path, uninterrupted: dict[str, Any], lost: str
 ) -> None:
     worker = TableSandbox()
     for _ in range(20):
@@ -133,8 +133,8 @@ def test_a_waiting_run_goes_on_in_another_process_and_without_its_checkpoint(
         work(tmp_path / "spool", context.assignment.task, worker)
         for path in tmp_path.glob(f"{lost}*"):
             path.unlink()
-    assert told(context) == whole
-    assert [what for what, count in Counter(worker.calls).items() if count > 1] == []
+    assert told(context) == uninterrupted
+    assert [verb for verb, count in Counter(worker.calls).items() if count > 1] == []
 
 
 def test_a_person_who_resumes_by_langgraphs_own_command_is_answered_too(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_person_who_resumes_by_langgraphs_own_command_is_answered_too(tmp_path
         assert graph.get_state(run_config(context)).values["generation"] == 1
 
 
-def test_a_stale_result_is_put_aside_told_and_done_again(tmp_path: Path, whole: dict[str, Any]) -> None:
+def test_a_stale_result_is_put_aside_told_and_done_again(tmp_path: Path, uninterrupted: dict[str, Any]) -> None:
     context, worker = spooled(tmp_path), TableSandbox()
     drive(context, tmp_path / "checkpoint.db")
     work(tmp_path / "spool", context.assignment.task, worker)
@@ -170,10 +170,10 @@ def test_a_stale_result_is_put_aside_told_and_done_again(tmp_path: Path, whole: 
         "aside because it is torn or damaged"
     )
     assert answered(context, tmp_path, tmp_path / "spool", worker)[0].status == "done"
-    assert told(context) == whole
+    assert told(context) == uninterrupted
 
 
-def test_a_worker_that_refuses_pauses_the_run_with_its_sentence(tmp_path: Path, whole: dict[str, Any]) -> None:
+def test_a_worker_that_refuses_pauses_the_run_with_its_sentence(tmp_path: Path, uninterrupted: dict[str, Any]) -> None:
     context, worker = spooled(tmp_path), TableSandbox()
     drive(context, tmp_path / "checkpoint.db")
     folder = Spool(tmp_path / "spool")
@@ -191,7 +191,7 @@ def test_a_worker_that_refuses_pauses_the_run_with_its_sentence(tmp_path: Path, 
             run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
         except SpoolError:
             continue
-    assert told(context) == whole
+    assert told(context) == uninterrupted
 
 
 def test_the_author_sees_the_device_of_the_workers(tmp_path: Path) -> None:

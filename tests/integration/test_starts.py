@@ -15,7 +15,7 @@ from agents.author import Idea, Proposal, Room, Specimen, Step
 from agents.playbook.playbook import Playbook
 from app.continuing import extended
 from app.session import summary
-from graph.context import Given
+from graph.context import StartingKernel
 from graph.doubles import ScriptedAuthor
 from graph.drive import drive
 from records.errors import TaskError, UsageError
@@ -25,7 +25,7 @@ from tests.support.scripted_run import SEED, Bench, faster, ideas
 
 def begun_with(bench: Bench, *sources: str, has_seeds: bool = True) -> Bench:
     artefacts = bench.context.artefacts
-    starts = tuple(Given(f"file mine_{n}.hip", artefacts.put(text)) for n, text in enumerate(sources))
+    starts = tuple(StartingKernel(f"file mine_{n}.hip", artefacts.put(text)) for n, text in enumerate(sources))
     bench.context = replace(bench.context, starts=starts, has_seeds=has_seeds)
     return bench
 
@@ -111,9 +111,9 @@ def again(bench: Bench, generations: int) -> list[Mapping[str, Any]]:
     """Extend the run and drive it on; what was told."""
     run = extended(bench.context.ledger, bench.context.ledger.run("table-run"), generations)
     bench.context = replace(bench.context, run=run)
-    told: list[Mapping[str, Any]] = []
-    drive(bench.context, bench.folder / "checkpoint.db", told.append)
-    return told
+    progress: list[Mapping[str, Any]] = []
+    drive(bench.context, bench.folder / "checkpoint.db", progress.append)
+    return progress
 
 
 def steps(bench: Bench) -> list[tuple[str, Step]]:
@@ -124,16 +124,16 @@ def steps(bench: Bench) -> list[tuple[str, Step]]:
 def test_a_run_that_used_its_generations_goes_on(tmp_path: Path, keeps_checkpoint: bool) -> None:
     bench = Bench(tmp_path)
     bench.drive()
-    asked, before = len(steps(bench)), bench.attempts()
+    step_count, before = len(steps(bench)), bench.attempts()
     if not keeps_checkpoint:
         for path in tmp_path.glob("checkpoint.db*"):
             path.unlink()
-    told = again(bench, 3)
+    progress = again(bench, 3)
     run = bench.context.ledger.run("table-run")
     assert (run.status, run.stop_reason) == ("done", "all 3 generations are used")
     assert before.items() <= bench.attempts().items()
-    assert [e["generation"] for e in told if e["event"] == "generation"][-2:] == [2, 3]
-    new = [step.generation for role, step in steps(bench)[asked:] if role == "plan"]
+    assert [e["generation"] for e in progress if e["event"] == "generation"][-2:] == [2, 3]
+    new = [step.generation for role, step in steps(bench)[step_count:] if role == "plan"]
     assert new == [2, 3], "the ledger has the plan of the first one"
     stops = [e.payload["reason"] for e in bench.context.ledger.events("table-run") if e.kind == "stopped"]
     assert stops == ["the one generation asked for is used", "all 3 generations are used"]
@@ -156,9 +156,9 @@ def test_the_planner_is_told_what_was_in_force_when_a_generation_began(tmp_path:
     limits: list[tuple[int, Any]] = []
 
     class Counting(ScriptedAuthor):
-        def plan(self, step: Step, *rest: Any) -> Proposal:
-            limits.append((step.generation, rest[-1]))
-            return super().plan(step, *rest)
+        def plan(self, step: Step, *arguments: Any) -> Proposal:
+            limits.append((step.generation, arguments[-1]))
+            return super().plan(step, *arguments)
 
     bench = Bench(tmp_path)
     bench.context = replace(bench.context, author=Counting(ideas, faster))
@@ -166,8 +166,8 @@ def test_the_planner_is_told_what_was_in_force_when_a_generation_began(tmp_path:
     for path in tmp_path.glob("checkpoint.db*"):
         path.unlink()
     again(bench, 2)
-    one, two = Room(generation=2, run=2), Room(generation=2, run=2)
-    assert limits == [(1, one), (2, two)], "a plan that the ledger has is not asked for again"
+    first, second = Room(generation=2, run=2), Room(generation=2, run=2)
+    assert limits == [(1, first), (2, second)], "a plan that the ledger has is not asked for again"
 
 
 def test_a_run_that_failed_says_why_it_cannot_go_on(tmp_path: Path) -> None:
@@ -196,14 +196,14 @@ def test_an_extension_survives_a_kill_before_anything_was_driven(tmp_path: Path)
 
 
 def test_an_idea_of_the_first_generation_is_not_asked_again(tmp_path: Path) -> None:
-    seen: list[int] = []
+    generations: list[int] = []
 
     def planner(generation: int) -> Sequence[Idea]:
-        seen.append(generation)
+        generations.append(generation)
         return ideas(generation)
 
     bench = Bench(tmp_path, planner=planner)
     bench.drive()
     again(bench, 2)
-    assert seen == [1, 2]
+    assert generations == [1, 2]
     assert json.dumps(bench.statuses("g002")).count("accepted") == 2

@@ -31,12 +31,12 @@ NAMES = (
 
 def checked(name: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """The verdicts of `check` on a task's seeds for mi300x."""
-    made = []
+    rows = []
     for seed in load_task(name).seeds:
         code = run_command(["check", str(seed), "--task", name, "--json"])
-        made.append(json.loads(capsys.readouterr().out))
-        assert code == 0, f"{seed.name}: {made[-1]['findings']}"
-    return made
+        rows.append(json.loads(capsys.readouterr().out))
+        assert code == 0, f"{seed.name}: {rows[-1]['findings']}"
+    return rows
 
 
 def predicted_us(verdict: dict[str, Any]) -> float:

@@ -51,8 +51,8 @@ PLANTED = " ".join((*KEYS.values(), *SHAPES))
 def settings(folder: Path, collector: Collector | None, model: str, **more: Any) -> Settings:
     address = collector.url if collector is not None else "http://127.0.0.1:9"
     keys = {name: SecretStr(value) for name, value in KEYS.items()}
-    named = {"tracing": True, "langsmith_endpoint": address, "langsmith_project": "mine", "base_url": model}
-    return Settings(_env_file=None, runs_folder=folder / "runs", **{**keys, **named, **more})  # type: ignore[call-arg]
+    fields = {"tracing": True, "langsmith_endpoint": address, "langsmith_project": "mine", "base_url": model}
+    return Settings(_env_file=None, runs_folder=folder / "runs", **{**keys, **fields, **more})  # type: ignore[call-arg]
 
 
 NOTES = Path()
@@ -65,17 +65,17 @@ class ReadingAuthor(ScriptedAuthor):
 class Traced:
     """A run whose author asks a model over HTTP, with secrets planted in ideas, prompts, answers and kernels."""
 
-    def __init__(self, folder: Path, given: Settings) -> None:
+    def __init__(self, folder: Path, options: Settings) -> None:
         task = table_task(folder / "task", f"// time_us = 100\n// roofline_us = 5\n{MARK}\n")
         self.context = table_context(
             folder / "runs", task, ReadingAuthor(self.ideas, self.write), Limits(generations=1, picks=1)
         )
         shelf = StoredLiterature(KnowledgeStore(NOTES / "store"))
         self.context = type(self.context)(**{**vars(self.context), "literature": shelf})
-        self.gateway = Gateway(make_endpoint(given), self.context.ledger, self.context.artefacts, 5.0)
-        place = folder / "runs" / self.context.run.id
-        place.mkdir(parents=True)
-        self.session = Session(given, self.context, place)
+        self.gateway = Gateway(make_endpoint(options), self.context.ledger, self.context.artefacts, 5.0)
+        run_folder = folder / "runs" / self.context.run.id
+        run_folder.mkdir(parents=True)
+        self.session = Session(options, self.context, run_folder)
 
     def ideas(self, generation: int) -> Sequence[Idea]:
         return [Idea(f"wider loads {PLANTED}", "try it", ("do it",), 5, 50, 10)]
@@ -89,9 +89,9 @@ class Traced:
 def drive(folder: Path, collector: Collector | None, **more: Any) -> list[dict[str, Any]]:
     answer = json.dumps({"source": f"// {PLANTED}\n{MARK}\n\n// end"})
     with ScriptedEndpoint(lambda body: Answer(answer)) as model:
-        given = settings(folder, collector, model.url, **more)
-        with tracing_here(given):
-            assert Traced(folder, given).session.drive(lambda _: None).accepted == 2
+        options = settings(folder, collector, model.url, **more)
+        with tracing_here(options):
+            assert Traced(folder, options).session.drive(lambda _: None).accepted == 2
     return collector.runs() if collector is not None else []
 
 
@@ -111,17 +111,17 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_nodes_hold_the_verdict_the_times_and_the_kernel(full: Any) -> None:
     _, by_name = full
-    told = [r["outputs"]["told"] for r in by_name["benchmark"]]
-    assert {t["geomean_us"] for t in told} == {50.0, 100.0}
-    assert all(t["verdict"] == "accepted" and MARK in t["kernel"] and "registers" in t for t in told)
+    facts = [r["outputs"]["told"] for r in by_name["benchmark"]]
+    assert {t["geomean_us"] for t in facts} == {50.0, 100.0}
+    assert all(t["verdict"] == "accepted" and MARK in t["kernel"] and "registers" in t for t in facts)
     assert by_name["reflect"][0]["inputs"]["told"]["speedup_over_seed"] == 1.0
 
 
 def test_passages_are_a_retriever_run_under_its_node(full: Any) -> None:
     _, by_name = full
-    [node], found = by_name["retrieve"], by_name["notes"]
-    notes, *_ = [run for run in found if run["parent_run_id"] == node["id"]]
-    assert {run["run_type"] for run in found} == {"retriever"}
+    [node], retrievers = by_name["retrieve"], by_name["notes"]
+    notes, *_ = [run for run in retrievers if run["parent_run_id"] == node["id"]]
+    assert {run["run_type"] for run in retrievers} == {"retriever"}
     assert notes["inputs"]["query"] and notes["outputs"]["documents"][0]["page_content"]
     assert notes["outputs"]["documents"][0]["metadata"]["title"]
 
@@ -165,9 +165,9 @@ def test_a_link_to_the_trace_is_printed(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_graph_that_is_invoked_from_python_is_labelled_too(tmp_path: Path) -> None:
     with collecting() as collector, ScriptedEndpoint(lambda body: "x") as model:
-        given = settings(tmp_path, collector, model.url)
-        traced = Traced(tmp_path, given)
-        with tracing_here(given):
+        options = settings(tmp_path, collector, model.url)
+        traced = Traced(tmp_path, options)
+        with tracing_here(options):
             build_graph().compile().invoke({"run_id": traced.context.run.id}, context=traced.context)
         runs = collector.runs()
     [root] = [r for r in runs if not r.get("parent_run_id")]
@@ -180,9 +180,9 @@ def test_traces_of_others_stay_as_they_are(tmp_path: Path) -> None:
     with collecting() as collector, ScriptedEndpoint(lambda body: "x") as model:
         theirs = Traces(settings(tmp_path, collector, model.url)).client
         with tracing_context(enabled=True, client=theirs, project_name="theirs"):
-            given = settings(tmp_path, collector, model.url, tracing=False)
-            with tracing_here(given):
-                Traced(tmp_path, given).session.drive(lambda _: None)
+            options = settings(tmp_path, collector, model.url, tracing=False)
+            with tracing_here(options):
+                Traced(tmp_path, options).session.drive(lambda _: None)
         theirs.close()
     assert collector.runs() == []
 
@@ -190,6 +190,6 @@ def test_traces_of_others_stay_as_they_are(tmp_path: Path) -> None:
 def test_a_dead_endpoint_is_said_and_waited_for_briefly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ANSWER_S + FLUSH_S <= 2.0
     drive(tmp_path, None)
-    told = capsys.readouterr().err
-    assert "some traces did not reach http://127.0.0.1:9" in told
-    assert not any(secret in told for secret in KEYS.values())
+    stderr = capsys.readouterr().err
+    assert "some traces did not reach http://127.0.0.1:9" in stderr
+    assert not any(secret in stderr for secret in KEYS.values())

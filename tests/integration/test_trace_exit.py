@@ -30,7 +30,7 @@ INFO = {"version": "1", "instance_flags": {"zstd_compression_enabled": True}}
 @contextmanager
 def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
     """An endpoint that says at most what it can do; the event is set when something was posted."""
-    posted, done = threading.Event(), threading.Event()
+    posted, stopped = threading.Event(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:
@@ -38,7 +38,7 @@ def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
 
         def do_GET(self) -> None:
             if not answers_info or self.path != "/info":
-                done.wait()
+                stopped.wait()
                 return
             body = json.dumps(INFO).encode()
             self.send_response(200)
@@ -48,7 +48,7 @@ def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
 
         def do_POST(self) -> None:
             posted.set()
-            done.wait()
+            stopped.wait()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -57,7 +57,7 @@ def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
     try:
         yield f"http://127.0.0.1:{server.server_port}", posted
     finally:
-        done.set()
+        stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -70,19 +70,19 @@ def test_no_thread_of_a_traced_block_holds_the_exit_and_the_loss_is_said(
     assert trace_client.TraceClient.__mro__[1].__name__ == "Client"
     task = table_task(tmp_path / "task", "// time_us = 100\n// roofline_us = 5\n")
     with silent(answers_info) as (address, posted):
-        given = Settings(
+        options = Settings(
             _env_file=None,  # type: ignore[call-arg]
             runs_folder=tmp_path / "runs",
             tracing=True,
             langsmith_endpoint=address,
             langsmith_api_key=SecretStr("lsv2-canary-51d2c8e0aa47"),
         )
-        with tracing_here(given):
+        with tracing_here(options):
             author = ScriptedAuthor(lambda generation: [], lambda step, base: Draft(""))
             context = table_context(tmp_path / "runs", task, author, Limits(generations=1))
-            place = tmp_path / "runs" / context.run.id
-            place.mkdir(parents=True)
-            with Session(given, context, place) as session:
+            run_folder = tmp_path / "runs" / context.run.id
+            run_folder.mkdir(parents=True)
+            with Session(options, context, run_folder) as session:
                 assert session.drive(lambda _: None).accepted == 1
             if answers_info:
                 assert posted.wait(30)

@@ -22,8 +22,8 @@ DEADLINE_S = 60.0
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    with collecting() as found:
-        yield found
+    with collecting() as collector:
+        yield collector
 
 
 def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -37,7 +37,7 @@ def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[
             "OPENAI_BASE_URL": model.url,
             **settings,
         }
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, str(DRIVER), str(folder), how],
             env=environment,
             cwd=folder,
@@ -46,14 +46,16 @@ def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[
             timeout=DEADLINE_S,
             check=False,
         )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "done\n"
-    return done
+    assert process.returncode == 0, process.stderr
+    assert process.stdout == "done\n"
+    return process
 
 
 def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Collector) -> None:
-    done = run(tmp_path, "ask", LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY=TRACE_KEY, LANGSMITH_PROJECT="mine")
-    assert done.stderr == ""
+    process = run(
+        tmp_path, "ask", LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY=TRACE_KEY, LANGSMITH_PROJECT="mine"
+    )
+    assert process.stderr == ""
     assert set(collector.paths) <= {"/info", "/runs/batch"}
     runs = collector.runs()
     names = {r["name"] for r in runs}
@@ -96,6 +98,6 @@ def test_the_environment_can_ask_too(tmp_path: Path, collector: Collector) -> No
 
 
 def test_a_dead_endpoint_neither_fails_nor_shows_a_key(tmp_path: Path) -> None:
-    done = run(tmp_path, "ask", LANGSMITH_ENDPOINT="http://127.0.0.1:9", LANGSMITH_API_KEY=TRACE_KEY)
-    assert TRACE_KEY[:12] not in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    process = run(tmp_path, "ask", LANGSMITH_ENDPOINT="http://127.0.0.1:9", LANGSMITH_API_KEY=TRACE_KEY)
+    assert TRACE_KEY[:12] not in process.stdout + process.stderr
+    assert "Traceback" not in process.stderr

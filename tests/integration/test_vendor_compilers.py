@@ -45,25 +45,29 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> None:
         pytest.skip(f"there is no {HIPCC[0]}")
     folder = tmp_path_factory.mktemp("probe")
     (folder / "probe.hip").write_text(PROBE)
-    done = compiled(folder, ["--offload-arch=gfx942", "-c", "probe.hip", "-o", "probe.o"])
-    if done.returncode != 0:
-        pytest.skip(f"{HIPCC[0]} does not compile for gfx942: {done.stderr.strip()[:200]}")
+    process = compiled(folder, ["--offload-arch=gfx942", "-c", "probe.hip", "-o", "probe.o"])
+    if process.returncode != 0:
+        pytest.skip(f"{HIPCC[0]} does not compile for gfx942: {process.stderr.strip()[:200]}")
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("name", ["row_softmax", "layer_norm", "fp8_block_gemm", "moe_ffn", "decode_attention"])
 def test_a_project_compiles_by_its_own_command_without_a_word(name: str, tmp_path: Path) -> None:
-    made = operator(name, "mi300x", load_task(name, "mi300x").seeds[-1].read_text(encoding="utf-8"))
-    files = hip_project(made.launcher, load_target("mi300x"), KNOWN)
+    kernel_operator = operator(name, "mi300x", load_task(name, "mi300x").seeds[-1].read_text(encoding="utf-8"))
+    files = hip_project(kernel_operator.launcher, load_target("mi300x"), KNOWN)
     for path, content in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
     command = re.search(r"`hipcc (.*) && \./self_check`", (tmp_path / "README.md").read_text())
     assert command is not None
-    done = compiled(tmp_path, ["-Wall", *shlex.split(command[1])])
-    own = [line for line in done.stderr.splitlines() if re.match(rf"(\./)?({made.name}|self_check)\.(hip|h):", line)]
-    assert (done.returncode, own) == (0, [])
+    process = compiled(tmp_path, ["-Wall", *shlex.split(command[1])])
+    own_lines = [
+        line
+        for line in process.stderr.splitlines()
+        if re.match(rf"(\./)?({kernel_operator.name}|self_check)\.(hip|h):", line)
+    ]
+    assert (process.returncode, own_lines) == (0, [])
     assert b"gfx942" in (tmp_path / "self_check").read_bytes()
 
 
@@ -73,8 +77,8 @@ def test_halves_keep_their_operators_in_an_extension_of_pytorch_for_rocm(tmp_pat
     (tmp_path / "halves.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{HALVES}")
     words = [*ON_HIP, "-c", "halves.hip", "-o", "halves.o"]
     assert compiled(tmp_path, ["--offload-arch=gfx942", *words]).returncode != 0
-    done = compiled(tmp_path, [*words, *operator("transpose", "mi300x").flags()])
-    assert done.returncode == 0, done.stderr
+    process = compiled(tmp_path, [*words, *operator("transpose", "mi300x").flags()])
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.long

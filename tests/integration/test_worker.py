@@ -25,7 +25,7 @@ BROKEN = "no kernel at all\n"
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
+def workdir(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     (tmp_path / "broken.hip").write_text(BROKEN)
@@ -49,33 +49,33 @@ def check(*arguments: str) -> int:
 
 @pytest.mark.slow
 def test_a_kernel_is_judged_through_a_folder(
-    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
+    capsys: pytest.CaptureFixture[str], workdir: Path, compiler_cache: Path
 ) -> None:
-    task = short_task("row_softmax", place / "short", rows=256, cols=96)
+    task = short_task("row_softmax", workdir / "short", rows=256, cols=96)
     through = (str(SEED), "--task", str(task), "--on", "spool:there")
     assert check(*through) == 1
     assert "waiting for 1 result in" in capsys.readouterr().err
-    done = worker(compiler_cache, "--spool", str(place / "there"), "--once", "--on", "lab", "--allow-tasks")
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "1 request done" in done.stderr
+    process = worker(compiler_cache, "--spool", str(workdir / "there"), "--once", "--on", "lab", "--allow-tasks")
+    assert (process.returncode, process.stdout) == (0, ""), process.stderr
+    assert "1 request done" in process.stderr
     assert check(*through) == 0
     spooled = json.loads(capsys.readouterr().out)
     assert check(str(SEED), "--task", str(task)) == 0
-    here = json.loads(capsys.readouterr().out)
-    known = load_task(str(task))
-    listed = {case.name for case in (*known.tests, *known.benchmarks)}
-    for said in (spooled, here):  # each process draws inputs and shapes that are not listed itself
-        said["cases"] = [(c["name"], c["correct"]) for c in said["cases"] if c["name"] in listed]
-    assert {name for name, _ in here["cases"]} == listed
-    assert spooled == here
+    answer = json.loads(capsys.readouterr().out)
+    loaded = load_task(str(task))
+    listed = {case.name for case in (*loaded.tests, *loaded.benchmarks)}
+    for verdict in (spooled, answer):  # each process draws inputs and shapes that are not listed itself
+        verdict["cases"] = [(c["name"], c["correct"]) for c in verdict["cases"] if c["name"] in listed]
+    assert {name for name, _ in answer["cases"]} == listed
+    assert spooled == answer
 
 
 def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
-    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
+    capsys: pytest.CaptureFixture[str], workdir: Path, compiler_cache: Path
 ) -> None:
-    own = short_task("row_softmax", place / "own_softmax", rows=256, cols=96)
-    through = ("broken.hip", "--task", str(own), "--on", "spool:there")
-    once = ["--cache", str(share_toolchain(place / "cache")), "--spool", "there", "--once", "--on", "lab"]
+    own_task = short_task("row_softmax", workdir / "own_softmax", rows=256, cols=96)
+    through = ("broken.hip", "--task", str(own_task), "--on", "spool:there")
+    once = ["--cache", str(share_toolchain(workdir / "cache")), "--spool", "there", "--once", "--on", "lab"]
     assert check(*through) == 1
     assert main(once) == 0
     assert check(*through) == 3
@@ -89,12 +89,12 @@ def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
 
 
 def test_another_copy_of_a_task_is_refused(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path
 ) -> None:
     from sandbox.remote.message import Request
     from sandbox.remote.spool import Spool
 
-    spool, cache = Spool(place / "there"), share_toolchain(place / "cache")
+    spool, cache = Spool(workdir / "there"), share_toolchain(workdir / "cache")
     from sandbox.judge_digest import judge_digest
 
     for harness, task, words in (
@@ -133,9 +133,9 @@ def test_what_cannot_be_is_one_sentence(
 
 @pytest.mark.slow
 def test_a_kernel_is_judged_by_a_served_worker_until_it_is_stopped(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path, compiler_cache: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workdir: Path, compiler_cache: Path
 ) -> None:
-    token = place / "token"
+    token = workdir / "token"
     token.write_text(secrets.token_hex(32))
     token.chmod(0o600)
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -164,9 +164,9 @@ def test_a_kernel_is_judged_by_a_served_worker_until_it_is_stopped(
         assert "refused the token" in capsys.readouterr().err
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 130
-        rest = server.stderr.read()
-    assert token.read_text() not in rest
-    assert "interrupted" in rest
+        stderr = server.stderr.read()
+    assert token.read_text() not in stderr
+    assert "interrupted" in stderr
 
 
 def test_the_worker_needs_only_numpy_and_ml_dtypes() -> None:
@@ -174,7 +174,9 @@ def test_the_worker_needs_only_numpy_and_ml_dtypes() -> None:
         "import sys, sandbox.worker; "
         "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    found = set(re.findall(r"'(\w+)'", done.stdout))
-    assert {"numpy", "ml_dtypes", "sandbox", "tasks", "records"} <= found
-    assert found & {"app", "graph", "agents", "knowledge", "langgraph", "pydantic", "typer", "ziglang", "rich"} == set()
+    process = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    packages = set(re.findall(r"'(\w+)'", process.stdout))
+    assert {"numpy", "ml_dtypes", "sandbox", "tasks", "records"} <= packages
+    assert (
+        packages & {"app", "graph", "agents", "knowledge", "langgraph", "pydantic", "typer", "ziglang", "rich"} == set()
+    )

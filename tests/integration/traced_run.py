@@ -9,9 +9,9 @@ from pathlib import Path
 from app.settings import load_settings
 from app.tracing import tracing
 
-folder, asked = Path(sys.argv[1]), sys.argv[2] == "ask"
+folder, is_asked = Path(sys.argv[1]), sys.argv[2] == "ask"
 settings = load_settings()
-with tracing(settings, asked):
+with tracing(settings, is_asked):
     from agents.author import Draft, Idea, Specimen, Step
     from agents.model.conversation import Message
     from agents.model.gateway import Gateway

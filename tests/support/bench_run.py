@@ -35,14 +35,14 @@ def calling(tool: str, text: str | None = None, **arguments: Any) -> Answer:
 
 def writing(tool: str, source: str = "", **arguments: Any) -> str:
     """An answer that asks for one tool in text."""
-    asked = f"```tool\n{json.dumps({'tool': tool} | arguments)}\n```"
-    return f"```hip\n{source}```\n\n{asked}" if source else asked
+    block = f"```tool\n{json.dumps({'tool': tool} | arguments)}\n```"
+    return f"```hip\n{source}```\n\n{block}" if source else block
 
 
 def title_of(body: dict[str, Any]) -> str:
     """The title of the experiment that a request is about."""
-    told = "\n".join(str(m.get("content")) for m in body["messages"])
-    return told.split("# The experiment: ", 1)[1].split("\n", 1)[0] if "# The experiment: " in told else ""
+    text = "\n".join(str(m.get("content")) for m in body["messages"])
+    return text.split("# The experiment: ", 1)[1].split("\n", 1)[0] if "# The experiment: " in text else ""
 
 
 class Script:

@@ -87,7 +87,9 @@ class Browser:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         os.killpg(self._process.pid, signal.SIGKILL)  # its helpers too: they still write
         self._process.wait()
         os.close(self._send)
@@ -121,15 +123,15 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page; a promise is waited for."""
-        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in found, f"{script}: {found['exceptionDetails']}"
-        return found["result"].get("value")
+        evaluated = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in evaluated, f"{script}: {evaluated['exceptionDetails']}"
+        return evaluated["result"].get("value")
 
     def wait(self, condition: str) -> Any:
         """Wait until an expression is true; one that fails, since an element is not there yet, is not."""
         deadline = time.monotonic() + PATIENCE_S
-        asked = f"(() => {{ try {{ return {condition}; }} catch (fault) {{ return false; }} }})()"
-        while not (value := self.run(f"(value => value instanceof Element || value)({asked})")):
+        script = f"(() => {{ try {{ return {condition}; }} catch (fault) {{ return false; }} }})()"
+        while not (value := self.run(f"(value => value instanceof Element || value)({script})")):
             assert time.monotonic() < deadline, f"never true: {condition}; the page says {self.text()[:2000]!r}"
             time.sleep(0.05)
         return value
@@ -140,11 +142,11 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Click on the first element of a selector as a mouse does."""
-        place = f"document.querySelector({json.dumps(selector)})"
-        self.wait(f"!!{place}")
-        self.run(f"{place}.scrollIntoView({{block: 'nearest'}})")
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"!!{element}")
+        self.run(f"{element}.scrollIntoView({{block: 'nearest'}})")
         x, y = self.run(
-            f"(() => {{const b = {place}.getBoundingClientRect(); return [b.x + b.width/2, b.y + b.height/2]}})()"
+            f"(() => {{const b = {element}.getBoundingClientRect(); return [b.x + b.width/2, b.y + b.height/2]}})()"
         )
         self.point(x, y)
         for kind in ("mousePressed", "mouseReleased"):
@@ -159,9 +161,9 @@ class Browser:
         for key in keys:
             text, number = NAMED_KEYS.get(key, (key, 0))
             for kind in ("keyDown", "keyUp"):
-                given: dict[str, Any] = {"text": text} if text and kind == "keyDown" else {}
-                given |= {"windowsVirtualKeyCode": number} if number else {}
-                self.call("Input.dispatchKeyEvent", type=kind, key=key, **given)
+                typed: dict[str, Any] = {"text": text} if text and kind == "keyDown" else {}
+                typed |= {"windowsVirtualKeyCode": number} if number else {}
+                self.call("Input.dispatchKeyEvent", type=kind, key=key, **typed)
 
     def picture(self, path: Path, kind: str = "png", **options: Any) -> Path:
         """Take a picture of the window."""
@@ -182,12 +184,14 @@ class Browser:
         if "id" in message:
             self._answers[message["id"]] = message
             return
-        kind, told = message.get("method", ""), message.get("params", {})
+        kind, parameters = message.get("method", ""), message.get("params", {})
         if kind == "Runtime.exceptionThrown":
-            self.faults.append(f"exception: {told['exceptionDetails'].get('exception', {}).get('description', told)}")
-        elif kind == "Log.entryAdded" and told["entry"]["level"] == "error":
-            self.faults.append(f"{told['entry']['source']}: {told['entry']['text']}")
+            self.faults.append(
+                f"exception: {parameters['exceptionDetails'].get('exception', {}).get('description', parameters)}"
+            )
+        elif kind == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            self.faults.append(f"{parameters['entry']['source']}: {parameters['entry']['text']}")
         elif kind == "Page.javascriptDialogOpening":
-            self.faults.append(f"dialog: {told['message']}")
+            self.faults.append(f"dialog: {parameters['message']}")
         elif kind == "Network.requestWillBeSent":
-            self.requests.append(told["request"]["url"])
+            self.requests.append(parameters["request"]["url"])

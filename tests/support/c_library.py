@@ -17,19 +17,19 @@ def shared_library(source: str) -> Path:
     """The library made from this text."""
     tools = toolchain()
     digest = hashlib.sha256(repr((source, FLAGS, tools.version)).encode()).hexdigest()
-    made = FOLDER / "libraries" / f"{digest}.so"
-    if not made.is_file():
-        made.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+    library = FOLDER / "libraries" / f"{digest}.so"
+    if not library.is_file():
+        library.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=library.parent) as folder:
             Path(folder, "source.c").write_text(source, encoding="utf-8")
-            done = run(
+            process = run(
                 tools.command("cc", *FLAGS, "source.c", "-o", "library.so"),
                 cwd=Path(folder),
                 env=tools.environment(),
                 timeout_s=300,
                 limits=ProcessLimits(cpu_s=300),
             )
-            if done.returncode != 0:
-                raise RuntimeError(done.stderr)
-            Path(folder, "library.so").replace(made)
-    return made
+            if process.returncode != 0:
+                raise RuntimeError(process.stderr)
+            Path(folder, "library.so").replace(library)
+    return library

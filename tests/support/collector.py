@@ -40,21 +40,21 @@ class Collector:
         self.server = _Server(self)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
-    def found(self, path: str, wanted: dict[str, str]) -> Any:
+    def found(self, path: str, filters: dict[str, str]) -> Any:
         """The answer to a question."""
         if path == "/datasets":
-            return [d for d in self.datasets if d["name"] == wanted.get("name", d["name"])]
+            return [d for d in self.datasets if d["name"] == filters.get("name", d["name"])]
         if path == "/examples":
-            begin = int(wanted.get("offset", 0))
-            return self.examples[begin : begin + int(wanted.get("limit", 100))]
+            begin = int(filters.get("offset", 0))
+            return self.examples[begin : begin + int(filters.get("limit", 100))]
         return [PROJECT] if path.startswith("/sessions") else INFO
 
     def kept(self, path: str, body: bytes) -> Any:
         """The answer to what is sent here, which is remembered."""
         if path == "/datasets":
-            made = {**json.loads(body), "id": PROJECT_ID, "created_at": CREATED}
-            self.datasets.append(made)
-            return made
+            dataset = {**json.loads(body), "id": PROJECT_ID, "created_at": CREATED}
+            self.datasets.append(dataset)
+            return dataset
         if path.startswith("/examples"):
             rows = [{**row, "created_at": CREATED} for row in json.loads(body)]
             self.examples += rows
@@ -71,8 +71,8 @@ class Collector:
         for body in self.bodies:
             batch = json.loads(body)
             for part in (*batch.get("post", ()), *batch.get("patch", ())):
-                known = merged.setdefault(part["id"], {})
-                known.update({name: value for name, value in part.items() if value is not None})
+                merged_run = merged.setdefault(part["id"], {})
+                merged_run.update({name: value for name, value in part.items() if value is not None})
         return list(merged.values())
 
 
@@ -92,9 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.collector.paths.append(self.path)
-        asked = urlsplit(self.path)
-        wanted = {name: values[0] for name, values in parse_qs(asked.query).items()}
-        self._answer(self.server.collector.found(asked.path, wanted))
+        url = urlsplit(self.path)
+        filters = {name: values[0] for name, values in parse_qs(url.query).items()}
+        self._answer(self.server.collector.found(url.path, filters))
 
     def do_POST(self) -> None:
         self.server.collector.paths.append(self.path)
@@ -114,16 +114,16 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    found = Collector()
-    thread = threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    collector = Collector()
+    thread = threading.Thread(target=collector.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield found
+        yield collector
     finally:
-        found.server.shutdown()
-        found.server.server_close()
+        collector.server.shutdown()
+        collector.server.server_close()
         thread.join()
 
 
-def metadata(found: dict[str, Any]) -> dict[str, Any]:
-    return dict((found.get("extra") or {}).get("metadata") or {})
+def metadata(run: dict[str, Any]) -> dict[str, Any]:
+    return dict((run.get("extra") or {}).get("metadata") or {})

@@ -22,10 +22,10 @@ from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
 from sandbox.machine.executor import executor, executor_path
 
 
-def usable(own: Path, other: Path) -> Path:
+def usable(preferred: Path, other: Path) -> Path:
     """The first of two folders, or the second where this user cannot write to the first, or make it."""
-    made = next(path for path in (own / "kernels", own, *own.parents) if path.exists())
-    return own if os.access(made, os.W_OK | os.X_OK, effective_ids=True) else other
+    existing = next(path for path in (preferred / "kernels", preferred, *preferred.parents) if path.exists())
+    return preferred if os.access(existing, os.W_OK | os.X_OK, effective_ids=True) else other
 
 
 # What KERNEL_SCIENTIST_CACHE_FOLDER is in the tests. A clone that another user has tested is this one's to read only.
@@ -49,23 +49,25 @@ def toolchain() -> Toolchain:
     """The compiler with the shared cache, warmed."""
     if _WITHHELD:
         pytest.skip("needs the compiler", allow_module_level=True)
-    found = find_toolchain(_OWN)
+    compiler = find_toolchain(_OWN)
     (FOLDER / "kernels").mkdir(parents=True, exist_ok=True)
     pruned = FOLDER / "kernels" / "pruned"  # never due: the next run of the tests finds all that this one compiled
     pruned.touch()
     os.utime(pruned, (2**32, 2**32))
-    stamp = FOLDER / f"warmed-{found.zig.stat().st_mtime_ns}"
+    stamp = FOLDER / f"warmed-{compiler.zig.stat().st_mtime_ns}"
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "warmed.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
             _take_over(_users_cache() / "toolchain" / "zig", _OWN / "zig")
-            found.warm(lambda _: None)
+            compiler.warm(lambda _: None)
             stamp.touch()
-        if not executor_path(found, COMPILED).is_file():
-            _take_over(executor_path(found, _users_cache() / "kernels").parent, executor_path(found, COMPILED).parent)
-            executor(found, COMPILED)
-    return found
+        if not executor_path(compiler, COMPILED).is_file():
+            _take_over(
+                executor_path(compiler, _users_cache() / "kernels").parent, executor_path(compiler, COMPILED).parent
+            )
+            executor(compiler, COMPILED)
+    return compiler
 
 
 def _take_over(theirs: Path, ours: Path) -> None:

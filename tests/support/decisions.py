@@ -70,15 +70,15 @@ def waits(folder: Path) -> Iterator[Row]:
     from sandbox.remote.spool import Spool
     from tests.support.stations import make_context, through, work
 
-    place = folder / "spool"
-    context = make_context(folder / "spooled", through(Spool(place)))
+    spool = folder / "spool"
+    context = make_context(folder / "spooled", through(Spool(spool)))
     for step in range(12):
         drive(context, folder / "spooled" / "checkpoint.db")
-        yield _outcome(f"spool {step}", context, str(len(list((place / "refused").iterdir()))))
+        yield _outcome(f"spool {step}", context, str(len(list((spool / "refused").iterdir()))))
         if context.ledger.run(context.run.id).status == "done":
             break
-        work(place, context.assignment.task, TableSandbox())
-        for result in (place / "results").iterdir() if not step else ():
+        work(spool, context.assignment.task, TableSandbox())
+        for result in (spool / "results").iterdir() if not step else ():
             result.write_bytes(result.read_bytes()[:-40])
 
 
@@ -136,8 +136,8 @@ def critics(folder: Path) -> Iterator[Row]:
 
     for slip in CRITICISED:
         for other in ("", *CRITICISED[:3]):
-            found = check(SUMS.replace("__syncthreads();", f"{slip} {other}"), "gfx942")
-            yield f"checks {slip} {other}", [[r.kind, r.about] for r in found], [r.text for r in found]
+            remarks = check(SUMS.replace("__syncthreads();", f"{slip} {other}"), "gfx942")
+            yield f"checks {slip} {other}", [[r.kind, r.about] for r in remarks], [r.text for r in remarks]
     base, draft = (SUMS.replace("__syncthreads();", slip) for slip in CRITICISED[:2])
     for name, before, after in (("news", base, draft), ("known", base, base)):
         work: Any = SimpleNamespace(arch="gfx942")
@@ -169,10 +169,10 @@ def main(folder: str) -> None:
 
     parts = (plans, compilers, comparisons, limits, drivers, devices, critics, executions, runs, waits)
     parts += (conversations, faults, clusters, exports, imports, databases)
-    made: dict[str, Any] = {}
+    decisions: dict[str, Any] = {}
     with contextlib.redirect_stdout(sys.stderr):
         for part in parts:
-            own = Path(folder, part.__name__)
-            own.mkdir()
-            made[part.__name__] = {name: [decided, words] for name, decided, words in part(own)}
-    json.dump(made, sys.stdout)
+            part_folder = Path(folder, part.__name__)
+            part_folder.mkdir()
+            decisions[part.__name__] = {name: [decided, words] for name, decided, words in part(part_folder)}
+    json.dump(decisions, sys.stdout)

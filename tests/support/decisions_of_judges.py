@@ -58,8 +58,8 @@ y[threadIdx.x] = t[63 - threadIdx.x]; }
 """
 
 
-def finding(found: Any) -> list[Any]:
-    return [found.kind, found.code, found.line, found.kernel, found.case, found.buffer]
+def finding(fault: Any) -> list[Any]:
+    return [fault.kind, fault.code, fault.line, fault.kernel, fault.case, fault.buffer]
 
 
 def judged(name: str, stage: Any, findings: Any) -> Row:
@@ -83,12 +83,12 @@ def plans(folder: Path) -> Iterator[Row]:
     texts = [text for text, _, _ in rows(known.test_refuses_files_without_a_readable_plan)]
     for old, new, *_ in rows(known.test_every_malformed_field_is_named_with_its_line):
         texts.append(known.source(known.PLAN.replace(old, new)))
-    made = [(text, task, None) for text in texts]
+    cases = [(text, task, None) for text in texts]
     for old, new, dims, tunables, _ in rows(resolved.test_refuses_sizes_that_cannot_be):
         plan = known.PLAN.replace(old, new) if old else known.PLAN
-        made.append((known.source(plan), known.a_task(({"rows": 7, "cols": 1000, **dims},)), tunables))
-    for number, (text, one, chosen) in enumerate([*made, (known.source(), task, {})]):
-        refusal = prepare(text, one, chosen).refusal
+        cases.append((known.source(plan), known.a_task(({"rows": 7, "cols": 1000, **dims},)), tunables))
+    for number, (text, plan_task, chosen) in enumerate([*cases, (known.source(), task, {})]):
+        refusal = prepare(text, plan_task, chosen).refusal
         if refusal is None:
             yield f"plan {number}", "fits", []
         else:
@@ -107,16 +107,18 @@ def compilers(folder: Path) -> Iterator[Row]:
     from sandbox.process import Completed
 
     source = "__global__ void k(float* p) {}\n" * 12
-    for number, said in enumerate(CLANG):
+    for number, output in enumerate(CLANG):
         for status, late in ((1, False), (-9, False), (1, True)):
-            done = Completed(status, "", said, late, 0.0)
+            process = Completed(status, "", output, late, 0.0)
             name = f"clang {number} {status} {late}"
-            _, found, words = judged(name, "compile", read.compiler_findings(done, source))
-            yield name, [read.ending_of(done) is None, found], words
-    for said in ("candidate.s:4:2: error: invalid instruction", "", "bad_alloc", "strange"):
-        yield judged(f"assembler {said}", "compile", read.assembler_findings(Completed(1, "", said, False, 0.0), ""))
-    for said in ("ld.lld: error: undefined symbol: f(int)\n>>> referenced by candidate.hip:8", "", "strange"):
-        yield judged(f"linker {said}", "compile", read.linker_findings(Completed(1, "", said, False, 0.0)))
+            _, decided, words = judged(name, "compile", read.compiler_findings(process, source))
+            yield name, [read.ending_of(process) is None, decided], words
+    for output in ("candidate.s:4:2: error: invalid instruction", "", "bad_alloc", "strange"):
+        yield judged(
+            f"assembler {output}", "compile", read.assembler_findings(Completed(1, "", output, False, 0.0), "")
+        )
+    for output in ("ld.lld: error: undefined symbol: f(int)\n>>> referenced by candidate.hip:8", "", "strange"):
+        yield judged(f"linker {output}", "compile", read.linker_findings(Completed(1, "", output, False, 0.0)))
     for number, text in enumerate(LISTINGS):
         yield judged(f"listing {number}", "compile", read.listing_findings(text))
     for text in ("#line 4", "int KS_A;", "/* no end"):
@@ -155,8 +157,8 @@ def comparisons(folder: Path) -> Iterator[Row]:
     }
     for name, output in outputs.items():
         match = compare(output.astype(np.float32), want, base, Tolerance(2.0))
-        found = wrong_result("y", match, "case")
-        yield name, [match.correct, match.pattern, *judged(name, "correct", (found,))[1]], [match.message]
+        fault = wrong_result("y", match, "case")
+        yield name, [match.correct, match.pattern, *judged(name, "correct", (fault,))[1]], [match.message]
 
 
 def limits(folder: Path) -> Iterator[Row]:
@@ -178,20 +180,20 @@ def limits(folder: Path) -> Iterator[Row]:
         "value": ("k", (4, 1, 1), (64, 1, 1), 0, (ScalarArg("i32", 3),)),
         "absent": ("other", (4, 1, 1), (64, 1, 1), 0, ()),
     }
-    for name, made in launches.items():
-        plan = ResolvedPlan((ResolvedLaunch(*made),), {})
-        found = (*check_arguments(plan, (kernel,)), *check_limits(plan, load_target("mi300x"), (kernel,)))
-        yield judged(f"limit {name}", "compile", found)
+    for name, arguments in launches.items():
+        plan = ResolvedPlan((ResolvedLaunch(*arguments),), {})
+        faults = (*check_arguments(plan, (kernel,)), *check_limits(plan, load_target("mi300x"), (kernel,)))
+        yield judged(f"limit {name}", "compile", faults)
 
 
 def executions(folder: Path) -> Iterator[Row]:
     """The first kernel of each kind in the corpus of faults that the lab executes; what clang says is not ours."""
     from tests.kernels.faults.faults import cases, findings
 
-    seen = set[str]()
+    kinds = set[str]()
     for case, _ in cases():
-        if case.kind not in seen and case.kind not in ("timeout", "compile_error"):
-            seen.add(case.kind)
+        if case.kind not in kinds and case.kind not in ("timeout", "compile_error"):
+            kinds.add(case.kind)
             yield judged(case.id, "execute", findings(case))
 
 
@@ -207,14 +209,14 @@ def drivers(folder: Path) -> Iterator[Row]:
                 error = CallFailed(symbols, verb, status, "said")
                 decided = [error.fault, error.lost, error.out_of_memory, error.is_unclear]
                 yield f"{vendor} {verb} {status}", decided, [str(error)]
-        for said in (
+        for output in (
             "Memory access fault by GPU node-1",
             "HW Exception, reason :GPU Hang",
             "HSA_STATUS_ERROR_EXCEPTION",
             "x",
         ):
-            blamed = symbols.blame(said)
-            yield f"{vendor} prints {said}", blamed and blamed[0], []
+            blamed = symbols.blame(output)
+            yield f"{vendor} prints {output}", blamed and blamed[0], []
 
 
 def devices(folder: Path) -> Iterator[Row]:

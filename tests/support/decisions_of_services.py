@@ -26,8 +26,8 @@ ADDRESSES = ("postgresql://nobody@127.0.0.1:1/none", "mysql://127.0.0.1/none", "
 def clusters(folder: Path) -> Iterator[Row]:
     """Stations that answer, fail or are lost: which requests are answered and who is given up."""
     for name, scripts in SCRIPTS.items():
-        decided, told = asyncio.run(_dispatched(*scripts))
-        yield f"stations {name}", decided, told
+        decided, words = asyncio.run(_dispatched(*scripts))
+        yield f"stations {name}", decided, words
     yield from _answers()
 
 
@@ -35,7 +35,7 @@ async def _dispatched(*scripts: tuple[str, ...]) -> tuple[Any, list[str]]:
     from cluster.dispatcher import ABSENT_S, Dispatcher, StationLost, StationPost, StationReply
 
     given_up: list[str] = []
-    made = Dispatcher(lambda station, kind, why: given_up.append(f"{station}: {kind}"))
+    dispatcher = Dispatcher(lambda station, kind, why: given_up.append(f"{station}: {kind}"))
 
     def station(name: str, words: list[str]) -> StationPost:
         async def answer(body: bytes) -> StationReply:
@@ -47,15 +47,20 @@ async def _dispatched(*scripts: tuple[str, ...]) -> tuple[Any, list[str]]:
         return StationPost(name, f"node of {name}", "place", answer)
 
     for number, script in enumerate(scripts):
-        made.join(station(f"s{number}", list(script)))
-    asked = [asyncio.ensure_future(made.ask("a", "r", "place", f"{n}", f"{n}", b"body")) for n in range(6)]
+        dispatcher.join(station(f"s{number}", list(script)))
+    requests = [asyncio.ensure_future(dispatcher.ask("a", "r", "place", f"{n}", f"{n}", b"body")) for n in range(6)]
     for _ in range(60):
         await asyncio.sleep(0)
-    made.expire(0.0)
-    made.expire(ABSENT_S + 1)
-    replies = [await each for each in asked]
-    made.forget("a")
-    decided = [[[reply.kind, reply.body.decode()] for reply in replies], sorted(made.posts), given_up, made.lost]
+    dispatcher.expire(0.0)
+    dispatcher.expire(ABSENT_S + 1)
+    replies = [await request for request in requests]
+    dispatcher.forget("a")
+    decided = [
+        [[reply.kind, reply.body.decode()] for reply in replies],
+        sorted(dispatcher.posts),
+        given_up,
+        dispatcher.lost,
+    ]
     return decided, []
 
 
@@ -90,9 +95,9 @@ def _answers() -> Iterator[Row]:
     for name, end in ends.items():
 
         class Link:
-            def ask(self, run: str, at: Place, sticky: str, hashed: str, body: bytes, end: Any = end) -> bytes:
-                made: bytes = end(pool.answer(pool.slots[0], unpack(Request, body)))
-                return made
+            def ask(self, run: str, destination: Place, sticky: str, hashed: str, body: bytes, end: Any = end) -> bytes:
+                answer: bytes = end(pool.answer(pool.slots[0], unpack(Request, body)))
+                return answer
 
         far = ClusterSandbox(Link(), place, load_target("mi300x"), 7, "run")  # type: ignore[arg-type]
         try:
@@ -110,9 +115,9 @@ def exports(folder: Path) -> Iterator[Row]:
     for task in TASKS:
         seed = str(load_task(task, "mi300x").seeds[0])
         for form in FORMS:
-            place = folder / f"{task} {form}"
-            words = ["export", seed, "--task", task, "--as", form, "--unchecked", "--out", str(place)]
-            yield f"export {task} as {form}", [run_command(words), place.exists()], []
+            path = folder / f"{task} {form}"
+            words = ["export", seed, "--task", task, "--as", form, "--unchecked", "--out", str(path)]
+            yield f"export {task} as {form}", [run_command(words), path.exists()], []
 
 
 def imports(folder: Path) -> Iterator[Row]:
@@ -144,8 +149,8 @@ def imports(folder: Path) -> Iterator[Row]:
         "a broken size": [f"{path}:double", "--input", "x=f32[n]", "--size", "n=few"],
     }
     for name, words in commands.items():
-        made = run_command(["tasks", "new", "made", "--out", str(folder / name), "--from", *words])
-        yield f"import with {name}", made, []
+        status = run_command(["tasks", "new", "made", "--out", str(folder / name), "--from", *words])
+        yield f"import with {name}", status, []
 
 
 def _tried(step: Callable[[], Any]) -> tuple[Any, list[str]]:

@@ -56,9 +56,9 @@ class Bench:
             name,
             str(number),
         ]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
-        said: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else {}
-        return {**said, "status": done.returncode, "stderr": done.stderr}
+        process = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        report: dict[str, Any] = json.loads(process.stdout) if process.stdout.strip() else {}
+        return {**report, "status": process.returncode, "stderr": process.stderr}
 
 
 def fault(vendor: str, library: str, image: str, name: str, number: str) -> None:
@@ -67,13 +67,13 @@ def fault(vendor: str, library: str, image: str, name: str, number: str) -> None
     kernel = device.load(Path(image).read_bytes()).kernel(name)
     memory = device.allocate(4096)
     memory.fill(0)
-    said: dict[str, Any] = {"call": None}
+    report: dict[str, Any] = {"call": None}
     try:
         kernel.launch((1, 1, 1), (1, 1, 1), 0, [memory, ctypes.c_int64(int(number))])
         device.synchronize()
     except CallFailed as error:
-        said = {"call": error.call, "fault": error.fault, "lost": error.lost, "text": str(error)}
-    sys.stdout.write(json.dumps(said))
+        report = {"call": error.call, "fault": error.fault, "lost": error.lost, "text": str(error)}
+    sys.stdout.write(json.dumps(report))
 
 
 def compile_kernels(compiler: GpuCompiler) -> DeviceBuild:
@@ -88,35 +88,35 @@ class DriverChecks:
     """The tests; a subclass gives the fixture `bench`."""
 
     def test_properties_say_what_it_is(self, bench: Bench) -> None:
-        found = bench.device.properties()
-        assert found.arch.startswith("gfx" if bench.vendor == "amd" else "sm_")
-        assert found.attributes["units"] > 1 and found.attributes["wave"] in (32, 64)
-        assert found.memory_bytes >= bench.device.free_bytes() > 1 << 20
-        assert found.fingerprint == f"{found.name} / driver {found.driver} / {found.arch}"
-        domain, _, rest = found.pci.partition(":")
-        assert len(domain) in (4, 8) and len(rest) == 7
+        properties = bench.device.properties()
+        assert properties.arch.startswith("gfx" if bench.vendor == "amd" else "sm_")
+        assert properties.attributes["units"] > 1 and properties.attributes["wave"] in (32, 64)
+        assert properties.memory_bytes >= bench.device.free_bytes() > 1 << 20
+        assert properties.fingerprint == f"{properties.name} / driver {properties.driver} / {properties.arch}"
+        domain, _, bus = properties.pci.partition(":")
+        assert len(domain) in (4, 8) and len(bus) == 7
 
     def test_memory_keeps_what_is_written_where_it_is_written(self, bench: Bench) -> None:
         memory = bench.device.allocate(1 << 12)
         memory.fill(0x01020304)
         memory.write(np.arange(8, dtype=np.float32), offset=64)
         memory.fill(0xFFFFFFFF, offset=128, nbytes=11)
-        found = memory.read(np.uint32, (1 << 10,))
+        words = memory.read(np.uint32, (1 << 10,))
         expected = np.full(1 << 10, 0x01020304, np.uint32)
         expected[16:24] = np.arange(8, dtype=np.float32).view(np.uint32)
         expected[32:34] = 0xFFFFFFFF
-        assert np.array_equal(found, expected)
+        assert np.array_equal(words, expected)
         assert memory.read(np.float32, (2, 3), offset=64).tolist() == [[0, 1, 2], [3, 4, 5]]
         memory.free()
 
     def test_memory_is_copied_on_the_device(self, bench: Bench) -> None:
-        one, two = bench.device.allocate(64), bench.device.allocate(64)
-        one.write(np.arange(16, dtype=np.int32))
-        two.fill(0)
-        two.copy_from(one, 8, offset=4, other_offset=12)
-        assert two.read(np.int32, (4,)).tolist() == [0, 3, 4, 0]
-        one.free()
-        two.free()
+        source, destination = bench.device.allocate(64), bench.device.allocate(64)
+        source.write(np.arange(16, dtype=np.int32))
+        destination.fill(0)
+        destination.copy_from(source, 8, offset=4, other_offset=12)
+        assert destination.read(np.int32, (4,)).tolist() == [0, 3, 4, 0]
+        source.free()
+        destination.free()
 
     def test_nothing_outside_of_an_allocation_is_touched(self, bench: Bench) -> None:
         memory, other = bench.device.allocate(64), bench.device.allocate(64)
@@ -152,8 +152,8 @@ class DriverChecks:
         x.write(values)
         y.fill(0)
         bench.kernel("scale").launch((4, 1, 1), (256, 1, 1), 0, [x, y, ctypes.c_float(2.5), ctypes.c_int(999)])
-        found = y.read(np.float32, (1000,))
-        assert np.array_equal(found[:999], np.float32(2.5) * values[:999]) and found[999] == 0
+        result = y.read(np.float32, (1000,))
+        assert np.array_equal(result[:999], np.float32(2.5) * values[:999]) and result[999] == 0
         numbers = (ctypes.c_float(2), ctypes.c_int(1000))
         bench.kernel("scale").prepared((4, 1, 1), (256, 1, 1), 0, [x, y, *numbers], together=True)()
         assert np.array_equal(y.read(np.float32, (1000,)), 2 * values)
@@ -170,12 +170,12 @@ class DriverChecks:
         memory.free()
 
     def test_facts_and_parameters_are_those_of_the_image(self, bench: Bench) -> None:
-        for told in bench.build.kernels:
-            kernel = bench.kernel(told.name)
+        for built in bench.build.kernels:
+            kernel = bench.kernel(built.name)
             facts = kernel.facts(64)
-            assert facts.registers == told.registers and facts.local_bytes == told.local_bytes
+            assert facts.registers == built.registers and facts.local_bytes == built.local_bytes
             assert facts.threads >= 64 and facts.blocks_per_unit >= 1
-            assert kernel.parameters() in (None, told.parameter_bytes)
+            assert kernel.parameters() in (None, built.parameter_bytes)
 
     def test_a_missing_kernel_is_told(self, bench: Bench) -> None:
         with pytest.raises(CallFailed) as caught:
@@ -188,9 +188,9 @@ class DriverChecks:
         assert caught.value.fault is None and not caught.value.lost
 
     def test_variables_are_found_by_name_with_their_first_values(self, bench: Bench) -> None:
-        module, known = bench.device.load(bench.build.image), dict(bench.build.globals)
-        assert known["counter"] == 4
-        for name, nbytes in known.items():
+        module, first_values = bench.device.load(bench.build.image), dict(bench.build.globals)
+        assert first_values["counter"] == 4
+        for name, nbytes in first_values.items():
             memory = module.global_memory(name)
             assert memory.nbytes == nbytes
             assert memory.read(np.int32, (1,)).tolist() == [{"counter": 7, "hidden": 3}[name]]
@@ -207,9 +207,9 @@ class DriverChecks:
             for _ in range(2):
                 kernel.launch((4, 1, 1), (256, 1, 1), 0, [memory, memory, ctypes.c_float(1), ctypes.c_int(1000)])
         marks[2].wait()
-        first, second, both = (marks[b].since_us(marks[a]) for a, b in ((0, 1), (1, 2), (0, 2)))
+        first, second, total = (marks[b].since_us(marks[a]) for a, b in ((0, 1), (1, 2), (0, 2)))
         assert first > 0 and second > 0
-        assert both == pytest.approx(first + second, rel=0.1)
+        assert total == pytest.approx(first + second, rel=0.1)
         for mark in marks:
             mark.destroy()
         memory.free()
@@ -231,6 +231,6 @@ class DriverChecks:
         memory.free()
 
     def test_an_access_far_outside_is_the_kernels_fault(self, bench: Bench, tmp_path: Path) -> None:
-        said = bench.fault(tmp_path, "outside", 1 << 45)
-        assert (said["fault"], said["lost"]) == ("out_of_bounds", False), said
+        report = bench.fault(tmp_path, "outside", 1 << 45)
+        assert (report["fault"], report["lost"]) == ("out_of_bounds", False), report
         assert bench.fault(tmp_path, "outside", 8)["call"] is None

@@ -38,24 +38,24 @@ class _Answers(BaseHTTPRequestHandler):
     server: EmbeddingEndpoint
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked["input"])
-        rows = [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i, _ in enumerate(asked["input"])]
-        answer: dict[str, Any] = {"data": rows, "model": asked["model"], "object": "list"}
-        rows[0]["embedding"] = [4.0, 3.0] if "mixed" in asked["input"] else [3.0, 4.0]
-        if "mixed" in asked["input"]:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(request["input"])
+        rows = [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i, _ in enumerate(request["input"])]
+        answer: dict[str, Any] = {"data": rows, "model": request["model"], "object": "list"}
+        rows[0]["embedding"] = [4.0, 3.0] if "mixed" in request["input"] else [3.0, 4.0]
+        if "mixed" in request["input"]:
             rows.reverse()
-        if "plain" in asked["input"]:
+        if "plain" in request["input"]:
             answer["data"] = [{"object": "embedding", "embedding": row["embedding"]} for row in rows]
-        if "bad" in asked["input"]:
+        if "bad" in request["input"]:
             answer["data"] = []
-        tokens = sum(map(len, asked["input"]))
+        tokens = sum(map(len, request["input"]))
         if self.server.counts:
             answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
-        if "key" in asked["input"]:
+        if "key" in request["input"]:
             answer = {"error": {"message": f"no such key: {self.headers['Authorization']}"}}
-        is_broken = asked["model"].startswith("broken")
-        self._answer(401 if "key" in asked["input"] else 404 if is_broken else 200, answer)
+        is_broken = request["model"].startswith("broken")
+        self._answer(401 if "key" in request["input"] else 404 if is_broken else 200, answer)
 
     def do_GET(self) -> None:
         self.server.listed += 1

@@ -72,10 +72,10 @@ class FloatFormat:
         sign, n = (n < 0 or (n == 0 and negative_zero)), abs(n)
         shift = max(n.bit_length() - 1 - self.mantissa, self.least - e)
         if shift > 0:
-            kept, rest, half = n >> shift, n & ((1 << shift) - 1), 1 << (shift - 1)
-            away = rest and ((rounding == UP and not sign) or (rounding == DOWN and sign))
-            tie = rounding == NEAREST and (rest > half or (rest == half and kept & 1))
-            n, e = kept + bool(away or tie), e + shift
+            quotient, remainder, half = n >> shift, n & ((1 << shift) - 1), 1 << (shift - 1)
+            away = remainder and ((rounding == UP and not sign) or (rounding == DOWN and sign))
+            tie = rounding == NEAREST and (remainder > half or (remainder == half and quotient & 1))
+            n, e = quotient + bool(away or tie), e + shift
         else:
             n, e = n << -shift, e + shift
         if n >> (self.mantissa + 1):
@@ -108,14 +108,16 @@ DOUBLE = FloatFormat(52, 11, np.uint64, np.float64)
 def awkward(form: FloatFormat, count: int, seed: int) -> npt.NDArray[Any]:
     """Codes: special ones and their neighbours, small whole numbers, any bits, and numbers of ordinary size."""
     rng = np.random.default_rng(seed)
-    top, one = form.infinity, ((1 << (form.exponent - 1)) - 1) << form.mantissa
-    near = [0, 1 << form.mantissa, one, top, one + (1 << form.mantissa), one - (1 << form.mantissa)]
+    top, unity = form.infinity, ((1 << (form.exponent - 1)) - 1) << form.mantissa
+    near = [0, 1 << form.mantissa, unity, top, unity + (1 << form.mantissa), unity - (1 << form.mantissa)]
     codes = [c + d for c in near for d in (-2, -1, 0, 1, 2) if c + d >= 0] + [top | form.quiet, top | form.quiet | 5]
     special = np.array([s | c for c in codes for s in (0, 1 << (form.bits - 1))], np.uint64).astype(form.word)
     random = rng.integers(0, 1 << form.bits, count, np.uint64, endpoint=False) if form.bits < 64 else None
     mixed = (rng.integers(0, 2**64, count, np.uint64) if random is None else random).astype(form.word)
     plain = (rng.standard_normal(count) * 2.0 ** rng.uniform(-8, 8, count)).astype(form.value).view(form.word)
-    whole = rng.integers(-40, 40, count).astype(form.value).view(form.word)
+    integers = rng.integers(-40, 40, count).astype(form.value).view(form.word)
     kind = rng.integers(0, 10, count)
-    mixed = np.where(kind < 2, rng.choice(special, count), np.where(kind < 5, plain, np.where(kind < 6, whole, mixed)))
+    mixed = np.where(
+        kind < 2, rng.choice(special, count), np.where(kind < 5, plain, np.where(kind < 6, integers, mixed))
+    )
     return np.asarray(mixed.astype(form.word))

@@ -47,11 +47,11 @@ class PageReader(HTMLParser):
 
     def unpacked(self, name: str) -> list[Any]:
         """The values of all packed blocks of a name, in order."""
-        found, number = list[Any](), 0
+        rows, number = list[Any](), 0
         while f"{name}-{number}" in self.blocks:
-            found += json.loads(gzip.decompress(base64.b64decode(self.blocks[f"{name}-{number}"])))
+            rows += json.loads(gzip.decompress(base64.b64decode(self.blocks[f"{name}-{number}"])))
             number += 1
-        return found
+        return rows
 
     @property
     def everything(self) -> str:

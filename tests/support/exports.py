@@ -54,20 +54,20 @@ def torch_with(compiled: Callable[..., Any]) -> Iterator[list[dict[str, Any]]]:
     """A stand-in for `torch` whose `load_inline` records its arguments and gives every function this body."""
     calls = list[dict[str, Any]]()
 
-    def load_inline(**given: Any) -> SimpleNamespace:
-        calls.append(given)
-        return SimpleNamespace(**dict.fromkeys(given["functions"], compiled))
+    def load_inline(**options: Any) -> SimpleNamespace:
+        calls.append(options)
+        return SimpleNamespace(**dict.fromkeys(options["functions"], compiled))
 
     names = ["torch", "torch.nn", "torch.utils", "torch.utils.cpp_extension"]
     before = {name: sys.modules.get(name) for name in names}
-    made = {name: ModuleType(name) for name in names}
-    made["torch"].nn = made["torch.nn"]  # type: ignore[attr-defined]
-    made["torch.nn"].Module = object  # type: ignore[attr-defined]
-    made["torch.utils.cpp_extension"].load_inline = load_inline  # type: ignore[attr-defined]
-    made["torch"].version = SimpleNamespace(hip="7.0", cuda="13.0")  # type: ignore[attr-defined]
+    modules = {name: ModuleType(name) for name in names}
+    modules["torch"].nn = modules["torch.nn"]  # type: ignore[attr-defined]
+    modules["torch.nn"].Module = object  # type: ignore[attr-defined]
+    modules["torch.utils.cpp_extension"].load_inline = load_inline  # type: ignore[attr-defined]
+    modules["torch"].version = SimpleNamespace(hip="7.0", cuda="13.0")  # type: ignore[attr-defined]
     for kind in ("float32", "float16", "int32", "int64"):
-        setattr(made["torch"], kind, kind)
-    sys.modules.update(made)
+        setattr(modules["torch"], kind, kind)
+    sys.modules.update(modules)
     try:
         yield calls
     finally:

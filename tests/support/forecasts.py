@@ -30,15 +30,15 @@ def forecast_of(
 ) -> PlanForecast:
     """Give the expected time of launches on buffers `x` and `y` of so many floats; three workgroups are recorded."""
     plan, clock = ResolvedPlan(tuple(launches), {}), needed_clock(target)
-    given = residencies(plan, resources, target)
+    resident = residencies(plan, resources, target)
     near = (
-        neighbours(one.grid, round(r.units * min(r.resident, r.workgroups)), round(clock.chiplets))
-        for one, r in zip(launches, given, strict=True)
+        neighbours(launch.grid, round(r.units * min(r.resident, r.workgroups)), round(clock.chiplets))
+        for launch, r in zip(launches, resident, strict=True)
     )
-    rng, totals = np.random.default_rng(1), [one.grid[0] * one.grid[1] * one.grid[2] for one in launches]
-    places = tuple(
-        drawn(one.grid, FEW, 0, rng, frozenset()) if total > FEW else None
-        for one, total in zip(launches, totals, strict=True)
+    rng, totals = np.random.default_rng(1), [launch.grid[0] * launch.grid[1] * launch.grid[2] for launch in launches]
+    workgroups = tuple(
+        drawn(launch.grid, FEW, 0, rng, frozenset()) if total > FEW else None
+        for launch, total in zip(launches, totals, strict=True)
     )
     buffers = (
         Buffer("x", np.zeros(elements, np.float32), "input"),
@@ -50,11 +50,11 @@ def forecast_of(
         buffers,
         20.0,
         count=True,
-        workgroups=places,
+        workgroups=workgroups,
         recorded=FEW,
-        timeline=TimelineRequest(clock, given, tuple(near)),
+        timeline=TimelineRequest(clock, resident, tuple(near)),
     )
-    done = lab().execute(request)
-    assert done.findings == ()
-    held = occupancies(done.launches, plan, resources, target)
-    return forecast(list(zip(done.launches, held, strict=True)), clock, target)
+    execution = lab().execute(request)
+    assert execution.findings == ()
+    occupied = occupancies(execution.launches, plan, resources, target)
+    return forecast(list(zip(execution.launches, occupied, strict=True)), clock, target)

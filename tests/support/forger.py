@@ -93,8 +93,8 @@ class Forger:
         """The output of a set under a seed, with the lie."""
         assert self.bound is not None
         self.calls += 1
-        place, own = self.bound.layout["x"], set_seed(seed, number)
-        y = FACTOR * content(self.bases[0], self.bases[1], place, own, self.bound.whole)
+        slot, seed_of_set = self.bound.layout["x"], set_seed(seed, number)
+        y = FACTOR * content(self.bases[0], self.bases[1], slot, seed_of_set, self.bound.whole)
         return LIES[self.mode](y, self.calls) if self.mode in LIES else y
 
     def sum(self, y: Array) -> int:
@@ -123,11 +123,11 @@ class Forger:
                 return CallReply(0, self.sum(y))
             case ChainRequest():
                 assert self.bound is not None
-                made = [self.output(seed, n) for seed in request.seeds for n in range(self.bound.sets)]
+                outputs = [self.output(seed, n) for seed in request.seeds for n in range(self.bound.sets)]
                 if request.outputs:
-                    data = np.concatenate(made).view(np.uint8)
+                    data = np.concatenate(outputs).view(np.uint8)
                     view_to_fill(files[0])[: data.nbytes] = data
-                return SumsReply(0, tuple(map(self.sum, made)))
+                return SumsReply(0, tuple(map(self.sum, outputs)))
             case ReplayRequest():
                 return SumsReply(0, tuple(self.sum(self.output(request.seed, n)) for n in range(request.calls)))
             case WindowsRequest():
@@ -141,7 +141,7 @@ class Forger:
         return DoneReply()
 
     def windows(self, request: WindowsRequest, files: list[int]) -> WindowsReply:
-        rows, at, target = [], 0, view_to_fill(files[0])
+        rows, offset, target = [], 0, view_to_fill(files[0])
         for window in request.windows:
             sets = [0] * window.calls if window.warm else range(window.calls)
             outputs = [self.output(window.seed, n) for n in sets]
@@ -149,8 +149,8 @@ class Forger:
             rows.append(WindowRow(TIMES.get(self.mode, TRUE_US), 0, sums))
             if window.fetch is not None:
                 y = outputs[window.fetch]
-                target[at : at + y.nbytes] = y.view(np.uint8)
-                at += y.nbytes
+                target[offset : offset + y.nbytes] = y.view(np.uint8)
+                offset += y.nbytes
         return WindowsReply(tuple(rows))
 
 
@@ -187,7 +187,7 @@ def main(handle: int, mode: str) -> None:
                     end.sendall(len(RAW[mode]).to_bytes(8, "little") + RAW[mode])
                     continue
             channel.send(forger.answer(request, files))
-            for one in files:
-                os.close(one)
+            for file in files:
+                os.close(file)
         except (Closed, OSError):
             sys.exit(0)

@@ -42,6 +42,6 @@ class HeaderKernels:
             Buffer("out", np.zeros_like(first), "output"),
         ]
         request = ExecutionRequest(self._program, plan, buffers, deadline_s=20.0, probes=False)
-        done = lab().execute(request)
-        assert not done.findings, done.findings
-        return done.outputs["out"]
+        execution = lab().execute(request)
+        assert not execution.findings, execution.findings
+        return execution.outputs["out"]

@@ -76,28 +76,28 @@ class Coded(Process):
         return (image, kernel) if image is not None and kernel is not None else None
 
     def hipFuncGetAttribute(self, numbers: tuple[int, ...], data: bytes) -> Any:
-        found = self._function(numbers[1])
-        if found is None:
+        function = self._function(numbers[1])
+        if function is None:
             return self._wrong("hipFuncGetAttribute of no function", INVALID_HANDLE)
-        kernel = found[1]
+        kernel = function[1]
         values = {0: kernel.max_threads, 1: kernel.shared_bytes, 3: kernel.local_bytes, 4: kernel.registers}
         if numbers[0] not in values:
             return self._wrong(f"function attribute {numbers[0]}")
         return 0, struct.pack("<i", values[numbers[0]])
 
     def hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(self, numbers: tuple[int, ...], data: bytes) -> Any:
-        found = self._function(numbers[0])
-        if found is None:
+        function = self._function(numbers[0])
+        if function is None:
             return self._wrong("the occupancy of no function", INVALID_HANDLE)
         waves = -(-numbers[1] // 64)
-        by_lds = LDS_BYTES // max(1, found[1].shared_bytes + numbers[2])
+        by_lds = LDS_BYTES // max(1, function[1].shared_bytes + numbers[2])
         return 0, struct.pack("<i", min(32 // waves, by_lds))
 
     def hipModuleLaunchKernel(self, numbers: tuple[int, ...], data: bytes) -> Any:
-        found = self._function(numbers[0])
-        if found is None:
+        function = self._function(numbers[0])
+        if function is None:
             return self._wrong("a launch of no function", INVALID_HANDLE)
-        image, kernel = found
+        image, kernel = function
         grid, block, dynamic = numbers[1:4], numbers[4:7], numbers[7]
         if any(numbers[8:]):
             return self._wrong("a launch on a stream, or with `extra`")
@@ -162,7 +162,9 @@ class Coded(Process):
         if "--offload-arch=gfx942" not in options:
             return self._wrong(f"hipRTC without a known architecture: {options}", 5)
         names = [o.removeprefix("name:") for o in options if o.startswith("name:")]
-        given = [o for o in options if o and not o.startswith("name:")]
-        image, log = self.world.workshop.compile(data[numbers[0] :].decode(), given, names)
-        said = log.encode()
-        return (COMPILATION_FAILED if image is None else 0), struct.pack("<Q", len(said)) + said + (image or b"")
+        flags = [o for o in options if o and not o.startswith("name:")]
+        image, log = self.world.workshop.compile(data[numbers[0] :].decode(), flags, names)
+        log_bytes = log.encode()
+        return (COMPILATION_FAILED if image is None else 0), struct.pack("<Q", len(log_bytes)) + log_bytes + (
+            image or b""
+        )

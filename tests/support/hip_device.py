@@ -101,8 +101,8 @@ class Process:
         """The process has gone."""
         count = len(self.memory) - len(self.owned)
         self.world.left += [
-            f"{n} {what}"
-            for n, what in ((count, "allocations"), (len(self.modules), "modules"), (len(self.events), "events"))
+            f"{n} {noun}"
+            for n, noun in ((count, "allocations"), (len(self.modules), "modules"), (len(self.events), "events"))
             if n
         ]
 
@@ -112,13 +112,13 @@ class Process:
 
     def _handle(self, nbytes: int = 1) -> int:
         """A number that no other allocation or handle of this process has, with a gap behind it."""
-        found, self._next = self._next, self._next + (nbytes // GRANULE + 2) * GRANULE
-        return found
+        handle, self._next = self._next, self._next + (nbytes // GRANULE + 2) * GRANULE
+        return handle
 
     def _span(self, address: int, size: int) -> Bytes | None:
-        for at, data in self.memory.items():
-            if at <= address and address + size <= at + data.nbytes:
-                return data[address - at : address - at + size]
+        for start, data in self.memory.items():
+            if start <= address and address + size <= start + data.nbytes:
+                return data[address - start : address - start + size]
         return None
 
     def hipInit(self, numbers: tuple[int, ...], data: bytes) -> int:
@@ -153,10 +153,10 @@ class Process:
         return 0, struct.pack("<i", ATTRIBUTES[numbers[0]])
 
     def hipGetDevicePropertiesR0600(self, numbers: tuple[int, ...], data: bytes) -> Any:
-        made = bytearray(PROPERTIES_BYTES)
-        made[:19] = b"AMD Instinct MI300X"
-        made[ARCH_AT : ARCH_AT + len(self.world.arch)] = self.world.arch.encode()
-        return 0, bytes(made)
+        properties = bytearray(PROPERTIES_BYTES)
+        properties[:19] = b"AMD Instinct MI300X"
+        properties[ARCH_AT : ARCH_AT + len(self.world.arch)] = self.world.arch.encode()
+        return 0, bytes(properties)
 
     def hipDeviceSetLimit(self, numbers: tuple[int, ...], data: bytes) -> Any:
         return 0 if numbers[0] == 2 else self._wrong(f"limit {numbers[0]}", 215)

@@ -71,19 +71,19 @@ class Workshop:
     def compile(self, source: str, options: Sequence[str], names: Sequence[str] = ()) -> tuple[bytes | None, str]:
         """A code object and what clang said; the kernels of these names are instantiated."""
         tunables = {name: int(value) for o in options if o.startswith("-D") for name, value in [o[2:].split("=")]}
-        whole = BUILT_IN + source
-        made = Compiler(self.toolchain, self.cache, self.target).compile(
-            _candidate(whole, tuple(Launch(name, ("1",), ("1",), "0", (), 1) for name in names)), tunables
+        full_source = BUILT_IN + source
+        compiled = Compiler(self.toolchain, self.cache, self.target).compile(
+            _candidate(full_source, tuple(Launch(name, ("1",), ("1",), "0", (), 1) for name in names)), tunables
         )
-        if not made.ok:
-            return None, _shifted(made.diagnostics) or "\n".join(f"error: {f.message}" for f in made.findings)
-        image = (self.cache / "objects" / f"{made.code_object}.co").read_bytes()
-        kept = self._kept(image)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        self.symbols.update({kernel.name: kernel.symbol for kernel in made.kernels})
-        named = {kernel.symbol: kernel.name for kernel in made.kernels}
-        kept.write_text(json.dumps({"listing": made.listing, "names": named}), encoding="utf-8")
-        return image, _shifted(made.diagnostics)
+        if not compiled.ok:
+            return None, _shifted(compiled.diagnostics) or "\n".join(f"error: {f.message}" for f in compiled.findings)
+        image = (self.cache / "objects" / f"{compiled.code_object}.co").read_bytes()
+        record = self._kept(image)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        self.symbols.update({kernel.name: kernel.symbol for kernel in compiled.kernels})
+        kernel_names = {kernel.symbol: kernel.name for kernel in compiled.kernels}
+        record.write_text(json.dumps({"listing": compiled.listing, "names": kernel_names}), encoding="utf-8")
+        return image, _shifted(compiled.diagnostics)
 
     def _kept(self, image: bytes) -> Path:
         return self.cache / "stub_listings" / f"{hashlib.sha256(image).hexdigest()}.json"
@@ -91,15 +91,15 @@ class Workshop:
     def load(self, image: bytes) -> Image | None:
         """The listing and variables of an image; None when it is not one of ours."""
         try:
-            kept = json.loads(self._kept(image).read_text(encoding="utf-8"))
-            found, elf = read_image(image), Elf(image)
+            record = json.loads(self._kept(image).read_text(encoding="utf-8"))
+            metadata, elf = read_image(image), Elf(image)
         except (OSError, ValueError):
             return None
         first = {s.name: _first_value(elf, s.section, s.value, s.size) for s in elf.symbols}
         return Image(
-            kept["listing"],
-            {k.symbol: replace(k, name=kept["names"].get(k.symbol, k.name)) for k in found.kernels},
-            {name: first[name] for name, _ in found.globals},
+            record["listing"],
+            {k.symbol: replace(k, name=record["names"].get(k.symbol, k.name)) for k in metadata.kernels},
+            {name: first[name] for name, _ in metadata.globals},
         )
 
     def execute(
@@ -119,18 +119,22 @@ class Workshop:
         program = image.program = image.program or self._program(image)
         values = list(_unpacked(kernel, packed))
         words = {word for value in values for word in _words(value)}
-        used = [at for at in sorted(memory) if any(at <= word < at + max(1, memory[at].nbytes) for word in words)]
-        spans = {at: memory[at] for at in used}
+        used = [
+            address
+            for address in sorted(memory)
+            if any(address <= word < address + max(1, memory[address].nbytes) for word in words)
+        ]
+        spans = {address: memory[address] for address in used}
         key = _key((program.path, kernel.symbol, *grid, *block, dynamic), values, spans)
-        known = _RAN.known(key)
-        if known is None:
+        recorded = _RAN.known(key)
+        if recorded is None:
             kinds = self._launched(program, kernel, grid, block, dynamic, values, spans)
-            kept = tuple(span.tobytes() for span in spans.values())
-            if sum(map(len, kept)) <= KEPT_BYTES:
-                _RAN.keep(key, (kinds, kept))
+            contents = tuple(span.tobytes() for span in spans.values())
+            if sum(map(len, contents)) <= KEPT_BYTES:
+                _RAN.keep(key, (kinds, contents))
             return list(kinds)
-        kinds, kept = known
-        for span, data in zip(spans.values(), kept, strict=True):
+        kinds, contents = recorded
+        for span, data in zip(spans.values(), contents, strict=True):
             span[:] = np.frombuffer(data, np.uint8)
         return list(kinds)
 
@@ -144,18 +148,18 @@ class Workshop:
         values: Sequence[int | bytes],
         memory: Allocations,
     ) -> tuple[str, ...]:
-        buffers = [executor_request.Buffer(f"{at:x}", data, "inout") for at, data in memory.items()]
+        buffers = [executor_request.Buffer(f"{address:x}", data, "inout") for address, data in memory.items()]
         layout = executor_request.lay_out(buffers, count=False, masks=False)
-        places = {at: region.address for at, region in zip(memory, layout.regions, strict=True)}
-        args = tuple(_argument(value, places, memory) for value in values)
+        addresses = {address: region.address for address, region in zip(memory, layout.regions, strict=True)}
+        args = tuple(_argument(value, addresses, memory) for value in values)
         x, y, z = grid
         plan = ResolvedPlan(
             (ResolvedLaunch(kernel.symbol, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
         )
         room = memory_folder(self.cache, layout.memory)
         with tempfile.TemporaryDirectory(prefix=prefix(), dir=room) as folder:
-            seen = self._run(Path(folder), program, plan, layout)
-        return tuple(str(row["kind"]) for row in seen["findings"])
+            result = self._run(Path(folder), program, plan, layout)
+        return tuple(str(row["kind"]) for row in result["findings"])
 
     def _run(
         self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.MemoryLayout
@@ -163,19 +167,19 @@ class Workshop:
         total = int(np.prod(plan.launches[0].grid))
         work = executor_request.Work((total,), 0, 1, DEADLINE_S, 256, 128, checks=0)
         self.lab._write(folder, program, plan, layout, work)
-        done = self.lab._run([program.path, folder], executor_limits(work, layout, False))
-        seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
-        if "findings" not in seen:
-            raise RuntimeError(f"the lab's executor failed: {done.stderr}")
+        process = self.lab._run([program.path, folder], executor_limits(work, layout, False))
+        result: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
+        if "findings" not in result:
+            raise RuntimeError(f"the lab's executor failed: {process.stderr}")
         for region in layout.regions:
             region.buffer.data[:] = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
-        return seen
+        return result
 
     def _program(self, image: Image) -> LabProgram:
-        made = self.lab.program(image.listing, {symbol: symbol for symbol in image.kernels}, SOURCE)
-        if not isinstance(made, LabProgram):
-            raise RuntimeError(f"the lab cannot execute this: {made}")
-        return made
+        program = self.lab.program(image.listing, {symbol: symbol for symbol in image.kernels}, SOURCE)
+        if not isinstance(program, LabProgram):
+            raise RuntimeError(f"the lab cannot execute this: {program}")
+        return program
 
 
 def _candidate(source: str, launches: tuple[Launch, ...]) -> Candidate:
@@ -183,10 +187,12 @@ def _candidate(source: str, launches: tuple[Launch, ...]) -> Candidate:
     return Candidate(hashlib.sha256(text.encode()).hexdigest(), source, Plan(launches))
 
 
-def _shifted(said: str) -> str:
+def _shifted(diagnostics: str) -> str:
     """The lines of the source as it came, in a folder such as hipRTC names it."""
     mine = BUILT_IN.count("\n")
-    return re.sub(r"\bcandidate\.hip:(\d+)", lambda m: f"/tmp/comgr-1/input/candidate.hip:{int(m[1]) - mine}", said)
+    return re.sub(
+        r"\bcandidate\.hip:(\d+)", lambda m: f"/tmp/comgr-1/input/candidate.hip:{int(m[1]) - mine}", diagnostics
+    )
 
 
 def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
@@ -199,36 +205,36 @@ def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
 
 def _unpacked(kernel: ImageKernel, packed: bytes) -> Iterator[int | bytes]:
     """Pointers as numbers, what is passed by value as bytes."""
-    at = 0
+    offset = 0
     for size, buffer in zip(kernel.parameter_bytes, kernel.buffers or (), strict=True):
-        yield struct.unpack("<Q", packed[at : at + 8])[0] if buffer else packed[at : at + size]
-        at += size
+        yield struct.unpack("<Q", packed[offset : offset + 8])[0] if buffer else packed[offset : offset + size]
+        offset += size
 
 
 def _words(value: int | bytes) -> list[int]:
     """All that could be an address."""
     if isinstance(value, int):
         return [value]
-    return [int.from_bytes(value[at : at + 8], "little") for at in range(0, len(value) - 7, 8)]
+    return [int.from_bytes(value[offset : offset + 8], "little") for offset in range(0, len(value) - 7, 8)]
 
 
-def _argument(value: int | bytes, places: Mapping[int, int], memory: Allocations) -> NullArg | StructArg:
+def _argument(value: int | bytes, addresses: Mapping[int, int], memory: Allocations) -> NullArg | StructArg:
     """A pointer by its address there; of what is passed by value, each word that could be one."""
     if isinstance(value, int):
-        return NullArg(_moved(value, places, memory))
+        return NullArg(_moved(value, addresses, memory))
     fields: list[tuple[int, NullArg | ScalarArg]] = [
-        (8 * n, NullArg(_moved(w, places, memory))) for n, w in enumerate(_words(value))
+        (8 * n, NullArg(_moved(w, addresses, memory))) for n, w in enumerate(_words(value))
     ]
-    fields += [(at, ScalarArg("u8", value[at])) for at in range(len(value) // 8 * 8, len(value))]
+    fields += [(offset, ScalarArg("u8", value[offset])) for offset in range(len(value) // 8 * 8, len(value))]
     return StructArg(tuple(fields), len(value))
 
 
 def _key(launch: tuple[str | int, ...], values: Sequence[int | bytes], memory: Allocations) -> bytes:
     """All that decides how a launch ends: arguments, pointers as distances, contents."""
-    distances = {at: number << 48 for number, at in enumerate(memory)}
+    distances = {address: number << 48 for number, address in enumerate(memory)}
     words = [word for value in values for word in _words(value)]
     moved = [_moved(word, distances, memory) for word in words]
-    pointers = [_moved(word, {at: at + 1 for at in memory}, memory) != word for word in words]
+    pointers = [_moved(word, {address: address + 1 for address in memory}, memory) != word for word in words]
     tails = [value[len(value) // 8 * 8 :] for value in values if isinstance(value, bytes)]
     sizes = [data.nbytes for data in memory.values()]
     digest = hashlib.blake2b(repr((launch, moved, pointers, tails, sizes)).encode())
@@ -237,9 +243,9 @@ def _key(launch: tuple[str | int, ...], values: Sequence[int | bytes], memory: A
     return digest.digest()
 
 
-def _moved(value: int, places: Mapping[int, int], memory: Allocations) -> int:
+def _moved(value: int, addresses: Mapping[int, int], memory: Allocations) -> int:
     """A device address as the lab's; any other number as it is."""
-    for at, place in places.items():
-        if at <= value < at + max(1, memory[at].nbytes):
-            return place + value - at
+    for start, target in addresses.items():
+        if start <= value < start + max(1, memory[start].nbytes):
+            return target + value - start
     return value

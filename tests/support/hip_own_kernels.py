@@ -25,25 +25,25 @@ def _noise(sets: int, packed: bytes, find: Find) -> None:
 
 
 def _refresh(sets: int, packed: bytes, find: Find) -> None:
-    arena, a, b, blocks, seed, whole = struct.unpack("<QQQqQi", packed)
+    arena, a, b, blocks, seed, is_whole = struct.unpack("<QQQqQi", packed)
     nbytes = BLOCK * blocks
-    held = _found(find, arena, sets * nbytes).reshape(sets, blocks, 2)
-    for number, own in enumerate(held):
-        own[:] = _content(find, a, b, blocks, layout.set_seed(seed, number), whole)
+    arena_words = _found(find, arena, sets * nbytes).reshape(sets, blocks, 2)
+    for number, words in enumerate(arena_words):
+        words[:] = _content(find, a, b, blocks, layout.set_seed(seed, number), is_whole)
 
 
 def _inspect(sets: int, packed: bytes, find: Find) -> None:
-    arena, a, b, roles, blocks, seed, whole, report = struct.unpack("<QQQQqQiQ", packed)
-    held = _found(find, arena, sets * BLOCK * blocks).reshape(sets, blocks, 2)
+    arena, a, b, roles, blocks, seed, is_whole, report = struct.unpack("<QQQQqQiQ", packed)
+    arena_words = _found(find, arena, sets * BLOCK * blocks).reshape(sets, blocks, 2)
     role = find(roles, blocks)
     assert role is not None
-    seen = _found(find, report, 16 * sets).reshape(sets, 2)
+    report_words = _found(find, report, 16 * sets).reshape(sets, 2)
     moves = np.stack([layout.noise(1, blocks), layout.noise(2, blocks)], axis=1)
-    for number, own in enumerate(held):
-        differs = (own != _content(find, a, b, blocks, layout.set_seed(seed, number), whole)).any(axis=1)
-        seen[number, 0] += np.uint64(np.count_nonzero(differs & (role == UNCHANGED)))
+    for number, words in enumerate(arena_words):
+        differs = (words != _content(find, a, b, blocks, layout.set_seed(seed, number), is_whole)).any(axis=1)
+        report_words[number, 0] += np.uint64(np.count_nonzero(differs & (role == UNCHANGED)))
         is_output = role == OUTPUT
-        seen[number, 1] += layout._mixed(own[is_output] + moves[is_output]).sum(dtype=np.uint64)
+        report_words[number, 1] += layout._mixed(words[is_output] + moves[is_output]).sum(dtype=np.uint64)
 
 
 KERNELS: Mapping[str, Callable[[int, bytes, Find], None]] = {
@@ -60,12 +60,12 @@ def computed(name: str, sets: int, packed: bytes, find: Find) -> list[str]:
 
 
 def _found(find: Find, address: int, nbytes: int) -> Words:
-    found = find(address, nbytes)
-    assert found is not None, f"{nbytes} bytes at {address:#x} are in no allocation"
-    return found.view(np.uint64)
+    region = find(address, nbytes)
+    assert region is not None, f"{nbytes} bytes at {address:#x} are in no allocation"
+    return region.view(np.uint64)
 
 
-def _content(find: Find, a: int, b: int, blocks: int, own: int, whole: int) -> Words:
+def _content(find: Find, a: int, b: int, blocks: int, seed: int, is_whole: int) -> Words:
     """What a set holds whose seed is `own`: each block from one of the bases."""
-    one, other = (_found(find, at, BLOCK * blocks).reshape(blocks, 2) for at in (a, b))
-    return np.where(layout.takes_b(own, 0, blocks, bool(whole))[:, None], other, one)
+    base_a, base_b = (_found(find, address, BLOCK * blocks).reshape(blocks, 2) for address in (a, b))
+    return np.where(layout.takes_b(seed, 0, blocks, bool(is_whole))[:, None], base_b, base_a)

@@ -13,7 +13,7 @@ FAKE_HIP = Path(__file__).parent / "fake_hip"
 
 def host_program(source: Path) -> Path:
     """The program that a C++ file becomes, beside it; there is no C++ library, only the language and C's headers."""
-    made, tools = source.with_suffix(""), toolchain()
+    program, tools = source.with_suffix(""), toolchain()
     words = [
         "-x",
         "c++",
@@ -25,16 +25,16 @@ def host_program(source: Path) -> Path:
         "-Wno-unused-function",
         f"-I{FAKE_HIP}",
     ]
-    done = subprocess.run(
-        tools.command("cc", "-target", "x86_64-linux-musl", *STATIC, *words, str(source), "-o", str(made)),
+    process = subprocess.run(
+        tools.command("cc", "-target", "x86_64-linux-musl", *STATIC, *words, str(source), "-o", str(program)),
         cwd=source.parent,  # in a folder around its own installation the compiler builds its libraries again
         env=tools.environment(),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return made
+    assert process.returncode == 0, process.stderr
+    return program
 
 
 def printed(program: Path, *words: str) -> list[str]:

@@ -28,28 +28,28 @@ class OperandFields:
 
 @dataclass(frozen=True)
 class InstructionFields:
-    """One instruction, as it stands in the image; the rest of its numbers by name."""
+    """One instruction, as it stands in the image; its other numbers by name."""
 
     semantics: str
     results: tuple[OperandFields, ...]
     sources: tuple[OperandFields, ...]
     bytes: int
     unit: int
-    rest: dict[str, int]
+    numbers: dict[str, int]
 
     def __getattr__(self, name: str) -> int:
-        return self.rest[name]
+        return self.numbers[name]
 
 
 def unpacked(instruction: DecodedInstruction) -> InstructionFields:
     """The fields of an instruction's bytes."""
     image = bytes(4) + instruction.body
     _, results, sources, size, unit = HEAD.unpack_from(image)
-    places = [HEAD.size + i * OPERAND.size for i in range(RESULTS + SOURCES)]
-    operands = [OperandFields(KINDS[row[0]], *row[1:]) for row in (OPERAND.unpack_from(image, p) for p in places)]
-    rest = dict(zip(_TAIL, TAIL.unpack_from(image, places[-1] + OPERAND.size), strict=True))
+    offsets = [HEAD.size + i * OPERAND.size for i in range(RESULTS + SOURCES)]
+    operands = [OperandFields(KINDS[row[0]], *row[1:]) for row in (OPERAND.unpack_from(image, p) for p in offsets)]
+    numbers = dict(zip(_TAIL, TAIL.unpack_from(image, offsets[-1] + OPERAND.size), strict=True))
     first, second = operands[:RESULTS][:results], operands[RESULTS:][:sources]
-    return InstructionFields(instruction.row.semantics, tuple(first), tuple(second), size, unit, rest)
+    return InstructionFields(instruction.row.semantics, tuple(first), tuple(second), size, unit, numbers)
 
 
 def fields(text: str) -> InstructionFields:

@@ -66,12 +66,12 @@ def run(lines: Sequence[str], inputs: dict[int, tuple[Array, Array]], outputs: S
         states.write_bytes(head + np.concatenate(parts, axis=1).tobytes())
         subprocess.run([_tool(), "step", program, states, results], check=True)
         reply = np.frombuffer(results.read_bytes(), "<u4").reshape(count, -1)
-    found, start = [], 0
+    registers, start = [], 0
     for code in outputs:
         width = LANES if code < SCALARS else 1
-        found.append((reply[:, start : start + width], reply[:, start + width : start + 2 * width]))
+        registers.append((reply[:, start : start + width], reply[:, start + width : start + 2 * width]))
         start += 2 * width
-    return found, reply[:, -1].astype(bool)
+    return registers, reply[:, -1].astype(bool)
 
 
 def _states(values: Array) -> Array:
@@ -92,9 +92,9 @@ def evaluate(text: str, *operands: Array, result: Any = np.uint32, setting: int 
     `{0}`, `{1}` and `{2}` in the text stand for the sources, `{d}` for the result, whose registers held `old` before.
     """
     count, names, inputs, register = len(operands[0]), {}, {}, _FIRST
-    for place, operand in enumerate(operands):
+    for index, operand in enumerate(operands):
         parts = words(operand)
-        names[str(place)] = f"v{register}" if len(parts) == 1 else f"v[{register}:{register + 1}]"
+        names[str(index)] = f"v{register}" if len(parts) == 1 else f"v[{register}:{register + 1}]"
         for k, part in enumerate(parts):
             inputs[register + k] = _states(part)
         register += 2
@@ -106,8 +106,8 @@ def evaluate(text: str, *operands: Array, result: Any = np.uint32, setting: int 
     if setting is not None:
         lines.insert(0, f"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 32), {setting:#x}")
     defined = {k: (x, np.full_like(x, _ALL)) for k, x in inputs.items()}
-    found, _ = run(lines, defined, outputs)
-    bits = sum(values.ravel()[:count].astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(found))
+    registers, _ = run(lines, defined, outputs)
+    bits = sum(values.ravel()[:count].astype(np.uint64) << np.uint64(32 * k) for k, (values, _) in enumerate(registers))
     size = np.dtype(result).itemsize
     return np.asarray(bits).astype(f"u{size}").view(result)
 

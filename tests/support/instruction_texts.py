@@ -45,8 +45,10 @@ def instruction_text(row: TableRow) -> InstructionText | None:
         *([SCC] if "scc" in row.reads else []),
         *([VCC, VCC + 1] if "vcc" in row.reads else []),
     ]
-    named = {"scc": [SCC], "exec": [EXEC, EXEC + 1], "vcc": [VCC, VCC + 1]}
-    scalars_written = written[True] + [i for name, registers in named.items() if name in row.writes for i in registers]
+    special = {"scc": [SCC], "exec": [EXEC, EXEC + 1], "vcc": [VCC, VCC + 1]}
+    scalars_written = written[True] + [
+        i for name, registers in special.items() if name in row.writes for i in registers
+    ]
     unique = [tuple(dict.fromkeys(x)) for x in (read[False], scalars_read, written[False], scalars_written)]
     return InstructionText(f"{row.name} {', '.join(words)}".strip(), *unique)
 
@@ -56,7 +58,7 @@ def _register(spec: OperandSpec) -> tuple[str, list[int], bool]:
     file = next(f for f in "vas" if f in spec.files)
     is_scalar = file == "s"
     starts = (FIRST_SCALAR_RESULT, FIRST_SCALAR_SOURCE) if is_scalar else (FIRST_RESULT, FIRST_SOURCE)
-    first = starts[spec.is_source] + 4 * spec.place
+    first = starts[spec.is_source] + 4 * spec.index
     word = f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
     base = 256 if file == "a" else 0
     return word, [base + first + i for i in range(count)], is_scalar

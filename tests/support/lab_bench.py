@@ -39,8 +39,8 @@ def evaluator(seed: int, patience: Patience | None = None, *, exact: bool = Fals
     Fewer inputs are made for a candidate than by default: tests of that ask for the usual patience.
     """
     usual = replace(patience_for(exact), searched_s=0.8)
-    target, own = load_target("mi300x"), patience or usual
-    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=own, exact=exact)
+    target, limits = load_target("mi300x"), patience or usual
+    return LabEvaluator(toolchain(), COMPILED, target, seed, cores=CORES, patience=limits, exact=exact)
 
 
 def launch(
@@ -53,8 +53,10 @@ def launch(
     """A launch whose arguments are buffer names, ints or floats."""
     gx, gy, gz = (*grid, 1, 1)[:3]
     bx, by, bz = (*block, 1, 1)[:3]
-    made = [BufferArg(a) if isinstance(a, str) else ScalarArg("i32" if isinstance(a, int) else "f32", a) for a in args]
-    return ResolvedLaunch(kernel, (gx, gy, gz), (bx, by, bz), lds, tuple(made))
+    arguments = [
+        BufferArg(a) if isinstance(a, str) else ScalarArg("i32" if isinstance(a, int) else "f32", a) for a in args
+    ]
+    return ResolvedLaunch(kernel, (gx, gy, gz), (bx, by, bz), lds, tuple(arguments))
 
 
 def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
@@ -112,9 +114,9 @@ def execute(
 def marked_line(source: str, mark: str = "// here") -> int:
     """The line of the whole file that carries the mark."""
     lines = (HEAD + source).split("\n")
-    found = [n for n, line in enumerate(lines, 1) if mark in line]
-    assert len(found) == 1, found
-    return found[0]
+    numbers = [n for n, line in enumerate(lines, 1) if mark in line]
+    assert len(numbers) == 1, numbers
+    return numbers[0]
 
 
 def floats(count: int, seed: int = 0) -> npt.NDArray[np.float32]:

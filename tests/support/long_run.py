@@ -118,10 +118,12 @@ class LongRun:
         self.ledger.add_evaluation(self.run.id, evaluation)
         attempt = self._attempt(name, generation, parent, evaluation, source, feature)
         self.ledger.add_attempt(attempt)
-        told = {word: getattr(attempt, word) for word in ("status", "geomean_us", "time_kind", "reason")}
-        self._event("attempt", attempt.id, generation=generation, experiment=name, attempt=attempt.id, **told)
+        facts = {word: getattr(attempt, word) for word in ("status", "geomean_us", "time_kind", "reason")}
+        self._event("attempt", attempt.id, generation=generation, experiment=name, attempt=attempt.id, **facts)
         if generation % 5 == 1 and slot == 1:
-            words = {key: t("literature", said) for key, said in LITERATURE[generation % len(LITERATURE)].items()}
+            words = {
+                key: t("literature", sentence) for key, sentence in LITERATURE[generation % len(LITERATURE)].items()
+            }
             self._event("literature", f"{generation}", **words)
         if attempt.geomean_us:
             if attempt.geomean_us < self._best * 0.999:
@@ -145,7 +147,7 @@ class LongRun:
     ) -> Attempt:
         t, verdict, time_us = self.texts, evaluation.verdict, evaluation.geomean_us
         idea = (parent[1] / time_us - 1) * 100 if parent and time_us else None
-        said = f"{feature}: {idea:+.1f} % over {parent[0]}" if idea is not None and parent and abs(idea) > 3 else ""
+        lesson = f"{feature}: {idea:+.1f} % over {parent[0]}" if idea is not None and parent and abs(idea) > 3 else ""
         status = "accepted" if verdict.accepted else "rejected"
         if not verdict.accepted and self._random.random() < 0.2:
             status = "duplicate"
@@ -170,8 +172,8 @@ class LongRun:
             verdict.stage,
             "" if status == "accepted" else t("reason", verdict.findings[0].message),
             strategy=t("strategy", f"B{64 << self._random.randrange(3)}-L1-M0-{feature}-W1-U1-T12-O8-R0"),
-            lesson=t("lesson", said) if said else "",
-            standing=self._random.choice(("shown", "believed", "refuted", "")) if said else "",
+            lesson=t("lesson", lesson) if lesson else "",
+            standing=self._random.choice(("shown", "believed", "refuted", "")) if lesson else "",
             credit=Credit(self._random.random() * 8, idea, idea, None),
         )
 
@@ -179,10 +181,12 @@ class LongRun:
         t, draw = self.texts, self._random
         lines = [n for n, text in enumerate(source.split("\n"), 1) if text.strip().endswith(";")]
         if time_us is None:
-            kind, code, stage, said = draw.choice(FAULTS)
-            message = t("finding", said.format(n=draw.randrange(70_000), m=draw.randrange(9_000)))
-            found = Finding(kind, message, draw.choice(lines), t("kernel", "row_softmax"), t("case", CASES[0][0]), "x")
-            return Evaluation(key, key, {}, Verdict(stage, False, code, (found,)), isolation="namespaces")
+            kind, code, stage, template = draw.choice(FAULTS)
+            message = t("finding", template.format(n=draw.randrange(70_000), m=draw.randrange(9_000)))
+            finding = Finding(
+                kind, message, draw.choice(lines), t("kernel", "row_softmax"), t("case", CASES[0][0]), "x"
+            )
+            return Evaluation(key, key, {}, Verdict(stage, False, code, (finding,)), isolation="namespaces")
         share = time_us / math.prod(light for _, light in CASES) ** (1 / len(CASES))
         return Evaluation(
             key,
@@ -235,8 +239,8 @@ class LongRun:
         )
         talk = json.dumps([{"role": "system", "content": "GPU kernels"}, {"role": "user", "content": words}])
         model = t("model", "gpt-5.1")
-        asked = ModelCall(key, self.run.id, t("role", role), model, self.artefacts.put(talk), "reserved", usd)
-        self.ledger.reserve(ModelCall(**{**asked.__dict__, "generation": generation, "experiment_id": experiment}))
+        call = ModelCall(key, self.run.id, t("role", role), model, self.artefacts.put(talk), "reserved", usd)
+        self.ledger.reserve(ModelCall(**{**call.__dict__, "generation": generation, "experiment_id": experiment}))
         reply = json.dumps({"text": t("reply", f"1. {IDEAS[generation % 6][0]}: expect 5 to 12 %.")})
         self.ledger.settle(key, self.artefacts.put(reply), Usage(4200, 900, usd))
         self._times.append((key, self._tick(9).isoformat(timespec="milliseconds")))
@@ -252,16 +256,16 @@ class LongRun:
     def _date(self) -> None:
         """Spread the run over hours: the ledger itself knows only the present."""
         with self.ledger._writing() as db:
-            dated = [(at, key) for key, at in self._times]
+            dated = [(time, key) for key, time in self._times]
             db.executemany("UPDATE events SET at = ? WHERE key = ?", dated)
             db.executemany("UPDATE calls SET at = ? WHERE key = ?", dated)
 
 
 def main() -> None:
     """Write a run into a folder."""
-    made = LongRun(Path(sys.argv[1]))
-    made.write(int(sys.argv[2]) if len(sys.argv) > 2 else 2000)
-    made.ledger.close()
+    long_run = LongRun(Path(sys.argv[1]))
+    long_run.write(int(sys.argv[2]) if len(sys.argv) > 2 else 2000)
+    long_run.ledger.close()
 
 
 if __name__ == "__main__":

@@ -82,22 +82,22 @@ def operand(name: str, matrix: str) -> npt.NDArray[Any]:
         return (rng.permutation(int(np.prod(shape))) - 1000).reshape(shape).astype(result_type(name))
     element = types_of(name)[matrix == "B"]
     top = LARGEST.get(element, 500)
-    whole = np.arange(-top, top + 1)
-    pool = whole[whole.astype(NUMPY[element]).astype(np.float64) == whole]
+    integers = np.arange(-top, top + 1)
+    pool = integers[integers.astype(NUMPY[element]).astype(np.float64) == integers]
     return np.resize(rng.permutation(pool), shape).astype(NUMPY[element])
 
 
 def in_lanes(name: str, matrix: str, values: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """The bytes of all lanes' registers that hold these values: [block, row, column]."""
-    at = positions(name, "D" if matrix == "C" else matrix)
-    return np.ascontiguousarray(values[at[..., 2], at[..., 0], at[..., 1]]).view(np.uint8).reshape(-1)
+    index = positions(name, "D" if matrix == "C" else matrix)
+    return np.ascontiguousarray(values[index[..., 2], index[..., 0], index[..., 1]]).view(np.uint8).reshape(-1)
 
 
 def from_lanes(name: str, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
     """D out of the lanes' registers: [block, row, column]."""
-    at = positions(name, "D")
+    index = positions(name, "D")
     result = np.zeros_like(operand(name, "C"))
-    result[at[..., 2], at[..., 0], at[..., 1]] = raw.view(result_type(name)).reshape(at.shape[:2])
+    result[index[..., 2], index[..., 0], index[..., 1]] = raw.view(result_type(name)).reshape(index.shape[:2])
     return result
 
 

@@ -37,8 +37,8 @@ def processors() -> list[str]:
 
 def listed() -> list[str]:
     """The names of semantics that there are."""
-    done = subprocess.run([program(processors()[-1]), "list"], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    process = subprocess.run([program(processors()[-1]), "list"], capture_output=True, text=True, check=True)
+    return process.stdout.split()
 
 
 def dwords(name: str) -> tuple[int, int, int]:
@@ -60,14 +60,14 @@ class Registers:
     origin: npt.NDArray[np.uint32] = field(default_factory=lambda: np.arange(1000, 1000 + WINDOW, dtype=np.uint32))
     findings: tuple[int, int, int, int] = (0, 0, 0, 0)  # how many; kind, lanes and detail of the last one
 
-    def put(self, at: int, lanes: npt.NDArray[np.uint8]) -> None:
+    def put(self, first: int, lanes: npt.NDArray[np.uint8]) -> None:
         """Set registers from `at` on to the bytes of all lanes, lane after lane."""
         values = np.ascontiguousarray(lanes).view(np.uint32).reshape(64, -1).T
-        self.values[at : at + len(values)] = values
+        self.values[first : first + len(values)] = values
 
-    def get(self, at: int, count: int) -> npt.NDArray[np.uint8]:
+    def get(self, first: int, count: int) -> npt.NDArray[np.uint8]:
         """The bytes of all lanes, lane after lane."""
-        return np.ascontiguousarray(self.values[at : at + count].T).view(np.uint8).reshape(-1)
+        return np.ascontiguousarray(self.values[first : first + count].T).view(np.uint8).reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -96,15 +96,15 @@ class Step:
         if "smfmac" in self.name:
             third = self._operand(INDEX_AT, 1)
         operands = self._operand(self.d, d), self._operand(A_AT, a), self._operand(B_AT, b), third
-        given = {"cbsz": self.cbsz, "abid": self.abid, "blgp": self.blgp}
-        modifiers = [f"{key}:{value}" for key, value in given.items() if value]
+        options = {"cbsz": self.cbsz, "abid": self.abid, "blgp": self.blgp}
+        modifiers = [f"{key}:{value}" for key, value in options.items() if value]
         if any(self.negated):
-            modifiers.append(f"neg:[{','.join(str(int(each)) for each in self.negated)}]")
+            modifiers.append(f"neg:[{','.join(str(int(flag)) for flag in self.negated)}]")
         return " ".join((self.name, ", ".join(operands), *modifiers))
 
-    def _operand(self, at: int, count: int) -> str:
-        file = "a" if self.base and at != INDEX_AT else "v"
-        return f"{file}{at}" if count == 1 else f"{file}[{at}:{at + count - 1}]"
+    def _operand(self, first: int, count: int) -> str:
+        file = "a" if self.base and first != INDEX_AT else "v"
+        return f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
 
     def encoded(self) -> bytes:
         """The record of matrix_steps.cpp."""
@@ -117,9 +117,11 @@ class Step:
 def run(steps: Sequence[Step], architecture: str | None = None) -> list[Registers]:
     """The registers after each step; each begins with its own."""
     records = b"".join(step.encoded() for step in steps)
-    done = subprocess.run([program(architecture or processors()[-1])], input=records, capture_output=True, check=True)
+    process = subprocess.run(
+        [program(architecture or processors()[-1])], input=records, capture_output=True, check=True
+    )
     size = len(records) // len(steps)
-    return [_decoded(done.stdout[i * size : (i + 1) * size]) for i in range(len(steps))]
+    return [_decoded(process.stdout[i * size : (i + 1) * size]) for i in range(len(steps))]
 
 
 def _decoded(record: bytes) -> Registers:

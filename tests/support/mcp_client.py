@@ -22,29 +22,29 @@ def server_command(*options: str) -> list[str]:
 
 def server_environment(cache: Path) -> dict[str, str]:
     path = os.environ.get("PYTHONPATH")
-    own = {"KERNEL_SCIENTIST_CACHE_FOLDER": str(cache), "PATH": os.environ["PATH"]}
-    return own if path is None else {**own, "PYTHONPATH": path}
+    variables = {"KERNEL_SCIENTIST_CACHE_FOLDER": str(cache), "PATH": os.environ["PATH"]}
+    return variables if path is None else {**variables, "PYTHONPATH": path}
 
 
 @asynccontextmanager
 async def connected(folder: Path, cache: Path, *options: str) -> AsyncIterator[Client]:
     program, *words = server_command(*options)
-    asked = StdioServerParameters(command=program, args=words, cwd=folder, env=server_environment(cache))
+    parameters = StdioServerParameters(command=program, args=words, cwd=folder, env=server_environment(cache))
     with (folder / "server.log").open("a") as log:
-        async with Client(stdio_client(asked, errlog=log)) as client:
+        async with Client(stdio_client(parameters, errlog=log)) as client:
             yield client
 
 
 async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """The structured answer of a call that must succeed; a list is under `result`."""
-    made = await client.call_tool(tool, arguments)
-    assert not made.is_error, made.content[0].text  # type: ignore[union-attr]
-    assert made.structured_content is not None
-    return dict(made.structured_content)
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content[0].text  # type: ignore[union-attr]
+    assert result.structured_content is not None
+    return dict(result.structured_content)
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     """The sentence of a call that must be refused."""
-    made = await client.call_tool(tool, arguments)
-    assert made.is_error
-    return str(made.content[0].text)  # type: ignore[union-attr]
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return str(result.content[0].text)  # type: ignore[union-attr]

@@ -50,15 +50,15 @@ class Move:
 
 def move(name: str) -> Move | None:
     """The load or store of this name, None where it is neither."""
-    if not (found := _MOVE.fullmatch(name)):
+    if not (match := _MOVE.fullmatch(name)):
         return None
-    size = found["size"]
+    size = match["size"]
     if size.endswith(("byte", "short")):
         width = 1 if size.endswith("byte") else 2
     else:
-        width = int(found["bits"]) // 8 if found["bits"] else 4 * int(found["count"] or 1)
-    is_load = found["verb"] in ("load", "read")
-    return Move(found["space"], is_load, width, size[0] in "si" and size != "short", found["half"] or "")
+        width = int(match["bits"]) // 8 if match["bits"] else 4 * int(match["count"] or 1)
+    is_load = match["verb"] in ("load", "read")
+    return Move(match["space"], is_load, width, size[0] in "si" and size != "short", match["half"] or "")
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ _INTEGERS: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 def atomic(name: str) -> Atomic | None:
     """The atomic operation of this name, None where it is none."""
-    if not (found := _ATOMIC.fullmatch(name)):
+    if not (match := _ATOMIC.fullmatch(name)):
         return None
-    op, kind = found["op"], found["type"] or ""
+    op, kind = match["op"], match["type"] or ""
     takes_two = op in ("cmpswap", "cmpst", "mskor", "wrap")
     if op == "pk_add":
         return Atomic(np.dtype("<u4"), _packed(np.float16 if kind == "f16" else ml_dtypes.bfloat16), False, False)

@@ -31,13 +31,13 @@ class NumpyChild:
     def batch(self, request: BatchRequest, inputs: int, nbytes: int, timeout_s: float) -> tuple[int, Raw]:
         """The kernel's outputs for every input of the batch."""
         self.batches += 1
-        made, data, at, found = decode(request.call.encode(), (BatchCall,)), view(inputs), 0, list[Any]()
-        for place in (p for p in made.layout.places if p.role == "input"):
-            found.append(self.kernel(data[at : at + place.nbytes].view(np.float32)))
-            self.cases.append(place.nbytes // 4)
-            at += place.nbytes
-        outputs = np.concatenate(found).astype(np.float32).view(np.uint8)
-        assert at == len(data) // 2 and outputs.nbytes == nbytes and len(made.outputs) == len(found)
+        call, data, offset, results = decode(request.call.encode(), (BatchCall,)), view(inputs), 0, list[Any]()
+        for region in (p for p in call.layout.places if p.role == "input"):
+            results.append(self.kernel(data[offset : offset + region.nbytes].view(np.float32)))
+            self.cases.append(region.nbytes // 4)
+            offset += region.nbytes
+        outputs = np.concatenate(results).astype(np.float32).view(np.uint8)
+        assert offset == len(data) // 2 and outputs.nbytes == nbytes and len(call.outputs) == len(results)
         return self.changed, outputs
 
     def bind(self, request: BindRequest, inputs: int) -> None:

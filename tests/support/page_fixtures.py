@@ -16,22 +16,22 @@ from tests.support.page_server import Served, served
 
 @pytest.fixture(scope="module")
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
-    made = LongRun(tmp_path_factory.mktemp("page"))
-    made.write(request.module.CANDIDATES)
-    yield made
-    made.ledger.close()
+    long_run = LongRun(tmp_path_factory.mktemp("page"))
+    long_run.write(request.module.CANDIDATES)
+    yield long_run
+    long_run.ledger.close()
 
 
 @pytest.fixture(scope="module")
 def page(run: LongRun) -> Iterator[Served]:
-    with served(run.folder) as found:
-        yield found
+    with served(run.folder) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def shared_browser() -> Iterator[Browser]:
-    with Browser() as found:
-        yield found
+    with Browser() as browser:
+        yield browser
 
 
 @pytest.fixture

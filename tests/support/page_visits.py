@@ -11,8 +11,8 @@ SHEETS = ("outcome", "source", "changes", "counters", "machine", "prompts")
 
 
 def visit(browser: Browser, run_id: str, view: str, candidate: str = "") -> None:
-    rest = f"/{candidate}" if candidate else ""
-    browser.run(f"location.hash = {json.dumps(f'#/run/{run_id}/{view}{rest}')}")
+    path = f"/{candidate}" if candidate else ""
+    browser.run(f"location.hash = {json.dumps(f'#/run/{run_id}/{view}{path}')}")
     browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
     browser.wait("document.querySelector('main').innerText.length > 20")
     if view == "candidates":
@@ -31,11 +31,11 @@ def chosen(browser: Browser) -> str:
 
 def everywhere(browser: Browser, run_id: str, candidates: tuple[str, ...]) -> str:
     """The text of every view, with every part of some candidates and all that can be unfolded."""
-    said = []
+    texts = []
     for view in VIEWS:
         visit(browser, run_id, view)
         browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
-        said.append(browser.run("document.body.textContent"))
+        texts.append(browser.run("document.body.textContent"))
     for candidate in candidates:
         visit(browser, run_id, "candidates", candidate)
         browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{candidate}')")
@@ -44,5 +44,5 @@ def everywhere(browser: Browser, run_id: str, candidates: tuple[str, ...]) -> st
             if name == "prompts":
                 browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
                 browser.wait("document.querySelectorAll('.talk pre').length || !document.querySelector('details.call')")
-            said.append(browser.run("document.body.textContent"))
-    return "\n".join(said)
+            texts.append(browser.run("document.body.textContent"))
+    return "\n".join(texts)

@@ -39,7 +39,7 @@ def nothing(*_: object) -> dict[str, object]:
 
 def a_task(tests: tuple[Mapping[str, int], ...] = ({"rows": 7, "cols": 1000},), **more: object) -> Task:
     cases = tuple(Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, 1) for dims in tests)
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "name": "demo",
         "title": "",
         "description": "",
@@ -60,7 +60,7 @@ def a_task(tests: tuple[Mapping[str, int], ...] = ({"rows": 7, "cols": 1000},), 
         "reference": nothing,
         "baseline": nothing,
     }
-    return Task(**{**given, **more})  # type: ignore[arg-type]
+    return Task(**{**fields, **more})  # type: ignore[arg-type]
 
 
 def source(plan: str = PLAN, body: str = BODY) -> str:

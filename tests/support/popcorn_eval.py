@@ -34,11 +34,11 @@ def checked(case: dict[str, int]) -> str:
     from submission import custom_kernel
 
     data = generate_input(**case)
-    kept = cloned(data)
+    copy = cloned(data)
     torch.cuda.synchronize()
     output = custom_kernel(data)
     torch.cuda.synchronize()
-    good, message = check_implementation(kept, output)
+    good, message = check_implementation(copy, output)
     return "" if good else str(message) or "mismatch"
 
 

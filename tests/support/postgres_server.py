@@ -23,8 +23,8 @@ WAIT_S = 60.0
 
 def programs() -> Path | None:
     """The folder of initdb and postgres; None where they are not installed, or nobody may run them."""
-    found = next((p for p in PLACES if (p / "initdb").exists() and (p / "postgres").exists()), None)
-    return found if os.getuid() or _user() else None
+    folder = next((p for p in PLACES if (p / "initdb").exists() and (p / "postgres").exists()), None)
+    return folder if os.getuid() or _user() else None
 
 
 def _user() -> pwd.struct_passwd | None:
@@ -38,9 +38,9 @@ class PostgresServer:
     """One server; each test gets a database of its own from `database`."""
 
     def __init__(self, folder: Path, is_durable: bool = False) -> None:
-        found = programs()
-        assert found is not None
-        self.folder, self._programs = folder, found
+        binaries = programs()
+        assert binaries is not None
+        self.folder, self._programs = folder, binaries
         self._numbers = itertools.count()
         self._ledger: str | None = None
         self._who = {} if os.getuid() else {"user": "postgres", "group": _group(), "extra_groups": ()}
@@ -157,8 +157,8 @@ def _group() -> int:
 @contextlib.contextmanager
 def serving(is_durable: bool = False) -> Iterator[PostgresServer]:
     """A server while the block runs."""
-    place = "/dev/shm" if not is_durable and os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="ks-pg-", dir=place) as folder:
+    parent = "/dev/shm" if not is_durable and os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="ks-pg-", dir=parent) as folder:
         server = PostgresServer(Path(folder), is_durable)
         try:
             yield server

@@ -37,7 +37,7 @@ def prompts(name: str) -> dict[str, str]:
     """The whole first request of each role on a task, by role."""
     task = load_task(name)
     base = specimen(task, seed(name))
-    found = {"bench": _bench(name, False), "bench in text": _bench(name, True)}
+    texts = {"bench": _bench(name, False), "bench in text": _bench(name, True)}
     answers = [
         selection("g000-e0-a0", "g001-e1-a0"),
         '{"queries": ["a b", "c d"]}',
@@ -56,8 +56,8 @@ def prompts(name: str) -> dict[str, str]:
         author.repair(STEP, work, idea(), base, Draft(seed(name)), (), failed(), [PASSAGE])
         author.critique(STEP, work, idea(), base, Draft(seed(name)), compiled(), ("k spills: 64 bytes",), [PASSAGE])
         roles = ("selector", "retriever", "planner", "coder", "repair", "critic")
-        found |= {role: bench.prompt(number) for number, role in enumerate(roles)}
-    return found
+        texts |= {role: bench.prompt(number) for number, role in enumerate(roles)}
+    return texts
 
 
 def told(name: str) -> Assignment:

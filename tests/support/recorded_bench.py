@@ -33,5 +33,5 @@ class RecordedBench:
             return Answer(row["text"])
         if self._tools == "calls":
             return Answer(row["text"] or None, "tool_calls", tool_calls=tuple((n, a) for n, a in row["calls"]))
-        asked = [writing(name, **arguments) for name, arguments in row["calls"]]
-        return Answer("\n\n".join([row["text"], *asked]))
+        calls = [writing(name, **arguments) for name, arguments in row["calls"]]
+        return Answer("\n\n".join([row["text"], *calls]))

@@ -37,16 +37,18 @@ class RecordedDevice(ByPurpose):
 
     def tuned(self, task: Task, folder: Path) -> Task:
         """The task with its seeds as the campaign tuned them, in this folder."""
-        made = []
+        paths = []
         for seed in task.seeds:
             source, path = seed.read_text(encoding="utf-8"), folder / seed.name
-            one = self.prepare(source, task)
-            choices = (one.tuned(choice) for choice in one.choices)
-            tuned = next((each for each in choices if ("benchmark", named(each)) in self._rows), one)
+            prepared = self.prepare(source, task)
+            choices = (prepared.tuned(choice) for choice in prepared.choices)
+            tuned = next(
+                (candidate for candidate in choices if ("benchmark", named(candidate)) in self._rows), prepared
+            )
             path.write_text(tuned.source, encoding="utf-8")
-            made.append(path)
-            self._seeds |= {one.id, tuned.id}
-        return replace(task, seeds=tuple(made))
+            paths.append(path)
+            self._seeds |= {prepared.id, tuned.id}
+        return replace(task, seeds=tuple(paths))
 
     @property
     def left(self) -> list[tuple[str, ...]]:

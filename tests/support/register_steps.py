@@ -85,8 +85,8 @@ def expanded(defined: Masks) -> Words:
     """Bits of each lane, (states, 64), that (states, 4) masks of bytes call defined."""
     lanes = np.arange(LANES, dtype=np.uint64)
     bits = [(defined[:, b, None] >> lanes & np.uint64(1)).astype(np.uint32) * np.uint32(255 << 8 * b) for b in range(4)]
-    whole: Words = bits[0] | bits[1] | bits[2] | bits[3]
-    return whole
+    words: Words = bits[0] | bits[1] | bits[2] | bits[3]
+    return words
 
 
 def _vector(before: Registers, index: int, count: int) -> Words:

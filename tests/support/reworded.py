@@ -54,8 +54,8 @@ def reworded(text: Any) -> Any:
 
 def install() -> None:
     """Reword every module of the product that is imported from now on; none may be imported yet."""
-    known = [name for name in sys.modules if name.split(".")[0] in PRODUCT]
-    assert not known, known
+    loaded = [name for name in sys.modules if name.split(".")[0] in PRODUCT]
+    assert not loaded, loaded
     builtins.__reworded__ = reworded  # type: ignore[attr-defined]
     sys.meta_path.insert(0, _Finder(places()))
 
@@ -69,30 +69,30 @@ def places() -> dict[str, Place]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     }
-    found: dict[str, Place] = {name: (0, "message") for name in _BUILT_IN}
+    positions: dict[str, Place] = {name: (0, "message") for name in _BUILT_IN}
     while True:
         fresh = {
-            name: _first_message(node, found)
+            name: _first_message(node, positions)
             for name, node in classes.items()
-            if name not in found and any(_name(base) in found for base in node.bases)
+            if name not in positions and any(_name(base) in positions for base in node.bases)
         }
         if not fresh:
-            return {**{name: place for name, place in found.items() if name != "OSError"}, **RECORDS}
-        found.update(fresh)
+            return {**{name: position for name, position in positions.items() if name != "OSError"}, **RECORDS}
+        positions.update(fresh)
 
 
-def _first_message(node: ast.ClassDef, known: Mapping[str, Place]) -> Place:
+def _first_message(node: ast.ClassDef, positions: Mapping[str, Place]) -> Place:
     """The place of `message` in the class's own constructor, else in the one it inherits."""
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "__init__":
             names = [argument.arg for argument in item.args.args[1:]]
             return (names.index("message"), "message") if "message" in names else (None, "message")
-    return next(known[_name(base)] for base in node.bases if _name(base) in known)
+    return next(positions[_name(base)] for base in node.bases if _name(base) in positions)
 
 
 class _Finder(MetaPathFinder):
-    def __init__(self, found: Mapping[str, Place]) -> None:
-        self._places = found
+    def __init__(self, positions: Mapping[str, Place]) -> None:
+        self._places = positions
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -106,9 +106,9 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(SourceFileLoader):
-    def __init__(self, fullname: str, path: str, found: Mapping[str, Place]) -> None:
+    def __init__(self, fullname: str, path: str, positions: Mapping[str, Place]) -> None:
         super().__init__(fullname, path)
-        self._places = found
+        self._places = positions
 
     def get_code(self, fullname: str) -> CodeType:  # never from a stored .pyc
         path = self.get_filename(fullname)
@@ -117,8 +117,8 @@ class _Loader(SourceFileLoader):
 
 
 class _Reworder(ast.NodeTransformer):
-    def __init__(self, found: Mapping[str, Place]) -> None:
-        self._places = found
+    def __init__(self, positions: Mapping[str, Place]) -> None:
+        self._places = positions
         self._in_exception = False
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -138,9 +138,9 @@ class _Reworder(ast.NodeTransformer):
             return node
         if position is not None and position < len(node.args) and not isinstance(node.args[position], ast.Starred):
             node.args[position] = _through(node.args[position])
-        for given in node.keywords:
-            if given.arg == keyword:
-                given.value = _through(given.value)
+        for argument in node.keywords:
+            if argument.arg == keyword:
+                argument.value = _through(argument.value)
         return node
 
 

@@ -152,8 +152,8 @@ input_names = ["x"]
 def _config(single: list[dict[str, object]], multi: list[list[dict[str, object]]]) -> dict[str, object]:
     """Of one configuration's inputs, constructor and shared values, and of several."""
     roles = ("input", "init", "shared")
-    found: dict[str, object] = {f"single_{role}_configs": [given] for role, given in zip(roles, single, strict=True)}
-    return found | {f"multi_{role}_configs": given for role, given in zip(roles, multi, strict=True)}
+    config: dict[str, object] = {f"single_{role}_configs": [values] for role, values in zip(roles, single, strict=True)}
+    return config | {f"multi_{role}_configs": values for role, values in zip(roles, multi, strict=True)}
 
 
 FOLDERS = {

@@ -20,9 +20,9 @@ def short_task(name: str, folder: Path, **dims: int) -> Path:
     shutil.copytree(FOLDER / name, folder, ignore=shutil.ignore_patterns("seed_*.hip"))
     text = _without_large_tests((folder / "task.toml").read_text(encoding="utf-8"))
     head, *_, last = re.split(r"^\[\[benchmark\]\]$", text, flags=re.M)
-    rest = re.split(r"^(?=\[)", last, maxsplit=1, flags=re.M)[1]
+    tail = re.split(r"^(?=\[)", last, maxsplit=1, flags=re.M)[1]
     benchmark = "\n".join(["[[benchmark]]", *(f"{name} = {size}" for name, size in dims.items())])
-    (folder / "task.toml").write_text(f"{head}{benchmark}\n\n{rest}", encoding="utf-8")
+    (folder / "task.toml").write_text(f"{head}{benchmark}\n\n{tail}", encoding="utf-8")
     return folder
 
 

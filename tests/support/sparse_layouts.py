@@ -39,16 +39,16 @@ def kept(name: str, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def compressed(name: str, a: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """The bytes of A in the lanes: two elements for each slot of the oracle."""
-    at = positions(name, "A")
-    row, group = at[..., 0], at[..., 1] // 4
+    index = positions(name, "A")
+    row, group = index[..., 0], index[..., 1] // 4
     values = [a[0, row, 4 * group + chosen(name)[row, group, i]] for i in range(2)]
     return np.ascontiguousarray(np.stack(values, axis=-1)).view(np.uint8).reshape(-1)
 
 
 def index(name: str, number: int) -> npt.NDArray[np.uint32]:
     """One register for each lane: the index in set `number`, noise in the others."""
-    at = positions(name, "index")
-    pair = chosen(name)[at[..., 0], at[..., 1] // 4]
+    lanes = positions(name, "index")
+    pair = chosen(name)[lanes[..., 0], lanes[..., 1] // 4]
     fields = (pair[..., 0] | pair[..., 1] << 2).astype(np.uint64)
     word = np.zeros(64, np.uint64)
     for slot, text in enumerate(oracle()[name]["index"]["slots"]):

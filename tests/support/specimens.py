@@ -49,16 +49,16 @@ def seeds() -> list[tuple[str, Path]]:
 
 def specimen(task: Task, source: str, generation: int = 0, bound: str = "hbm") -> Specimen:
     """A kernel with plausible evidence."""
-    found = evidence(task, bound)
+    evaluation = evidence(task, bound)
     parent = "g000-e0-a0" if generation else None
     experiment = Experiment(
         f"g{generation:03d}-e0", "run-1", generation, 0, parent, None, "the seed", "as shipped", ("one",)
     )
-    place = (f"{experiment.id}-a0", "run-1", experiment.id, generation, 0)
-    attempt = Attempt(*place, "c" * 64, "d" * 64, "accepted", "key", parent, lesson="a first lesson")
+    identity = (f"{experiment.id}-a0", "run-1", experiment.id, generation, 0)
+    attempt = Attempt(*identity, "c" * 64, "d" * 64, "accepted", "key", parent, lesson="a first lesson")
     attempt = replace(attempt, geomean_us=100.0, time_kind="predicted")
-    parents = {m.case: 2 * m.time_us for m in found.measurements} if generation else {}
-    return Specimen(attempt, experiment, source, found, parents)
+    parents = {m.case: 2 * m.time_us for m in evaluation.measurements} if generation else {}
+    return Specimen(attempt, experiment, source, evaluation, parents)
 
 
 def evidence(task: Task, bound: str) -> Evaluation:

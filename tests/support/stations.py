@@ -48,9 +48,12 @@ def make_task(folder: Path) -> Task:
 
 
 def make_bench(task: Task, sandbox: TableSandbox, worker: str = "worker-1", slots: int = 1) -> WorkerPool:
-    place = Place("mi300x", sandbox.device, sandbox.version)
+    device_place = Place("mi300x", sandbox.device, sandbox.version)
     return WorkerPool(
-        worker, place, tuple(WorkerSlot(f"table {n}", lambda seed: sandbox) for n in range(slots)), lambda request: task
+        worker,
+        device_place,
+        tuple(WorkerSlot(f"table {n}", lambda seed: sandbox) for n in range(slots)),
+        lambda request: task,
     )
 
 

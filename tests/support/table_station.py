@@ -21,8 +21,8 @@ class TableStation:
         self._bench = make_bench(task, TableSandbox(), f"station {os.getpid()}")
 
     def introduce(self) -> dict[str, Any]:
-        own = {"digest": code_digest(), "host": "here", "pid": os.getpid(), "kind": "", "capacity": 1}
-        return {**own, "place": to_plain(self._bench.place), "slot": f"table {os.getpid()}"}
+        facts = {"digest": code_digest(), "host": "here", "pid": os.getpid(), "kind": "", "capacity": 1}
+        return {**facts, "place": to_plain(self._bench.place), "slot": f"table {os.getpid()}"}
 
     def beat(self) -> None:
         """Nothing is ever stuck here."""

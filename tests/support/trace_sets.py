@@ -59,13 +59,13 @@ def _scalar(dtype: str) -> dict[str, Any]:
 def _definition(
     name: str, axes: dict[str, int | None], inputs: dict[str, Any], outputs: dict[str, Any], reference: str
 ) -> dict[str, Any]:
-    known = {n: {"type": "var"} if v is None else {"type": "const", "value": v} for n, v in axes.items()}
+    specs = {n: {"type": "var"} if v is None else {"type": "const", "value": v} for n, v in axes.items()}
     return {
         "name": name,
         "description": f"Our own {name}, μ included.",
         "op_type": name.split("_")[0],
         "tags": ["status:verified", "fi_api:none"],
-        "axes": known,
+        "axes": specs,
         "constraints": [],
         "inputs": inputs,
         "outputs": outputs,

@@ -69,8 +69,8 @@ class Line:
 
 def subject(talk: Sequence[str]) -> str:
     """The title of the experiment that a request is about, or an empty string."""
-    found = _EXPERIMENT.search("\n".join(talk))
-    return found[1].strip() if found else ""
+    match = _EXPERIMENT.search("\n".join(talk))
+    return match[1].strip() if match else ""
 
 
 class Transcript:
@@ -87,8 +87,8 @@ class Transcript:
 
     @classmethod
     def read(cls, path: Path = FILE) -> Transcript:
-        first, *rest = path.read_text(encoding="utf-8").splitlines()
-        return cls([Line(**json.loads(row)) for row in rest], json.loads(first))
+        first, *lines = path.read_text(encoding="utf-8").splitlines()
+        return cls([Line(**json.loads(row)) for row in lines], json.loads(first))
 
     def write(self, expected: Mapping[str, Any], path: Path = FILE) -> None:
         rows = [dict(expected), *(asdict(line) for line in self.lines.values())]
@@ -121,9 +121,9 @@ def context(url: str, folder: Path) -> Context:
     """The real thing: scientist, gateway and lab. The naive seed takes a minute to execute, so the other one stands in
     for it; the ledger answers for its second judging.
     """
-    whole = load_task("fp8_block_gemm")
-    seed = next(path for path in whole.seeds if path.name == "seed_mfma.mi300x.hip")
-    task = replace(whole, seeds=(seed, seed))
+    full_task = load_task("fp8_block_gemm")
+    seed = next(path for path in full_task.seeds if path.name == "seed_mfma.mi300x.hip")
+    task = replace(full_task, seeds=(seed, seed))
     run = Run("replay", task.name, "mi300x", "lab", "llm", seed=0)
     ledger, target = Ledger(folder / "ledger.db"), load_target("mi300x")
     artefacts = ArtefactStore(folder / "artefacts", ledger)
@@ -140,41 +140,43 @@ def context(url: str, folder: Path) -> Context:
     )
 
 
-def leader(made: Context) -> Attempt:
+def leader(context: Context) -> Attempt:
     """The best kernel of a run."""
-    events = made.ledger.events(made.run.id)
-    found = made.ledger.attempt(made.run.id, [str(e.payload["attempt"]) for e in events if e.kind == "best"][-1])
-    assert found is not None
-    return found
+    events = context.ledger.events(context.run.id)
+    attempt = context.ledger.attempt(
+        context.run.id, [str(e.payload["attempt"]) for e in events if e.kind == "best"][-1]
+    )
+    assert attempt is not None
+    return attempt
 
 
-def expectation(found: Attempt) -> dict[str, Any]:
+def expectation(attempt: Attempt) -> dict[str, Any]:
     """What a replay must reach."""
     return {
-        "best": found.id,
-        "candidate_id": found.candidate_id,
-        "tunables": dict(found.tunables),
-        "predicted_geomean_us": round(found.geomean_us or 0.0, 2),
+        "best": attempt.id,
+        "candidate_id": attempt.candidate_id,
+        "tunables": dict(attempt.tunables),
+        "predicted_geomean_us": round(attempt.geomean_us or 0.0, 2),
     }
 
 
-def verdicts(made: Context) -> list[dict[str, Any]]:
+def verdicts(context: Context) -> list[dict[str, Any]]:
     """Each evaluation of a run: verdict, code, findings by kind and line, predicted times by case."""
-    with contextlib.closing(sqlite3.connect(made.ledger.path)) as db:
+    with contextlib.closing(sqlite3.connect(context.ledger.path)) as db:
         stored = db.execute("SELECT purpose, body FROM evaluations").fetchall()
     rows = []
     for purpose, body in stored:
-        found = loads(Evaluation, body)
+        evaluation = loads(Evaluation, body)
         rows.append(
             {
                 "purpose": purpose,
-                "candidate": found.candidate_id,
-                "tunables": dict(found.tunables),
-                "stage": found.verdict.stage,
-                "accepted": found.verdict.accepted,
-                "code": found.verdict.code,
-                "findings": [[f.kind, f.line] for f in found.verdict.findings],
-                "times_us": {m.case: m.time_us for m in found.measurements},
+                "candidate": evaluation.candidate_id,
+                "tunables": dict(evaluation.tunables),
+                "stage": evaluation.verdict.stage,
+                "accepted": evaluation.verdict.accepted,
+                "code": evaluation.verdict.code,
+                "findings": [[f.kind, f.line] for f in evaluation.verdict.findings],
+                "times_us": {m.case: m.time_us for m in evaluation.measurements},
             }
         )
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
@@ -200,12 +202,14 @@ def recorded(runs: Path, run_id: str) -> Transcript:
 def refreshed(transcript: Transcript) -> dict[str, Any]:
     """Replay with the lab as it is now and store its verdicts; the best kernel is returned."""
     with tempfile.TemporaryDirectory() as name, ScriptedEndpoint(transcript.answer) as server:
-        made = context(server.url, Path(name))
-        drive(made, Path(name) / "checkpoint.db")
-        found = expectation(leader(made))
-        VERDICTS.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in verdicts(made)), encoding="utf-8")
-        made.ledger.close()
-    return found
+        replay = context(server.url, Path(name))
+        drive(replay, Path(name) / "checkpoint.db")
+        expected = expectation(leader(replay))
+        VERDICTS.write_text(
+            "".join(json.dumps(row, sort_keys=True) + "\n" for row in verdicts(replay)), encoding="utf-8"
+        )
+        replay.ledger.close()
+    return expected
 
 
 if __name__ == "__main__":

@@ -37,12 +37,12 @@ class SourceCompiler(Protocol):
     """The face that the four compilers have in common."""
 
     def version(self) -> str:
-        """In numbers."""
+        """Return the version in numbers."""
 
     def compile(
         self, source: str, name: str, arch: str, options: list[str], headers: dict[str, str], names: list[str]
     ) -> Compiled:
-        """One file for `arch`, and the symbols of these kernels."""
+        """Compile one file for `arch`; name the symbols of these kernels."""
 
 
 def main(number: int, vendor: str, library: str) -> int:
@@ -70,7 +70,7 @@ def main(number: int, vendor: str, library: str) -> int:
 
 
 def open_compiler(vendor: str, library: str = "") -> tuple[SourceCompiler, Path | None]:
-    """A vendor's compiler and the folder that it lies in, if known. ToolchainError when there is none."""
+    """Open a vendor's compiler; return it and the folder that it lies in, if known. ToolchainError without any."""
     compiler: Any
     if vendor == "amd":
         compiler = hiprtc.Hiprtc(library) if library else hiprtc.find_compiler()
@@ -80,13 +80,13 @@ def open_compiler(vendor: str, library: str = "") -> tuple[SourceCompiler, Path 
 
 
 def _toolkit_headers(folder: Path | None) -> str:
-    """The folder of CUDA's own headers: beside the library, else in the usual place; "" when nowhere."""
-    places = [*((folder.parent / "include",) if folder else ()), Path("/usr/local/cuda/include")]
-    return next((str(place) for place in places if (place / "cuda_fp16.h").is_file()), "")
+    """Find the folder of CUDA's own headers: beside the library, else in the usual place; "" when nowhere."""
+    candidates = [*((folder.parent / "include",) if folder else ()), Path("/usr/local/cuda/include")]
+    return next((str(candidate) for candidate in candidates if (candidate / "cuda_fp16.h").is_file()), "")
 
 
 def _build() -> str:
-    """A mark of the library's build beside its version: the size of its file."""
+    """Mark the library's build beside its version: by the size of its file."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     paths = {line.split()[-1] for line in maps.split("\n") if "libnvrtc.so" in line or "libhiprtc.so" in line}
     return ",".join(str(Path(path).stat().st_size) for path in sorted(paths) if Path(path).is_file())
@@ -96,11 +96,13 @@ def _answer(compiler: SourceCompiler, job: Job) -> JobReply:
     used = resource.getrusage(resource.RUSAGE_SELF)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job.cpu_s, resource.RLIM_INFINITY))
     try:
-        made = compiler.compile(job.source, job.name, job.arch, list(job.options), dict(job.headers), list(job.names))
+        compiled = compiler.compile(
+            job.source, job.name, job.arch, list(job.options), dict(job.headers), list(job.names)
+        )
     except MemoryError:
         os._exit(1)  # as if the compiler itself had run out of it
-    image = base64.b64encode(made.image).decode() if made.image is not None else None
-    return JobReply(image, made.log[:MAX_LOG], dict(made.symbols))
+    image = base64.b64encode(compiled.image).decode() if compiled.image is not None else None
+    return JobReply(image, compiled.log[:MAX_LOG], dict(compiled.symbols))
 
 
 def _limit() -> None:

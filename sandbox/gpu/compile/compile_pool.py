@@ -74,14 +74,14 @@ class Worker:
             theirs.close()
         self.sources = 0
         try:
-            found, _ = self._channel.receive(GREETINGS, START_S)
+            greeting, _ = self._channel.receive(GREETINGS, START_S)
         except (Closed, Late, Malformed):
             self.close()
             raise ToolchainError(f"the {vendor} compiler's process does not start; reinstall the toolkit") from None
-        if isinstance(found, CompilerMissing):
+        if isinstance(greeting, CompilerMissing):
             self.close()
-            raise ToolchainError(found.message)
-        self.description = found
+            raise ToolchainError(greeting.message)
+        self.description = greeting
 
     def compile(self, job: Job, deadline_s: float) -> CompileReply:
         """Compile one source; a reply with `ended` means that this worker is of no use any more."""
@@ -101,15 +101,15 @@ class Worker:
             return CompileReply(None, "", Ending("silent"))
 
     def _ending(self) -> Ending:
-        """The reason for which the process closed its socket; it leaves with a status of its own when out of memory."""
+        """Say why the process closed its socket; it leaves with a status of its own when out of memory."""
         try:
             status = self._process.wait(5)
         except subprocess.TimeoutExpired:
             return Ending("silent")
         if status >= 0:
             return Ending("memory")
-        known: Mapping[int, Ending] = {-signal.SIGXCPU: Ending("deadline"), -signal.SIGXFSZ: Ending("file_size")}
-        return known.get(status, Ending("signal", -status))
+        endings: Mapping[int, Ending] = {-signal.SIGXCPU: Ending("deadline"), -signal.SIGXFSZ: Ending("file_size")}
+        return endings.get(status, Ending("signal", -status))
 
     def close(self) -> None:
         """End it and everything that it has started."""
@@ -132,7 +132,7 @@ class CompilePool:
             self._free.put(None)
 
     def describe(self) -> Description:
-        """The compiler that the workers use; starts one if there is none."""
+        """Describe the compiler that the workers use; start one if there is none."""
         worker = self._take()
         try:
             return worker.description

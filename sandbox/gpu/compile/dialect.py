@@ -32,36 +32,36 @@ class Dialect:
     """The needs of one compiler."""
 
     headers: dict[str, str]  # names and texts that it is given
-    known: frozenset[str]  # names that a candidate may include
+    includable: frozenset[str]  # names that a candidate may include
     options: tuple[str, ...]
     rescue: tuple[str, ...] = ()  # options for a second try at functions without __device__, as clang allows them
 
 
 def translate(source: str) -> str:
-    """The source with clang's vector typedefs in a form that NVIDIA's compiler knows; lines keep their numbers."""
+    """Put clang's vector typedefs into a form that NVIDIA's compiler knows; lines keep their numbers."""
     if "ext_vector_type" not in source:
         return source
-    pieces, at = list[str](), 0
+    pieces, copied = list[str](), 0
     for words in _typedefs(scan(source)):
         texts = [token.text for token in words]
         mark = texts.index("ext_vector_type") if "ext_vector_type" in texts else 0
         if mark < 6 or texts[mark - 3 : mark] != ["__attribute__", "(", "("] or texts[-4:] != [")", ")", ")", ";"]:
             continue
         start, end, count = words[0].start, words[-1].end, source[words[mark + 1].end : words[-5].end]
-        made = f"typedef ks_vector<{' '.join(texts[1 : mark - 4])}, ({count})> {texts[mark - 4]};"
-        pieces += [source[at:start], made, "\n" * source.count("\n", start, end)]
-        at = end
-    return "".join([*pieces, source[at:]])
+        typedef = f"typedef ks_vector<{' '.join(texts[1 : mark - 4])}, ({count})> {texts[mark - 4]};"
+        pieces += [source[copied:start], typedef, "\n" * source.count("\n", start, end)]
+        copied = end
+    return "".join([*pieces, source[copied:]])
 
 
 def _unrolled(source: str, has_header: bool) -> str:
-    """The source with `#pragma unroll NAME` by a macro of the HIP header, which expands NAME; lines keep their numbers.
+    """Replace `#pragma unroll NAME` by a macro of the HIP header, which expands NAME; lines keep their numbers.
 
     Without that header the pragma stays as it is: a constant's name needs no expansion.
     """
     if not _UNROLL.search(source):
         return source
-    pieces, at = list[str](), 0
+    pieces, copied = list[str](), 0
     for row in rows(scan(source)):
         if not is_directive(row):
             continue
@@ -69,14 +69,14 @@ def _unrolled(source: str, has_header: bool) -> str:
         has_header |= texts[1:2] == ["include"] and texts[-1][1:-1] == "hip/hip_runtime.h"
         if has_header and texts[1:3] == ["pragma", "unroll"] and any(token.kind == "name" for token in row[3:]):
             start, end = row[0].start, row[-1].end
-            made = f"KS_UNROLL({' '.join(texts[3:])})"
-            pieces += [source[at:start], made, "\n" * source.count("\n", start, end)]
-            at = end
-    return "".join([*pieces, source[at:]])
+            macro_call = f"KS_UNROLL({' '.join(texts[3:])})"
+            pieces += [source[copied:start], macro_call, "\n" * source.count("\n", start, end)]
+            copied = end
+    return "".join([*pieces, source[copied:]])
 
 
 def _typedefs(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """The tokens of each typedef, its semicolon included."""
+    """Yield the tokens of each typedef, its semicolon included."""
     words = list[Token]()
     for token in tokens:
         if token.kind == "name" and token.text == "typedef":
@@ -89,14 +89,14 @@ def _typedefs(tokens: Iterable[Token]) -> Iterator[list[Token]]:
 
 
 def _without_hip(source: str) -> str:
-    """The source without its includes of HIP's headers; lines keep their numbers."""
-    pieces, at = list[str](), 0
+    """Drop the includes of HIP's headers; lines keep their numbers."""
+    pieces, copied = list[str](), 0
     for row in rows(scan(source)):
         if is_directive(row) and [t.text for t in row[1:2]] == ["include"] and row[-1].text[1:].startswith("hip/"):
             start, end = row[0].start, row[-1].end
-            pieces += [source[at:start], "\n" * source.count("\n", start, end)]
-            at = end
-    return "".join([*pieces, source[at:]])
+            pieces += [source[copied:start], "\n" * source.count("\n", start, end)]
+            copied = end
+    return "".join([*pieces, source[copied:]])
 
 
 def headers() -> dict[str, str]:
@@ -105,7 +105,7 @@ def headers() -> dict[str, str]:
 
 
 def spell(kind: str, source: str, *, has_header: bool = False) -> str:
-    """The source as the compiler of this kind (nvrtc, nvcc, hiprtc, hipcc) wants it; lines keep their numbers.
+    """Spell the source as the compiler of this kind (nvrtc, nvcc, hiprtc, hipcc) wants it; lines keep their numbers.
 
     With `has_header` it is a part of a file, which stands behind the HIP header.
     """
@@ -116,22 +116,22 @@ def spell(kind: str, source: str, *, has_header: bool = False) -> str:
 
 @cache
 def dialect_of(kind: str) -> Dialect:
-    """Headers and options of the compiler of this kind."""
+    """Choose headers and options of the compiler of this kind."""
     standard = {name: (INCLUDE / name).read_text(encoding="utf-8") for name in _STANDARD}
     hip = frozenset(_texts(INCLUDE, "hip/*.h")) - {"hip/ks_device.h"}
     if kind == "nvrtc":
-        given = {**headers(), **standard, **_texts(INCLUDE / "nvrtc", "*")}
-        return Dialect(given, frozenset(given) | frozenset(_TOOLKIT), (), ("-default-device",))
+        header_texts = {**headers(), **standard, **_texts(INCLUDE / "nvrtc", "*")}
+        return Dialect(header_texts, frozenset(header_texts) | frozenset(_TOOLKIT), (), ("-default-device",))
     if kind == "nvcc":
-        known = frozenset((*headers(), *_STANDARD, *_STANDARD_C, *_TOOLKIT))
-        return Dialect(headers(), known, ("--expt-relaxed-constexpr",))
+        includable = frozenset((*headers(), *_STANDARD, *_STANDARD_C, *_TOOLKIT))
+        return Dialect(headers(), includable, ("--expt-relaxed-constexpr",))
     if kind == "hiprtc":
-        own = {name: standard[name] for name in ("algorithm", "limits", "type_traits", "utility")}
-        built_in = dict.fromkeys((*set(_STANDARD) - set(own), *_STANDARD_C), "// hipRTC has these names built in\n")
-        return Dialect({**built_in, **own}, hip | frozenset((*built_in, *own)), _HIP)
+        added = {name: standard[name] for name in ("algorithm", "limits", "type_traits", "utility")}
+        built_in = dict.fromkeys((*set(_STANDARD) - set(added), *_STANDARD_C), "// hipRTC has these names built in\n")
+        return Dialect({**built_in, **added}, hip | frozenset((*built_in, *added)), _HIP)
     return Dialect({}, hip | frozenset((*_STANDARD, *_STANDARD_C, "rocwmma/rocwmma.hpp")), _HIP)
 
 
 def _texts(folder: Path, pattern: str) -> dict[str, str]:
-    found: Sequence[Path] = sorted(p for p in folder.glob(pattern) if p.is_file())
-    return {str(p.relative_to(folder)): p.read_text(encoding="utf-8") for p in found}
+    files: Sequence[Path] = sorted(p for p in folder.glob(pattern) if p.is_file())
+    return {str(p.relative_to(folder)): p.read_text(encoding="utf-8") for p in files}

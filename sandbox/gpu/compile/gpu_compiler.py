@@ -75,7 +75,7 @@ class DeviceBuild:
     is_final: bool = True  # False where this machine's limits decided: not stored, the next try may succeed
 
     def metadata(self, plan: ResolvedPlan | None = None) -> tuple[KernelMetadata, ...]:
-        """The kernels in the form that the plan's checks and the resources are made from.
+        """Describe the kernels in the form that the plan's checks and the resources are made from.
 
         A cubin does not state which of its 8-byte parameters are pointers: those to which `plan` passes buffers.
         """
@@ -96,18 +96,18 @@ class DeviceBuild:
         )
 
     def check_arguments(self, plan: ResolvedPlan) -> tuple[Finding, ...]:
-        """One finding for every launch whose arguments do not match the kernel's own; empty when all do."""
+        """Report every launch whose arguments do not match the kernel's own, by one finding each; empty when all do."""
         return tuple(
             dict.fromkeys(
                 f
                 for launch in plan.launches
-                for one in (replace(plan, launches=(launch,)),)
-                for f in check_arguments(one, self.metadata(one))
+                for single in (replace(plan, launches=(launch,)),)
+                for f in check_arguments(single, self.metadata(single))
             )
         )
 
     def check_variables(self) -> tuple[Finding, ...]:
-        """One finding where the variables, which are reset before each call, take more than a candidate may have."""
+        """Report variables, which are reset before each call, that take more than a candidate may have."""
         nbytes = sum(size for _, size in self.globals) + self.hidden_bytes
         if nbytes <= VARIABLE_BYTES:
             return ()
@@ -142,7 +142,7 @@ class GpuCompiler:
 
     @computed_once
     def description(self) -> Description:
-        """The compiler, its kind, and whether the kernel fences its files."""
+        """Ask for the compiler, its kind, and whether the kernel fences its files."""
         return self._pool.describe()
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> DeviceBuild:
@@ -158,7 +158,7 @@ class GpuCompiler:
         return replace(build, seconds=time.monotonic() - started)
 
     def submit(self, candidate: Candidate, tunables: Mapping[str, int]) -> Future[DeviceBuild]:
-        """Like `compile`, in the background."""
+        """Compile in the background."""
         return self._threads.submit(self.compile, candidate, tunables)
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class GpuCompiler:
 
     @computed_once
     def identity(self) -> str:
-        """SHA-256 of everything but the candidate: compiler, headers, options, target."""
+        """Hash everything but the candidate by SHA-256: compiler, headers, options, target."""
         about, dialect = self.description, dialect_of(self.description.kind)
         parts = [
             FORMAT,
@@ -185,7 +185,7 @@ class GpuCompiler:
     def _build(self, candidate: Candidate, tunables: Mapping[str, int]) -> DeviceBuild:
         kind, dialect = self.description.kind, dialect_of(self.description.kind)
         source = candidate.source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        if refused := refusals(source, dialect.known, self.target.vendor == "amd"):
+        if refused := refusals(source, dialect.includable, self.target.vendor == "amd"):
             return DeviceBuild(refused)
         launches = launched(candidate.plan.launches, tunables)
         if self.target.vendor != "amd" and (line := next((x.line for x in launches if x.writes_variable), 0)):
@@ -201,20 +201,20 @@ class GpuCompiler:
         reply = self._pool.compile(job, self._deadline_s)
         if dialect.rescue and reply.image is None and _NO_DEVICE in reply.log:  # it also makes constants variables
             reply = self._pool.compile(replace(job, options=(*options, *dialect.rescue)), self._deadline_s)
-        said = readable(clean(_PLACE.sub(SOURCE, reply.log)))
+        diagnostics = readable(clean(_PLACE.sub(SOURCE, reply.log)))
         if reply.image is None:
-            return _refused(reply, said, source)
+            return _refused(reply, diagnostics, source)
         try:
-            made = read_image(reply.image)
+            image = read_image(reply.image)
         except ValueError as error:
-            found = refusal(f"the compiler's output cannot be used: {error}")
-            return DeviceBuild((found,), diagnostics=said, is_final=False)
-        if not made.kernels:
-            return DeviceBuild((without_kernel(source),), diagnostics=said)
+            finding = refusal(f"the compiler's output cannot be used: {error}")
+            return DeviceBuild((finding,), diagnostics=diagnostics, is_final=False)
+        if not image.kernels:
+            return DeviceBuild((without_kernel(source),), diagnostics=diagnostics)
         digest = hashlib.sha256(reply.image).hexdigest()
         names = {symbol: name for name, symbol in reply.symbols.items()}
-        kernels = tuple(replace(k, name=names.get(k.symbol, k.name)) for k in made.kernels)
-        return DeviceBuild((), reply.image, digest, kernels, made.globals, made.hidden_bytes, said)
+        kernels = tuple(replace(k, name=names.get(k.symbol, k.name)) for k in image.kernels)
+        return DeviceBuild((), reply.image, digest, kernels, image.globals, image.hidden_bytes, diagnostics)
 
     def _load(self, stored: Path) -> DeviceBuild | None:
         try:
@@ -237,29 +237,31 @@ class GpuCompiler:
 
 def _arguments(kernel: ImageKernel, plan: ResolvedPlan | None) -> tuple[KernelArgument, ...]:
     passed = next((x.args for x in plan.launches if x.kernel in (kernel.name, kernel.symbol)), ()) if plan else ()
-    found, offset = [], 0
+    arguments, offset = [], 0
     for index, size in enumerate(kernel.parameter_bytes):
         if kernel.buffers is not None:
             buffer = kernel.buffers[index]
         else:
             buffer = size == 8 and index < len(passed) and isinstance(passed[index], (BufferArg, NullArg))
         offset = -(-offset // min(size, 8) if size else 1) * min(size or 1, 8)
-        found.append(KernelArgument(buffer, offset, size))
+        arguments.append(KernelArgument(buffer, offset, size))
         offset += size
-    return tuple(found)
+    return tuple(arguments)
 
 
-def _refused(reply: CompileReply, said: str, source: str) -> DeviceBuild:
-    """The build of a source for which the compiler gave no image: one finding an error, at least one."""
+def _refused(reply: CompileReply, diagnostics: str, source: str) -> DeviceBuild:
+    """Report a source for which the compiler gave no image: one finding an error, at least one."""
     if reply.ended:
-        return DeviceBuild((reply.ended.finding("compiler"),), diagnostics=said, is_final=False)
-    texts = [(m["text"].strip(), int(m["line"]) if m["line"] else None) for m in _NVIDIA.finditer(said)]
-    found = [refusal(text, line, code_of_error(text)) for text, line in texts]
-    for match in _PTXAS.finditer(said):
+        return DeviceBuild((reply.ended.finding("compiler"),), diagnostics=diagnostics, is_final=False)
+    texts = [(m["text"].strip(), int(m["line"]) if m["line"] else None) for m in _NVIDIA.finditer(diagnostics)]
+    findings = [refusal(text, line, code_of_error(text)) for text, line in texts]
+    for match in _PTXAS.finditer(diagnostics):
         text = match["text"].strip()
         is_limit = "too much shared data" in text
-        found.append(Finding("over_limit", text) if is_limit else refusal(text, code=code_of_error(text)))
-    if found:
-        return DeviceBuild(tuple(dict.fromkeys(found))[:MAX_FINDINGS], diagnostics=said)
-    done = Completed(1, "", said, False, 0.0)
-    return DeviceBuild(compiler_findings(done, source), diagnostics=said, is_final=ending_of(done) is None)
+        findings.append(Finding("over_limit", text) if is_limit else refusal(text, code=code_of_error(text)))
+    if findings:
+        return DeviceBuild(tuple(dict.fromkeys(findings))[:MAX_FINDINGS], diagnostics=diagnostics)
+    completed = Completed(1, "", diagnostics, False, 0.0)
+    return DeviceBuild(
+        compiler_findings(completed, source), diagnostics=diagnostics, is_final=ending_of(completed) is None
+    )

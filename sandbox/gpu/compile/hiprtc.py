@@ -33,8 +33,8 @@ class Hiprtc(RunTimeCompiler):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no libhiprtc."""
-        places = [path] if path else _LIBRARIES
-        super().__init__(open_library(places, "libhiprtc is not installed here; install ROCm"), _NAMES)
+        paths = [path] if path else _LIBRARIES
+        super().__init__(open_library(paths, "libhiprtc is not installed here; install ROCm"), _NAMES)
 
 
 class Hipcc(Program):
@@ -54,7 +54,7 @@ class Hipcc(Program):
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """As any program, without headers of ours: they would hide ROCm's."""
+        """Compile as any program does, without headers of ours: they would hide ROCm's."""
         return super().compile(source, name, arch, options, None, names)
 
 
@@ -64,7 +64,7 @@ def _words(arch: str, folder: str) -> Sequence[str]:
 
 
 def find_compiler() -> Hiprtc | Hipcc:
-    """The library where it is installed, else the program; ToolchainError when there is neither."""
+    """Open the library where it is installed, else the program; ToolchainError when there is neither."""
     try:
         return Hiprtc()
     except ToolchainError:

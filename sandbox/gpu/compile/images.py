@@ -48,7 +48,7 @@ class DeviceImage:
 
 
 def read_image(image: bytes) -> DeviceImage:
-    """Kernels and variables of a cubin, a code object or a bundle with one; ValueError when it is none of these."""
+    """Read kernels and variables of a cubin, a code object or a bundle with one; ValueError when it is none."""
     try:
         elf = Elf(unbundle(image))
         if any(section.name.startswith(".nv.info") for section in elf.sections):
@@ -59,14 +59,14 @@ def read_image(image: bytes) -> DeviceImage:
 
 
 def unbundle(image: bytes) -> bytes:
-    """The device's part of a clang offload bundle; anything else as it is."""
+    """Cut the device's part out of a clang offload bundle; return anything else as it is."""
     if not image.startswith(_BUNDLE):
         return image
-    at = len(_BUNDLE) + 8
+    position = len(_BUNDLE) + 8
     for _ in range(struct.unpack_from("<Q", image, len(_BUNDLE))[0]):
-        offset, size, length = struct.unpack_from("<QQQ", image, at)
-        name = image[at + 24 : at + 24 + length]
-        at += 24 + length
+        offset, size, length = struct.unpack_from("<QQQ", image, position)
+        name = image[position + 24 : position + 24 + length]
+        position += 24 + length
         if size and b"amdgcn" in name:
             return image[offset : offset + size]
     raise ValueError("an offload bundle without device code")
@@ -78,18 +78,18 @@ def _bytes_of(elf: Elf, section: Section) -> bytes:
 
 def _read_cubin(elf: Elf) -> DeviceImage:
     sizes = {s.name: s.size for s in elf.sections}
-    known: dict[int, dict[int, int]] = {}  # from the common list, by symbol number
+    common: dict[int, dict[int, int]] = {}  # from the common list, by symbol number
     for attribute, payload in _attributes(elf.content(".nv.info")):
         if len(payload) == 8:
             symbol, value = struct.unpack("<II", payload)
-            known.setdefault(symbol, {})[attribute] = value
+            common.setdefault(symbol, {})[attribute] = value
     numbers = {symbol.name: index for index, symbol in enumerate(elf.symbols) if symbol.name}
     kernels = []
     for section in elf.sections:
         symbol = section.name.removeprefix(".nv.info.")
         if symbol == section.name or f".nv.constant0.{symbol}" not in sizes:
             continue
-        facts, parameters, threads = known.get(numbers[symbol], {}), dict[int, int](), 0
+        facts, parameters, threads = common.get(numbers[symbol], {}), dict[int, int](), 0
         for attribute, payload in _attributes(_bytes_of(elf, section)):
             if attribute == _PARAMETER:
                 _, ordinal, _, flags = struct.unpack("<IHHI", payload)
@@ -111,19 +111,19 @@ def _read_cubin(elf: Elf) -> DeviceImage:
                 threads,
             )
         )
-    places = {i for i, s in enumerate(elf.sections) if s.name in _VARIABLES}
-    found = {s.name: s.size for s in elf.symbols if s.kind == _OBJECT and s.section in places and s.size}
-    return DeviceImage(tuple(kernels), tuple(sorted(found.items())), 0)
+    variable_sections = {i for i, s in enumerate(elf.sections) if s.name in _VARIABLES}
+    variables = {s.name: s.size for s in elf.symbols if s.kind == _OBJECT and s.section in variable_sections and s.size}
+    return DeviceImage(tuple(kernels), tuple(sorted(variables.items())), 0)
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Number and payload of each attribute; form 4 has its size in front, the others hold two bytes."""
-    at = 0
-    while at + 4 <= len(data):
-        form, attribute, value = struct.unpack_from("<BBH", data, at)
+    """Yield number and payload of each attribute; form 4 has its size in front, the others hold two bytes."""
+    position = 0
+    while position + 4 <= len(data):
+        form, attribute, value = struct.unpack_from("<BBH", data, position)
         size = value if form == 4 else 0
-        yield attribute, data[at + 4 : at + 4 + size] if form == 4 else data[at + 2 : at + 4]
-        at += 4 + size
+        yield attribute, data[position + 4 : position + 4 + size] if form == 4 else data[position + 2 : position + 4]
+        position += 4 + size
 
 
 def _read_code_object(elf: Elf) -> DeviceImage:
@@ -132,33 +132,33 @@ def _read_code_object(elf: Elf) -> DeviceImage:
     descriptors = {f"{k.symbol}.kd" for k in kernels}
     names = {i: s.name for i, s in enumerate(elf.sections)}
     exported = set(elf.content(".dynstr").split(b"\0"))
-    found, hidden = dict[str, int](), 0
+    variables, hidden = dict[str, int](), 0
     for symbol in elf.symbols:
-        where = names.get(symbol.section, "")
+        section_name = names.get(symbol.section, "")
         if (
             symbol.kind != _OBJECT
             or not symbol.size
-            or not where.startswith((".data", ".bss", ".rodata"))
+            or not section_name.startswith((".data", ".bss", ".rodata"))
             or symbol.name in descriptors
             or symbol.name.startswith(_COMPILER_OWN)
         ):
             continue
         if symbol.name.encode() in exported:
-            found[symbol.name] = symbol.size
+            variables[symbol.name] = symbol.size
         else:
             hidden += symbol.size
-    return DeviceImage(kernels, tuple(sorted(found.items())), hidden)
+    return DeviceImage(kernels, tuple(sorted(variables.items())), hidden)
 
 
 def _amd_note(elf: Elf) -> bytes:
     for section in elf.sections:
-        data, at = _bytes_of(elf, section) if section.kind == _NOTE else b"", 0
-        while at + 12 <= len(data):
-            name_size, size, kind = struct.unpack_from("<III", data, at)
-            start = at + 12 + -(-name_size // 4) * 4
-            if kind == _AMD_METADATA and data[at + 12 : at + 12 + name_size].rstrip(b"\0") == b"AMDGPU":
+        data, position = _bytes_of(elf, section) if section.kind == _NOTE else b"", 0
+        while position + 12 <= len(data):
+            name_size, size, kind = struct.unpack_from("<III", data, position)
+            start = position + 12 + -(-name_size // 4) * 4
+            if kind == _AMD_METADATA and data[position + 12 : position + 12 + name_size].rstrip(b"\0") == b"AMDGPU":
                 return data[start : start + size]
-            at = start + -(-size // 4) * 4
+            position = start + -(-size // 4) * 4
     raise ValueError("an ELF file without device code")
 
 
@@ -179,20 +179,20 @@ def _amd_kernel(entry: Mapping[str, Any]) -> ImageKernel:
 
 
 def read_message(data: bytes) -> Any:
-    """The value of a MessagePack text: maps, arrays, texts, integers, truth values and nothing."""
+    """Read a MessagePack text: maps, arrays, texts, integers, truth values and nothing."""
     return _value(data, 0)[0]
 
 
-def _value(data: bytes, at: int) -> tuple[Any, int]:
-    kind = data[at]
-    at += 1
+def _value(data: bytes, position: int) -> tuple[Any, int]:
+    kind = data[position]
+    position += 1
     if kind <= 0x7F or kind >= 0xE0:
-        return kind if kind <= 0x7F else kind - 256, at
+        return kind if kind <= 0x7F else kind - 256, position
     if kind in (0xC0, 0xC2, 0xC3):
-        return {0xC0: None, 0xC2: False, 0xC3: True}[kind], at
+        return {0xC0: None, 0xC2: False, 0xC3: True}[kind], position
     if 0xCC <= kind <= 0xD3:
         size = 1 << (kind & 3)
-        return int.from_bytes(data[at : at + size], "big", signed=kind >= 0xD0), at + size
+        return int.from_bytes(data[position : position + size], "big", signed=kind >= 0xD0), position + size
     if kind <= 0xBF:
         count = kind & (0x1F if kind >= 0xA0 else 0x0F)
         group = "text" if kind >= 0xA0 else "list" if kind >= 0x90 else "map"
@@ -209,12 +209,12 @@ def _value(data: bytes, at: int) -> tuple[Any, int]:
             0xDE: ("map", 2),
             0xDF: ("map", 4),
         }[kind]
-        count, at = int.from_bytes(data[at : at + width], "big"), at + width
+        count, position = int.from_bytes(data[position : position + width], "big"), position + width
     if group in ("text", "raw"):
-        raw = data[at : at + count]
-        return (raw.decode(errors="replace") if group == "text" else raw), at + count
+        raw = data[position : position + count]
+        return (raw.decode(errors="replace") if group == "text" else raw), position + count
     values = []
     for _ in range(count * (2 if group == "map" else 1)):
-        value, at = _value(data, at)
+        value, position = _value(data, position)
         values.append(value)
-    return (dict(zip(values[::2], values[1::2], strict=True)) if group == "map" else values), at
+    return (dict(zip(values[::2], values[1::2], strict=True)) if group == "map" else values), position

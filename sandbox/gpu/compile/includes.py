@@ -30,7 +30,7 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,8})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U
 
 @lru_cache(maxsize=32)  # a tuner asks for one source many times, with other tunables
 def refusals(source: str, headers: frozenset[str], assembler_reads: bool) -> tuple[Finding, ...]:
-    """One finding for each way by which the source would read more than the headers of these names; at most 20.
+    """Report each way by which the source would read more than the headers of these names; at most 20.
 
     `assembler_reads`: the vendor's assembler knows directives that open files (AMD's does, PTX has none).
     """
@@ -84,23 +84,23 @@ def _strings(tokens: list[Token], source: str) -> Iterator[Finding]:
 
 
 def _is_raw_without_end(token: Token, after: Token | None) -> bool:
-    """True where a prefix of raw strings stands before a quotation that is none."""
+    """Tell whether a prefix of raw strings stands before a quotation that is none."""
     return token.text in _RAW and after is not None and after.start == token.end and after.text[0] == '"'
 
 
 def _directive(row: list[Token], headers: Collection[str]) -> Iterator[Finding]:
     if len(row) < 2:
         return
-    word, rest = row[1], row[2:]
+    word, arguments = row[1], row[2:]
     if word.text == "include":
-        if len(rest) != 1 or rest[0].kind != "header":
+        if len(arguments) != 1 or arguments[0].kind != "header":
             yield refusal("an #include must name its header literally, as in #include <hip/hip_runtime.h>", word.line)
-        elif (found := rest[0].text[1:-1]) not in headers:
-            message = f"{found!r} may not be included; there are only: {', '.join(sorted(headers)[:40])}"
+        elif (name := arguments[0].text[1:-1]) not in headers:
+            message = f"{name!r} may not be included; there are only: {', '.join(sorted(headers)[:40])}"
             yield refusal(message, word.line, "A.3")
     elif word.text in _READERS or word.kind == "number":
         yield refusal(f"the directive #{'line' if word.kind == 'number' else word.text} may not be used", word.line)
-    elif word.text == "pragma" and any(_FILE_PRAGMA.search(token.text) for token in rest):
+    elif word.text == "pragma" and any(_FILE_PRAGMA.search(token.text) for token in arguments):
         yield refusal("a pragma may not name a file", word.line)
 
 
@@ -117,7 +117,7 @@ def _questions(row: list[Token]) -> Iterator[Finding]:
 
 
 def _asks_fairly(token: Token, after: list[Token]) -> bool:
-    """`__has_include` without parentheses is the question whether the compiler knows it."""
+    """Tell whether a header's literal name is asked for, or, without parentheses, whether the word is known."""
     if not after or after[0].text in (")", "&&", "||"):
         return True
     if after[0].text != "(" or token.text != "__has_include" or len(after) < 3 or after[2].text != ")":
@@ -126,7 +126,7 @@ def _asks_fairly(token: Token, after: list[Token]) -> bool:
 
 
 def _pragma_operators(tokens: list[Token]) -> Iterator[Finding]:
-    """`_Pragma` of a plain string says what it is; of anything else, macros may make it of all that stands anywhere."""
+    """Refuse `_Pragma` of a file in a plain string, else of all that stands anywhere: macros may make it of that."""
     for index, token in enumerate(tokens):
         if token.text == "_Pragma":
             after = [t for t in tokens[index + 1 : index + 8] if t.kind != "end"][:2]
@@ -136,14 +136,14 @@ def _pragma_operators(tokens: list[Token]) -> Iterator[Finding]:
 
 
 def _assembly(tokens: list[Token]) -> Iterator[Finding]:
-    """Inline assembly may not read files: its text must be plain strings, and these may not hold such a directive."""
+    """Refuse inline assembly that may read files: its text must be plain strings, without such a directive."""
     sentence = "the assembler directive {} may not be used"
     for index, token in enumerate(tokens):
         if token.text == "incbin" and token.kind == "name":
             yield refusal(sentence.format(".incbin"), token.line)
         if token.text not in _ASM or token.kind != "name":
             continue
-        written, depth = "", 0
+        text, depth = "", 0
         for after in itertools.islice(tokens, index + 1, None):
             if after.kind == "end" or after.text in ("volatile", "__volatile__", "inline", "goto"):
                 continue
@@ -153,19 +153,19 @@ def _assembly(tokens: list[Token]) -> Iterator[Finding]:
             if after.text == "(":
                 depth += 1
             elif after.kind in ("string", "raw"):
-                written += _plain(after)
+                text += _plain(after)
             elif after.text in (":", "::", ")"):
                 break
             else:
                 message = "the text of inline assembly must be plain strings, not a macro or an expression"
                 yield refusal(message, token.line)
                 break
-        if match := _DIRECTIVE.search(written):
+        if match := _DIRECTIVE.search(text):
             yield refusal(sentence.format("." + (match[1] or "incbin").lower()), token.line)
 
 
 def _plain(token: Token) -> str:
-    """The characters that a string stands for."""
+    """Read the characters that a string stands for."""
     body = token.text[token.text.index('"') + 1 : token.text.rindex('"')]
     if token.kind == "raw":
         return body[body.index("(") + 1 : body.rindex(")")]

@@ -29,8 +29,8 @@ class Nvrtc(RunTimeCompiler):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no libnvrtc."""
-        places = [path] if path else [*_wheels(), *_LIBRARIES, *_toolkits()]
-        super().__init__(open_library(places, f"libnvrtc is not installed here; {_INSTALL}"), _NAMES)
+        paths = [path] if path else [*_wheels(), *_LIBRARIES, *_toolkits()]
+        super().__init__(open_library(paths, f"libnvrtc is not installed here; {_INSTALL}"), _NAMES)
         self._knows_minimal = True  # until it refuses the option
 
     def compile(
@@ -42,15 +42,15 @@ class Nvrtc(RunTimeCompiler):
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """With `--minimal` where the version knows it and the source needs nothing that it leaves out.
+        """Compile with `--minimal` where the version knows it and the source needs nothing that it leaves out.
 
         What does not compile with it is compiled without: no word that we do not know may make a source wrong.
         """
         if self._knows_minimal and not _NOT_MINIMAL.search(source):
-            made = super().compile(source, name, arch, [*options, _MINIMAL], headers, names)
-            if made.image is not None:
-                return made
-            self._knows_minimal = not _UNKNOWN.match(made.log)
+            compiled = super().compile(source, name, arch, [*options, _MINIMAL], headers, names)
+            if compiled.image is not None:
+                return compiled
+            self._knows_minimal = not _UNKNOWN.match(compiled.log)
         return super().compile(source, name, arch, options, headers, names)
 
 
@@ -70,7 +70,7 @@ def _words(arch: str, folder: str) -> Sequence[str]:
 
 
 def find_compiler() -> Nvrtc | Nvcc:
-    """NVRTC where it is installed, else nvcc; ToolchainError when there is neither."""
+    """Open NVRTC where it is installed, else nvcc; ToolchainError when there is neither."""
     try:
         return Nvrtc()
     except ToolchainError:
@@ -78,11 +78,11 @@ def find_compiler() -> Nvrtc | Nvcc:
 
 
 def _wheels() -> list[str]:
-    """Libraries that pip has put under the `nvidia` name space."""
+    """List libraries that pip has put under the `nvidia` name space."""
     spec = importlib.util.find_spec("nvidia")
     folders = list(spec.submodule_search_locations or []) if spec else []
-    found = [str(p) for folder in folders for p in Path(folder).glob("*/lib/libnvrtc.so.*")]
-    return sorted((p for p in found if "alt" not in p), reverse=True)
+    paths = [str(p) for folder in folders for p in Path(folder).glob("*/lib/libnvrtc.so.*")]
+    return sorted((p for p in paths if "alt" not in p), reverse=True)
 
 
 def _toolkits() -> list[str]:

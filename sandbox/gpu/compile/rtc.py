@@ -51,7 +51,7 @@ class ProgramNames:
     """The words of one vendor's program."""
 
     name: str  # nvcc
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     words: Callable[[str, str], Sequence[str]]  # for an architecture and the folder with source and headers
     version: re.Pattern[str]  # in the text for --version
     missing: str  # a sentence
@@ -67,7 +67,7 @@ class RunTimeCompiler:
         self.folder = Path(library._name).parent if "/" in library._name else None  # of the library
 
     def version(self) -> str:
-        """Such as "13.0"."""
+        """Return the version, such as "13.0"."""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self._call("Version", ctypes.byref(major), ctypes.byref(minor))
         return f"{major.value}.{minor.value}"
@@ -88,41 +88,47 @@ class RunTimeCompiler:
         """
         title, remedy = self._names.title, self._names.remedy
         program = ctypes.c_void_p()
-        known = headers or {}
-        texts = (ctypes.c_char_p * max(1, len(known)))(*(t.encode() for t in known.values()))
-        headers_named = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
+        header_texts = headers or {}
+        texts = (ctypes.c_char_p * max(1, len(header_texts)))(*(t.encode() for t in header_texts.values()))
+        headers_named = (ctypes.c_char_p * max(1, len(header_texts)))(*(n.encode() for n in header_texts))
         status = self._call(
-            "CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts, headers_named
+            "CreateProgram",
+            ctypes.byref(program),
+            source.encode(),
+            name.encode(),
+            len(header_texts),
+            texts,
+            headers_named,
         )
         if status:
             raise ToolchainError(f"{title} cannot take the source (status {status}); {remedy}")
         try:
-            for each in names:
-                self._call("AddNameExpression", program, each.encode())
+            for kernel_name in names:
+                self._call("AddNameExpression", program, kernel_name.encode())
             words = [*self._names.options, f"{self._names.arch_option}={arch}", *options]
-            given = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
-            status = self._call("CompileProgram", program, len(words), given)
+            arguments = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
+            status = self._call("CompileProgram", program, len(words), arguments)
             log = self._text(program, "ProgramLog").decode(errors="replace").rstrip("\0\n")
             if status and status != _COMPILE_FAILED and "error:" not in log:
                 raise ToolchainError(f"{title} failed without a word of the source (status {status}); {remedy}")
             if status:
                 return Compiled(None, log)
-            symbols = {each: self._symbol(program, each) for each in names}
+            symbols = {kernel_name: self._symbol(program, kernel_name) for kernel_name in names}
             return Compiled(self._text(program, self._names.image), log, symbols)
         finally:
             self._call("DestroyProgram", ctypes.byref(program))
 
     def _symbol(self, program: ctypes.c_void_p, name: str) -> str:
-        found = ctypes.c_char_p()
-        if self._call("GetLoweredName", program, name.encode(), ctypes.byref(found)) or not found.value:
+        symbol = ctypes.c_char_p()
+        if self._call("GetLoweredName", program, name.encode(), ctypes.byref(symbol)) or not symbol.value:
             raise ToolchainError(f"{self._names.title} does not give the symbol of {name}; {self._names.remedy}")
-        return found.value.decode()
+        return symbol.value.decode()
 
-    def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
+    def _text(self, program: ctypes.c_void_p, part: str) -> bytes:
         size = ctypes.c_size_t()
-        self._call(f"Get{what}Size", program, ctypes.byref(size))
+        self._call(f"Get{part}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(max(1, size.value))
-        self._call(f"Get{what}", program, buffer)
+        self._call(f"Get{part}", program, buffer)
         return buffer.raw[: size.value]
 
     def _call(self, function: str, *arguments: object) -> int:
@@ -134,16 +140,16 @@ class Program:
 
     def __init__(self, names: ProgramNames, path: str | None = None) -> None:
         """ToolchainError with `missing` when the program has no path and is in none of the places."""
-        found = path or next((place for place in map(shutil.which, names.places) if place), None)
-        if found is None:
+        program = path or next((location for location in map(shutil.which, names.paths) if location), None)
+        if program is None:
             raise ToolchainError(names.missing)
-        self._names, self._path = names, found
-        self.folder = Path(found).resolve().parent  # of the program
+        self._names, self._path = names, program
+        self.folder = Path(program).resolve().parent  # of the program
 
     def version(self) -> str:
-        """Such as "13.0.88"."""
-        found = self._names.version.search(self._run(["--version"], "/").stdout)
-        return found[1] if found else "unknown"
+        """Return the version, such as "13.0.88"."""
+        match = self._names.version.search(self._run(["--version"], "/").stdout)
+        return match[1] if match else "unknown"
 
     def compile(
         self,
@@ -154,7 +160,7 @@ class Program:
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """Like `RunTimeCompiler.compile`; ToolchainError where symbols are asked for: only the library gives them."""
+        """Compile like `RunTimeCompiler`; ToolchainError where symbols are asked for: only the library gives them."""
         if names:
             raise ToolchainError(f"{self._names.name} does not give the symbol of {names[0]}; {self._names.library}")
         with tempfile.TemporaryDirectory() as folder:
@@ -162,9 +168,9 @@ class Program:
                 path = Path(folder, file)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-            done = self._run([*self._names.words(arch, folder), *options, name, "-o", "image"], folder)
-            image = Path(folder, "image").read_bytes() if done.returncode == 0 else None
-            return Compiled(image, done.stderr.strip())
+            completed = self._run([*self._names.words(arch, folder), *options, name, "-o", "image"], folder)
+            image = Path(folder, "image").read_bytes() if completed.returncode == 0 else None
+            return Compiled(image, completed.stderr.strip())
 
     def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
         try:
@@ -183,16 +189,16 @@ class Program:
             ) from None
 
 
-def open_library(places: Sequence[str], missing: str) -> ctypes.CDLL:
-    """The first library that opens, its `-builtins` beside it; ToolchainError with `missing` when none does."""
-    for place in places:
+def open_library(paths: Sequence[str], missing: str) -> ctypes.CDLL:
+    """Open the first library that there is, with its `-builtins`; ToolchainError with `missing` when none opens."""
+    for path in paths:
         try:
-            library = ctypes.CDLL(place)
+            library = ctypes.CDLL(path)
         except OSError:
             continue
         # asked for by their bare names at the first compilation, when no file may be opened any more
-        stem = Path(place).name.split(".")[0]
-        for builtins in Path(place).parent.glob(f"{stem}-builtins.so.*") if "/" in place else ():
+        stem = Path(path).name.split(".")[0]
+        for builtins in Path(path).parent.glob(f"{stem}-builtins.so.*") if "/" in path else ():
             ctypes.CDLL(str(builtins))
         return library
     raise ToolchainError(missing)

@@ -20,7 +20,7 @@ class DeviceMemory:
     def __init__(self, library: Library, address: int, nbytes: int) -> None:
         self._library, self.address, self.nbytes = library, address, nbytes
 
-    def _at(self, offset: int, nbytes: int) -> ctypes.c_uint64:
+    def _address_at(self, offset: int, nbytes: int) -> ctypes.c_uint64:
         if offset < 0 or nbytes < 0 or offset + nbytes > self.nbytes:
             raise ValueError(f"{nbytes} bytes at {offset} of an allocation of {self.nbytes}")
         return POINTER(self.address + offset)
@@ -31,16 +31,16 @@ class DeviceMemory:
         if flat.nbytes:
             self._library.call(
                 "copy_in",
-                self._at(offset, flat.nbytes),
+                self._address_at(offset, flat.nbytes),
                 ctypes.c_void_p(flat.ctypes.data),
                 ctypes.c_size_t(flat.nbytes),
             )
 
     def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
         """Copy to the host, behind all earlier work."""
-        found = np.empty(tuple(shape), dtype)
-        self.read_into(found, offset)
-        return found
+        values = np.empty(tuple(shape), dtype)
+        self.read_into(values, offset)
+        return values
 
     def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
         """Copy to a contiguous array of the host, behind all earlier work."""
@@ -48,7 +48,7 @@ class DeviceMemory:
             self._library.call(
                 "copy_out",
                 ctypes.c_void_p(target.ctypes.data),
-                self._at(offset, target.nbytes),
+                self._address_at(offset, target.nbytes),
                 ctypes.c_size_t(target.nbytes),
             )
 
@@ -56,13 +56,19 @@ class DeviceMemory:
         """Fill with a 32-bit word, asynchronously; a rest of up to 3 bytes stays."""
         size = self.nbytes - offset if nbytes is None else nbytes
         if size >= 4:
-            self._library.call("fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4), None)
+            self._library.call(
+                "fill", self._address_at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4), None
+            )
 
     def copy_from(self, other: DeviceMemory, nbytes: int, offset: int = 0, other_offset: int = 0) -> None:
         """Copy from other memory of the same device, asynchronously."""
         if nbytes:
             self._library.call(
-                "copy", self._at(offset, nbytes), other._at(other_offset, nbytes), ctypes.c_size_t(nbytes), None
+                "copy",
+                self._address_at(offset, nbytes),
+                other._address_at(other_offset, nbytes),
+                ctypes.c_size_t(nbytes),
+                None,
             )
 
     def free(self) -> None:

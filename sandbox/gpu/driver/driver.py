@@ -53,16 +53,16 @@ class Driver(Library):
     """The GPUs behind a driver library."""
 
     def count(self) -> int:
-        """The number of GPUs."""
-        found = ctypes.c_int()
-        self.call("count", ctypes.byref(found))
-        return found.value
+        """Count the GPUs."""
+        number = ctypes.c_int()
+        self.call("count", ctypes.byref(number))
+        return number.value
 
     def version(self) -> str:
-        """The newest interface that the driver offers, such as "13.0"."""
-        found = ctypes.c_int()
-        self.call("version", ctypes.byref(found))
-        return self.symbols.version(found.value)
+        """Name the newest interface that the driver offers, such as "13.0"."""
+        number = ctypes.c_int()
+        self.call("version", ctypes.byref(number))
+        return self.symbols.version(number.value)
 
     def device(self, index: int = 0) -> Device:
         """Make one GPU the calling thread's. MachineError names how many there are."""
@@ -74,12 +74,12 @@ class Driver(Library):
 
 
 def symbols_of(vendor: str) -> Symbols:
-    """The table of a target's vendor."""
+    """Choose the table of a target's vendor."""
     return {"nvidia": CUDA, "amd": HIP}[vendor]
 
 
 def open_driver(vendor: str, library: str | None = None) -> Driver:
-    """The driver of a target's vendor; MachineError when this machine has none."""
+    """Open the driver of a target's vendor; MachineError when this machine has none."""
     return Driver(symbols_of(vendor), library)
 
 
@@ -90,7 +90,7 @@ class Device:
         self.driver, self.handle, self.index = driver, handle, index
 
     def properties(self) -> GpuProperties:
-        """Name, architecture, sizes and clocks."""
+        """Ask for name, architecture, sizes and clocks."""
         name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
         self.driver.call("name", name, 256, self.handle)
         self.driver.call("total", ctypes.byref(total), self.handle)
@@ -118,7 +118,7 @@ class Device:
         return free.value
 
     def reset_persisting(self) -> None:
-        """Lines that a kernel asked the L2 to keep become ordinary ones, where the vendor has such lines."""
+        """Turn lines that a kernel asked the L2 to keep into ordinary ones, where the vendor has such lines."""
         if self.driver.has("reset_persisting"):
             self.driver.call("reset_persisting")
 
@@ -127,7 +127,7 @@ class Device:
         self.driver.call("limit", self.driver.symbols.heap_limit, ctypes.c_size_t(nbytes))
 
     def allocate(self, nbytes: int) -> DeviceMemory:
-        """Device memory, contents undefined."""
+        """Allocate device memory, contents undefined."""
         address = POINTER()
         self.driver.call("allocate", ctypes.byref(address), ctypes.c_size_t(max(4, nbytes)))
         return DeviceMemory(self.driver, address.value, nbytes)
@@ -139,7 +139,7 @@ class Device:
         return Module(self, handle)
 
     def event(self) -> DeviceEvent:
-        """A new event."""
+        """Create an event."""
         handle = ctypes.c_void_p()
         self.driver.call("create_event", ctypes.byref(handle), 0)
         return DeviceEvent(self, handle)
@@ -156,13 +156,13 @@ class Module:
         self.device, self._handle = device, handle
 
     def kernel(self, name: str) -> DeviceKernel:
-        """One of its kernels, by its symbol."""
+        """Find one of its kernels, by its symbol."""
         handle = ctypes.c_void_p()
         self.device.driver.call("kernel", ctypes.byref(handle), self._handle, name.encode())
         return DeviceKernel(self.device, handle)
 
     def global_memory(self, name: str) -> DeviceMemory:
-        """One of its device variables, by its symbol; it belongs to the module."""
+        """Find one of its device variables, by its symbol; it belongs to the module."""
         address, size = POINTER(), ctypes.c_size_t()
         self.device.driver.call("global", ctypes.byref(address), ctypes.byref(size), self._handle, name.encode())
         return DeviceMemory(self.device.driver, address.value, size.value)
@@ -185,30 +185,30 @@ class DeviceKernel:
             self.device.driver.call("set_kernel_attribute", self._handle, number, nbytes)
 
     def facts(self, threads: int, dynamic_bytes: int = 0) -> KernelFacts:
-        """Registers and memory, and how many such blocks fit on a unit."""
-        found = {}
+        """Ask for registers and memory, and how many such blocks fit on a unit."""
+        attributes = {}
         for noun, number in self.device.driver.symbols.kernel_attributes.items():
             value = ctypes.c_int()
             self.device.driver.call("kernel_attribute", ctypes.byref(value), number, self._handle)
-            found[noun] = value.value
+            attributes[noun] = value.value
         blocks = ctypes.c_int()
         self.device.driver.call(
             "blocks_per_unit", ctypes.byref(blocks), self._handle, threads, ctypes.c_size_t(dynamic_bytes)
         )
-        return KernelFacts(**found, blocks_per_unit=blocks.value)
+        return KernelFacts(**attributes, blocks_per_unit=blocks.value)
 
     def parameters(self) -> tuple[int, ...] | None:
-        """The size of each parameter in bytes; None where the driver does not report it."""
+        """Ask for the size of each parameter in bytes; None where the driver does not report it."""
         if not self.device.driver.has("parameter"):
             return None
-        offset, size, found = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()
+        offset, size, sizes = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()
         with suppress(CallFailed):  # the end of the list is an invalid index
             while True:
                 self.device.driver.call(
-                    "parameter", self._handle, ctypes.c_size_t(len(found)), ctypes.byref(offset), ctypes.byref(size)
+                    "parameter", self._handle, ctypes.c_size_t(len(sizes)), ctypes.byref(offset), ctypes.byref(size)
                 )
-                found.append(size.value)
-        return tuple(found)
+                sizes.append(size.value)
+        return tuple(sizes)
 
     def launch(self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]) -> None:
         """Start it on the default stream; arguments are ctypes values or memory, in the kernel's order."""
@@ -217,7 +217,7 @@ class DeviceKernel:
     def prepared(
         self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument], *, together: bool = False
     ) -> Callable[[], None]:
-        """A launch that can be started again and again at little cost: between two events every microsecond shows.
+        """Prepare a launch that can be repeated at little cost: between two events every microsecond shows.
 
         `together`: the driver refuses it unless all its blocks fit on the device at the same time.
         """
@@ -252,7 +252,7 @@ class DeviceEvent:
         self.device.driver.call("wait_event", self._handle)
 
     def since_us(self, earlier: DeviceEvent) -> float:
-        """Microseconds from an earlier mark to this one; both must have passed."""
-        found = ctypes.c_float()
-        self.device.driver.call("elapsed", ctypes.byref(found), earlier._handle, self._handle)
-        return 1e3 * found.value
+        """Compute the microseconds from an earlier mark to this one; both must have passed."""
+        milliseconds = ctypes.c_float()
+        self.device.driver.call("elapsed", ctypes.byref(milliseconds), earlier._handle, self._handle)
+        return 1e3 * milliseconds.value

@@ -25,11 +25,11 @@ def _select(call: Call, index: int) -> ctypes.c_int:
 
 
 def _arch(call: Call, device: ctypes.c_int, attributes: Mapping[str, int]) -> str:
-    """The one text "gfx..." in the properties, wherever this version of the structure keeps it."""
+    """Find the one text "gfx..." in the properties, wherever this version of the structure keeps it."""
     properties = ctypes.create_string_buffer(_PROPERTIES_BYTES)
     call("properties", properties, device)
-    found = _ARCH.search(properties.raw, _NAME_BYTES)
-    return found[0].decode() if found else f"gfx{attributes['major']}{attributes['minor']}x"
+    match = _ARCH.search(properties.raw, _NAME_BYTES)
+    return match[0].decode() if match else f"gfx{attributes['major']}{attributes['minor']}x"
 
 
 def _version(number: int) -> str:

@@ -40,21 +40,21 @@ class Symbols:
     version: Callable[[int], str]  # the version number in words
     describe: Callable[[ctypes.CDLL, int], str]  # a status in words
 
-    def blame(self, said: str) -> tuple[FindingKind, str] | None:
-        """Kind and sentence of the fault that a dying process printed; None when it names none."""
-        return next(((kind, text) for pattern, kind, text in self.last_words if pattern.search(said)), None)
+    def blame(self, output: str) -> tuple[FindingKind, str] | None:
+        """Find kind and sentence of the fault that a dying process printed; None when it names none."""
+        return next(((kind, text) for pattern, kind, text in self.last_words if pattern.search(output)), None)
 
 
 class CallFailed(MachineError):
     """A call returned a status that is not success."""
 
-    def __init__(self, symbols: Symbols, verb: str, status: int, said: str) -> None:
+    def __init__(self, symbols: Symbols, verb: str, status: int, description: str) -> None:
         blamed = symbols.faults.get(status) or (symbols.refusals.get(status) if verb.startswith("launch") else None)
         self.call = symbols.functions[verb]
         self.status = status
         self.fault: FindingKind | None = blamed[0] if blamed else None  # the kind of finding, when a kernel caused it
         self.lost = status in symbols.lost  # only another process, or another machine, can go on
-        super().__init__(f"{blamed[1]} ({said})" if blamed else f"{self.call} failed on the GPU ({said})")
+        super().__init__(f"{blamed[1]} ({description})" if blamed else f"{self.call} failed on the GPU ({description})")
 
     @property
     def out_of_memory(self) -> bool:

@@ -49,14 +49,14 @@ class ClockSample:
         return not VOID.isdisjoint(self.throttled)
 
     def __str__(self) -> str:
-        said = [
+        words = [
             f"{self.sm_mhz} MHz" if self.sm_mhz else "",
             f"memory {self.memory_mhz} MHz" if self.memory_mhz else "",
             f"{self.temperature_c} C" if self.temperature_c is not None else "",
             f"{self.power_w:.0f} W" if self.power_w is not None else "",
             *self.throttled,
         ]
-        return ", ".join(word for word in said if word)
+        return ", ".join(word for word in words if word)
 
 
 class Clocks(Protocol):
@@ -68,7 +68,7 @@ class Clocks(Protocol):
 
 
 def open_clocks(vendor: str, pci: str, *, library: str | None = None, root: Path = Path("/sys")) -> Clocks | None:
-    """The readings of the GPU at a PCI address such as 0000:1b:00.0; None where there are none.
+    """Open the readings of the GPU at a PCI address such as 0000:1b:00.0; None where there are none.
 
     By address and not by number: CUDA_VISIBLE_DEVICES renumbers for the driver but not for NVML.
     """

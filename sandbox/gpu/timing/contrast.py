@@ -37,12 +37,12 @@ class Rule:
     warm: int = 1  # pairs that are measured and thrown away first
 
     def looks(self) -> tuple[int, ...]:
-        """Pairs after which the samples are looked at; the first two only to drop a clearly slower challenger."""
+        """Choose after how many pairs to look; the first two looks only drop a clearly slower challenger."""
         first, last = _even(self.least / 2), _even(self.most / 2)
-        found = [first]
-        while found[-1] < last:
-            found.append(min(last, _even(found[-1] * self.growth)))
-        return (*sorted({_even(first / 4), _even(first / 2)} - {first}), *found)
+        counts = [first]
+        while counts[-1] < last:
+            counts.append(min(last, _even(counts[-1] * self.growth)))
+        return (*sorted({_even(first / 4), _even(first / 2)} - {first}), *counts)
 
 
 def _even(pairs: float) -> int:
@@ -87,30 +87,30 @@ def decide(windows: Windows, rule: Rule, rng: random.Random) -> Decision:
 
 
 def draw_order(pairs: int, rng: random.Random) -> list[str]:
-    """Tags of so many pairs of windows; in a half of them, drawn at random, the challenger goes first."""
+    """Draw the tags of so many pairs of windows; in a half of them, drawn at random, the challenger goes first."""
     forward = [index < pairs / 2 for index in range(pairs)]
     rng.shuffle(forward)
     return [tag for ahead in forward for tag in ((INCUMBENT, CHALLENGER) if ahead else (CHALLENGER, INCUMBENT))]
 
 
 def steps(order: Sequence[str], samples: Sequence[float] | Values) -> tuple[Values, Values]:
-    """Logarithms of second over first: of the pairs with the incumbent first, and of the others; without void ones."""
+    """Compute logarithms of second over first: of pairs with the incumbent first, and of the others; no void ones."""
     logs = np.log(np.asarray(samples, np.float64))
-    found = logs[1::2] - logs[::2]
-    is_forward, counts = np.asarray(order[::2]) == INCUMBENT, ~np.isnan(found)
-    return found[is_forward & counts], found[~is_forward & counts]
+    differences = logs[1::2] - logs[::2]
+    is_forward, counts = np.asarray(order[::2]) == INCUMBENT, ~np.isnan(differences)
+    return differences[is_forward & counts], differences[~is_forward & counts]
 
 
 def _judge(order: Sequence[str], samples: Values, rule: Rule, alpha: float) -> tuple[Interval, Answer]:
     forward, backward = steps(order, samples)
     if len(forward) + len(backward) < _even(rule.least / 2):
-        found = student(np.concatenate([forward, -backward]), alpha)
+        interval = student(np.concatenate([forward, -backward]), alpha)
         is_balanced = len(forward) and len(backward)  # else the place in the pair could look like the kernel
-        return found, "slower" if is_balanced and found.low > math.log1p(rule.clear) else "undecided"
-    both = rank_sum(forward, backward, alpha)
-    found = Interval(both.estimate / 2, both.low / 2, both.high / 2)
-    if max(-found.low, found.high) <= math.log1p(rule.delta):
-        return found, "same"
-    if found.low > 0:
-        return found, "slower"
-    return found, "faster" if found.high < 0 else "undecided"
+        return interval, "slower" if is_balanced and interval.low > math.log1p(rule.clear) else "undecided"
+    combined = rank_sum(forward, backward, alpha)
+    interval = Interval(combined.estimate / 2, combined.low / 2, combined.high / 2)
+    if max(-interval.low, interval.high) <= math.log1p(rule.delta):
+        return interval, "same"
+    if interval.low > 0:
+        return interval, "slower"
+    return interval, "faster" if interval.high < 0 else "undecided"

@@ -63,25 +63,25 @@ def measure(
     is_checked: bool = True,
     best_us: Mapping[str, float] | None = None,
 ) -> tuple[list[Measurement], list[Stopwatch]]:
-    """The level of every benchmark case. Refused when a time cannot be believed, ChildFault when a call fails.
+    """Measure the level of every benchmark case. Refused when a time cannot be believed, ChildFault when a call fails.
 
     A case that is hopelessly slower than its entry in `best_us` gets only a few windows. The comparisons of outputs are
     left to `concluded`, which needs no GPU.
     """
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     watches: list[Stopwatch] = []
     for case in setup.references.benchmarks():
         watch = stopwatch(setup, {loaded.tag: loaded}, case, is_checked)
         hopeless = watch.rough_us > HOPELESS * (best_us or {}).get(case.name, math.inf)
-        found.append(_measurement(setup, watch, loaded.tag, QUICK if hopeless else rule))
+        measurements.append(_measurement(setup, watch, loaded.tag, QUICK if hopeless else rule))
         watches.append(watch)
-    return found, watches
+    return measurements, watches
 
 
 def concluded(
     times: list[Measurement], watches: Sequence[Stopwatch]
 ) -> tuple[list[Measurement], list[CaseResult]] | Finding:
-    """The times and what the comparisons of the outputs said, or what was wrong; waits for them."""
+    """Wait for the comparisons of the outputs; return the times with what they said, or what was wrong."""
     try:
         for watch in watches:
             watch.conclude()
@@ -93,7 +93,7 @@ def concluded(
 def stopwatch(
     setup: TimingSetup, candidates: Mapping[str, LoadedCandidate], case: Case, is_checked: bool = True
 ) -> Stopwatch:
-    """The windows of one case, ready."""
+    """Prepare the windows of one case."""
     task, target = setup.references.task, setup.target
     flops, nbytes = task.work(case)
     watch = Stopwatch(
@@ -110,26 +110,26 @@ def stopwatch(
 
 
 def _measurement(setup: TimingSetup, watch: Stopwatch, tag: str, rule: LevelRule) -> Measurement:
-    case, found = watch.case, level(watch, tag, rule)
-    if math.isnan(found.median_us):
+    case, timed = watch.case, level(watch, tag, rule)
+    if math.isnan(timed.median_us):
         raise DeviceError(THROTTLED)
-    if found.median_us < FLOOR_SLACK * watch.floor_us:
+    if timed.median_us < FLOOR_SLACK * watch.floor_us:
         raise Refused(
             tag,
             Finding(
                 "below_roofline",
-                f"{found.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
+                f"{timed.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
                 "arithmetic units need at full speed: something is not computed",
                 case=case.name,
             ),
         )
     if watch.is_checked:
-        if clash := disagreement(watch, tag, found.median_us, setup.clock_tries):
+        if clash := disagreement(watch, tag, timed.median_us, setup.clock_tries):
             raise Refused(
                 tag,
                 Finding(
                     "below_roofline",
-                    f"the device's clock says {min(clash.device_us, found.median_us):.2f} us a call where "
+                    f"the device's clock says {min(clash.device_us, timed.median_us):.2f} us a call where "
                     f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be "
                     "believed",
                     case=case.name,
@@ -140,12 +140,12 @@ def _measurement(setup: TimingSetup, watch: Stopwatch, tag: str, rule: LevelRule
     flops, nbytes = task.work(case)
     return Measurement(
         case.name,
-        found.median_us,
+        timed.median_us,
         "measured",
         setup.device,
-        found.low_us,
-        found.high_us,
-        found.samples,
+        timed.low_us,
+        timed.high_us,
+        timed.samples,
         case.weight,
         roofline_us=setup.target.roofline_us(flops, nbytes, task.peak),
         warm_us=watch.warm_us(tag) if watch.is_checked else 0.0,
@@ -156,15 +156,17 @@ def _measurement(setup: TimingSetup, watch: Stopwatch, tag: str, rule: LevelRule
 def contrast(
     setup: TimingSetup, candidates: Mapping[str, LoadedCandidate], rule: Rule, rng: random.Random
 ) -> list[CaseComparison]:
-    """The two candidates against each other on every benchmark case."""
-    found = []
+    """Time the two candidates against each other on every benchmark case."""
+    comparisons = []
     for case in setup.references.benchmarks():
         watch = stopwatch(setup, candidates, case)
         decision = decide(watch, rule, rng)
         watch.settle()
         watch.conclude()
-        found.append(CaseComparison(case.name, decision.ratio, *_finite(decision), decision.verdict, decision.windows))
-    return found
+        comparisons.append(
+            CaseComparison(case.name, decision.ratio, *_finite(decision), decision.verdict, decision.windows)
+        )
+    return comparisons
 
 
 def _finite(decision: Decision) -> tuple[float, float]:
@@ -172,7 +174,7 @@ def _finite(decision: Decision) -> tuple[float, float]:
 
 
 def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[Contrast, float, float, float]:
-    """Verdict, ratio and interval over all cases of a task."""
+    """Combine all cases of a task into verdict, ratio and interval."""
     return contrast_of({c.name: c.weight for c in task.benchmarks}, cases, delta)
 
 
@@ -180,43 +182,43 @@ class Clocked(Protocol):
     """A case that can be timed by both clocks; each reading is of one call."""
 
     def two_clocks(self, tag: str, time_us: float, doublings: int) -> ClockReading:
-        """Of a candidate that takes about `time_us`."""
+        """Time a candidate that takes about `time_us` by both clocks."""
 
     def control(self, doublings: int) -> ClockReading:
-        """Of a kernel of the judge's own."""
+        """Time a kernel of the judge's own by both clocks."""
 
     def conclude(self) -> None:
         """Wait for what the judge does in the background."""
 
 
 def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockReading | None:
-    """None when the clocks agree once, else their last readings. ChildFault when the host is too busy to know."""
+    """Compare two clocks: None when they agree once, else their last readings. ChildFault when the host is too busy."""
     strikes = 0
     for number in range(tries):
         doublings = min(number, DOUBLINGS)
-        said = watch.two_clocks(tag, time_us, doublings)
-        if agree(said) and bounds(said, time_us):
+        reading = watch.two_clocks(tag, time_us, doublings)
+        if agree(reading) and bounds(reading, time_us):
             return None
         if number >= min(LENIENT, tries - 1) and agree(watch.control(doublings)):
             strikes += 1
         if strikes == min(STRIKES, tries):
-            return said
+            return reading
         if number:
             watch.conclude()  # our own comparisons may be what slows this side down
     raise ChildFault(BUSY, None, lost=False)
 
 
-def agree(said: ClockReading) -> bool:
+def agree(reading: ClockReading) -> bool:
     """Report whether the device's clock accounts for the time that passed by ours."""
     return (
-        said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
-        and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US
+        reading.device_us >= reading.calls_us - max(AGREE * reading.calls_us, AGREE_US)
+        and reading.device_us >= LEAST_SHARE * reading.request_us - AGREE_US
     )
 
 
-def bounds(said: ClockReading, time_us: float) -> bool:
+def bounds(reading: ClockReading, time_us: float) -> bool:
     """Report whether the judge's own clock allows the time that windows gave; launches cost the host some time too."""
-    return time_us >= LEAST_SHARE * said.request_us - HOST_US
+    return time_us >= LEAST_SHARE * reading.request_us - HOST_US
 
 
 def file_incident(cache: Path, source: str, task: str, device: str, finding: Finding) -> None:

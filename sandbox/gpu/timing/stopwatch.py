@@ -74,7 +74,7 @@ class Stopwatch:
         self._deadline_s = first.deadline_s
         room = max(1, SETS_BYTES // self.layout.nbytes)
         sets = min(MOST_SETS if first.task.mix else 2, room, calls_a_window(self.floor_us + QUICK_US))
-        first.bind(self.layout, self.references.bases(self.case), sets, whole=not first.task.mix)
+        first.bind(self.layout, self.references.bases(self.case), sets, is_whole=not first.task.mix)
         self.sets, self._child = sets, first.child
         self._launches = {tag: loaded.compiled.launches(self.case) for tag, loaded in self.candidates.items()}
 
@@ -96,7 +96,7 @@ class Stopwatch:
         while any(self._known.values()):
             self._take([tag for tag, left in self._known.items() if left], self.calls, is_last=True)
         for tag, loaded in self.candidates.items():
-            mine = [seen for seen in self._sums if seen[0] == tag]
+            mine = [window for window in self._sums if window[0] == tag]
             if not loaded.compiled.is_nondeterministic:
                 for _, seed, sums in self._rng.sample(mine, min(REPEATED, len(mine))):
                     self._replay(tag, seed, sums)
@@ -105,26 +105,26 @@ class Stopwatch:
     def conclude(self) -> None:
         """Wait for the comparisons; Refused when an output was wrong."""
         for tag, grade in self._grades:
-            done = grade.result()
-            if done.findings:
-                raise Refused(tag, done.findings[0])
-            worst = max(done.error, (self.results[tag].error or 0.0) if tag in self.results else 0.0)
+            graded = grade.result()
+            if graded.findings:
+                raise Refused(tag, graded.findings[0])
+            worst = max(graded.error, (self.results[tag].error or 0.0) if tag in self.results else 0.0)
             self.results[tag] = CaseResult(self.case.name, "benchmark", True, worst)
         self._grades.clear()
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """Microseconds a call for each tag in turn; nan where the GPU was throttled."""
+        """Time windows for each tag in turn: microseconds a call; nan where the GPU was throttled."""
         return self._take(order, self.calls)
 
     def warm_us(self, tag: str, windows: int = 5) -> float:
-        """The median with the data still in the caches."""
+        """Time windows with the data still in the caches; their median in microseconds."""
         calls = calls_a_window(self.floor_us + QUICK_US, MOST_SETS)
         warm = Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)
-        found = self._windows([warm] * windows)
-        return sorted(w.time_us for w in found)[windows // 2]
+        results = self._windows([warm] * windows)
+        return sorted(w.time_us for w in results)[windows // 2]
 
     def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> ClockReading:
-        """A call by the device's clock and by ours, from the slope between two stretches of calls."""
+        """Time a call by the device's clock and by ours, from the slope between two stretches of calls."""
 
         def stretch(times: int) -> ClockReading:
             request = RepeatRequest(tag, self._launches[tag], self._rng.getrandbits(63), times)
@@ -133,24 +133,24 @@ class Stopwatch:
         return self._slope(time_us, doublings, stretch)
 
     def control(self, doublings: int = 0) -> ClockReading:
-        """The same of a kernel of the judge's own."""
+        """Time a call of a kernel of the judge's own by both clocks."""
         return self._slope(
             SWEEP_US, doublings, lambda times: self._child.control(ControlRequest(times, self.flush_bytes))
         )
 
     def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], ClockReading]) -> ClockReading:
-        each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
-        each = max(each, min(each << doublings, math.ceil(LONG_STRETCH_US / max(time_us, QUICK_US))))
-        short, long = (astuple(stretch(times)) for times in (each, 3 * each))
-        return ClockReading(*((after - before) / (2 * each) for before, after in zip(short, long, strict=True)))
+        count = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
+        count = max(count, min(count << doublings, math.ceil(LONG_STRETCH_US / max(time_us, QUICK_US))))
+        short, long = (astuple(stretch(times)) for times in (count, 3 * count))
+        return ClockReading(*((after - before) / (2 * count) for before, after in zip(short, long, strict=True)))
 
     def _replay(self, tag: str, seed: int, sums: Sequence[int]) -> None:
-        """All calls of a window again on the contents that it had, each of them alone."""
-        again = self._child.replay(
+        """Repeat all calls of a window on the contents that it had, each alone. Refused where their sums differ."""
+        replayed = self._child.replay(
             ReplayRequest(tag, self._launches[tag], seed, len(sums)), self._timeout_s(1 + len(sums))
         )
-        self._unharmed(tag, again.changed)
-        if again.sums != tuple(sums):
+        self._unharmed(tag, replayed.changed)
+        if replayed.sums != tuple(sums):
             raise Refused(
                 tag,
                 Finding(
@@ -163,14 +163,14 @@ class Stopwatch:
 
     def _take(self, order: Sequence[str], calls: int, is_last: bool = False) -> list[float]:
         times: list[float] = []
-        for at in range(0, len(order), BATCH):
-            windows = [self._window(tag, calls, is_last) for tag in order[at : at + BATCH]]
-            found = self._windows(windows)
-            for window, result in zip(windows, found, strict=True):
+        for start in range(0, len(order), BATCH):
+            windows = [self._window(tag, calls, is_last) for tag in order[start : start + BATCH]]
+            results = self._windows(windows)
+            for window, result in zip(windows, results, strict=True):
                 self._believe(window, result)
             reading = self.clocks.sample() if self.clocks else ClockSample()
             self.readings.append(reading)
-            times += [math.nan if reading.is_void else result.time_us for result in found]
+            times += [math.nan if reading.is_void else result.time_us for result in results]
         return times
 
     def _windows(self, windows: Sequence[Window]) -> tuple[WindowResult, ...]:
@@ -179,9 +179,9 @@ class Stopwatch:
         return self._child.windows(request, self._timeout_s(len(windows)))
 
     def _window(self, tag: str, calls: int, is_last: bool) -> Window:
-        known = self._known.get(tag, [])
-        if is_last or (len(known) > 1 and self._rng.random() < KNOWN_SHARE):
-            seed, number = known.pop()
+        known_contents = self._known.get(tag, [])
+        if is_last or (len(known_contents) > 1 and self._rng.random() < KNOWN_SHARE):
+            seed, number = known_contents.pop()
             return Window(tag, calls, seed, fetch=number)
         return Window(tag, calls, self._rng.getrandbits(63), inspect=self.is_checked and self._rng.random() < CHECKED)
 
@@ -213,11 +213,11 @@ class Stopwatch:
 
 
 def flush_bytes(memory: Mapping[str, float], l2_bytes: int) -> int:
-    """Twice the largest cache that outlasts a kernel, by the driver and by the target's file."""
+    """Return twice the largest cache that outlasts a kernel, by the driver and by the target's file."""
     return 2 * max(l2_bytes, int(memory.get("l2_bytes", 0)), int(memory.get("mall_bytes", 0)), 16 << 20)
 
 
 def floor_us(task_flops: float, task_bytes: float, peak_tflops: float, memory: Mapping[str, float]) -> float:
-    """The time that no kernel can beat: arithmetic at peak, or the traffic that the last cache cannot have kept."""
-    kept = max(memory.get("l2_bytes", 0), memory.get("mall_bytes", 0))
-    return max(task_flops / peak_tflops, max(0.0, task_bytes - kept) / memory["hbm_tb_s"]) / 1e6
+    """Compute the time that no kernel can beat: arithmetic at peak, or the traffic that no last cache can have kept."""
+    cached_bytes = max(memory.get("l2_bytes", 0), memory.get("mall_bytes", 0))
+    return max(task_flops / peak_tflops, max(0.0, task_bytes - cached_bytes) / memory["hbm_tb_s"]) / 1e6

@@ -26,12 +26,12 @@ class Windows(Protocol):
     """A source of samples."""
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """Microseconds a call for each tag in turn, one window after the other; nan where a sample is void."""
+        """Time windows for each tag in turn, one after the other: microseconds a call; nan where a sample is void."""
         ...
 
 
 def calls_a_window(time_us: float, most: int = MOST_CALLS) -> int:
-    """The number of calls of a kernel that takes about `time_us` in a window that is long enough."""
+    """Count the calls of a kernel that takes about `time_us` in a window that is long enough."""
     return max(1, min(most, math.ceil(LONG_US / max(time_us, 1e-3))))
 
 
@@ -43,17 +43,17 @@ class Replay:
     """
 
     def __init__(self, samples: Sequence[float], factors: Mapping[str, float] | None = None, start: int = 0) -> None:
-        """`samples` are of one kernel in the order measured; a tag that is not in `factors` has 1."""
+        """Take `samples` of one kernel in the order measured; a tag that is not in `factors` has 1."""
         if not len(samples):
             raise ValueError("a replay needs at least one sample")
         self._samples: npt.NDArray[np.float64] = np.asarray(samples, np.float64)
-        self._factors, self._at = dict(factors or {}), start
+        self._factors, self._position = dict(factors or {}), start
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
-        """The next samples of the stream."""
-        places = (self._at + np.arange(len(order))) % len(self._samples)
-        self._at += len(order)
-        return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[places], order, strict=True)]
+        """Return the next samples of the stream."""
+        indices = (self._position + np.arange(len(order))) % len(self._samples)
+        self._position += len(order)
+        return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[indices], order, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ def level(windows: Windows, tag: str, rule: LevelRule) -> Level:
         looks.append(min(rule.most, math.ceil(looks[-1] * rule.growth)))
     windows.take([tag] * rule.warm)
     values: Values = np.empty(0)
-    taken = 0
-    found = median_interval(np.asarray([math.nan]), 1.0)
+    measured = 0
+    interval = median_interval(np.asarray([math.nan]), 1.0)
     for look in looks:
-        fresh = np.asarray(windows.take([tag] * (look - taken)), np.float64)
-        taken = look
+        fresh = np.asarray(windows.take([tag] * (look - measured)), np.float64)
+        measured = look
         values = np.concatenate([values, fresh[~np.isnan(fresh)]])
         if len(values):
-            found = median_interval(values, rule.alpha / len(looks))
-        if found.high - found.low <= rule.width * found.estimate:
+            interval = median_interval(values, rule.alpha / len(looks))
+        if interval.high - interval.low <= rule.width * interval.estimate:
             break
-    return Level(found.estimate, found.low, found.high, len(values), float(np.min(values, initial=math.inf)))
+    return Level(interval.estimate, interval.low, interval.high, len(values), float(np.min(values, initial=math.inf)))

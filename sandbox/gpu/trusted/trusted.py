@@ -27,11 +27,11 @@ class DeviceSets:
     roles: DeviceMemory  # of each block, one byte
     report: DeviceMemory  # 16 bytes a set
     blocks: int  # of 16 bytes, in one set
-    whole: bool  # a set holds one base, not a mixture of both
+    is_whole: bool  # a set holds one base, not a mixture of both
 
     def drawn_from(self, seed: int) -> tuple[Argument, ...]:
-        """The arguments that decide what the sets hold under a seed."""
-        drawn = (ctypes.c_int64(self.blocks), ctypes.c_uint64(seed), ctypes.c_int(self.whole))
+        """List the arguments that decide what the sets hold under a seed."""
+        drawn = (ctypes.c_int64(self.blocks), ctypes.c_uint64(seed), ctypes.c_int(self.is_whole))
         return (self.arena, *self.bases, *drawn)
 
 

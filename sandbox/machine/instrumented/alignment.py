@@ -58,35 +58,35 @@ class Alignment:
                 _accessed(edits, number, access, tried)
             elif "@llvm.mem" in line:
                 _copied(edits, number, line)
-            elif ".lds" in line and (found := _TO_LDS.search(line)):
-                _loaded(edits, number, found)
+            elif ".lds" in line and (match := _TO_LDS.search(line)):
+                _loaded(edits, number, match)
 
     def _checked(self, edits: Edits, number: int, line: str) -> None:
-        if found := _MISFIT.search(line):
-            alignment, use = self._records.get(found[1], (0, 0))
-            is_access = use in _ACCESSES and not _is_element(edits.body, found[2], alignment)
+        if match := _MISFIT.search(line):
+            alignment, use = self._records.get(match[1], (0, 0))
+            is_access = use in _ACCESSES and not _is_element(edits.body, match[2], alignment)
             probe = FaultProbe("misaligned", limit=alignment)
-            edits.instead[number] = [edits.report(number, probe, found[2])] if is_access else []
-        elif found := _ASSUMED.search(line):
-            limit = int(found[2]) if found[2].isdigit() else 0
+            edits.instead[number] = [edits.report(number, probe, match[2])] if is_access else []
+        elif match := _ASSUMED.search(line):
+            limit = int(match[2]) if match[2].isdigit() else 0
             edits.instead[number] = [
-                edits.report(number, FaultProbe("misaligned", limit=limit, detail="assume"), found[1])
+                edits.report(number, FaultProbe("misaligned", limit=limit, detail="assume"), match[1])
             ]
 
 
 def _is_element(body: Body, address: str, alignment: int) -> bool:
-    """True where an address is that of an array's element whose own type asks for so much, in a variable."""
-    found = _ADDRESS.search(body.definitions.get(address, ""))
-    index = index_in(body.definitions.get(found[1], "")) if found else None
-    return bool(found and index and alignment <= _NATURAL.get(index.item, 0) and is_variable(body, found[1]))
+    """Tell whether an address is that of an array's element whose own type asks for so much, in a variable."""
+    match = _ADDRESS.search(body.definitions.get(address, ""))
+    index = index_in(body.definitions.get(match[1], "")) if match else None
+    return bool(match and index and alignment <= _NATURAL.get(index.item, 0) and is_variable(body, match[1]))
 
 
 def _tried(body: Body) -> frozenset[tuple[str, int]]:
-    """The pointers that clang's checks try, and for which alignment."""
+    """Find the pointers that clang's checks try, and for which alignment."""
     masks = (_REST.search(line) for line in body.lines if "!nosanitize" in line)
-    addresses = ((found[1], int(found[2]) + 1) for found in masks if found)
-    found = ((_ADDRESS.search(body.definitions.get(address, "")), alignment) for address, alignment in addresses)
-    return frozenset((address[1], alignment) for address, alignment in found if address)
+    addresses = ((mask[1], int(mask[2]) + 1) for mask in masks if mask)
+    matches = ((_ADDRESS.search(body.definitions.get(address, "")), alignment) for address, alignment in addresses)
+    return frozenset((match[1], alignment) for match, alignment in matches if match)
 
 
 def _accessed(edits: Edits, number: int, access: re.Match[str], tried: frozenset[tuple[str, int]]) -> None:
@@ -101,48 +101,48 @@ def _accessed(edits: Edits, number: int, access: re.Match[str], tried: frozenset
 
 
 def _copied(edits: Edits, number: int, line: str) -> None:
-    found = _COPY.search(line) or _FILL.search(line)
-    if not found or (edits.body.has_lines and not edits.location(number)):
+    match = _COPY.search(line) or _FILL.search(line)
+    if not match or (edits.body.has_lines and not edits.location(number)):
         return
-    for operand in found[1].split(", "):
+    for operand in match[1].split(", "):
         pointer = _OPERAND.match(operand)
         if pointer and int(pointer[2]) > 1 and not is_variable(edits.body, pointer[3]):
             _multiple(edits, number, pointer[1], pointer[3], int(pointer[2]), "copy")
 
 
-def _loaded(edits: Edits, number: int, found: re.Match[str]) -> None:
-    alignment = min(4, int(found[5]))
-    for kind, pointer in ((found[1], found[2]), (found[3], found[4])):
+def _loaded(edits: Edits, number: int, match: re.Match[str]) -> None:
+    alignment = min(4, int(match[5]))
+    for kind, pointer in ((match[1], match[2]), (match[3], match[4])):
         if alignment > 1 and pointer and pointer.startswith("%"):
             _multiple(edits, number, kind, pointer, alignment, "")
 
 
 def _multiple(edits: Edits, number: int, kind: str, pointer: str, alignment: int, detail: str) -> None:
     address = edits.value(number, f"ptrtoint {kind} {pointer} to i64")
-    rest = edits.value(number, f"and i64 {address}, {alignment - 1}")
-    bad = edits.value(number, f"icmp ne i64 {rest}, 0")
+    remainder = edits.value(number, f"and i64 {address}, {alignment - 1}")
+    bad = edits.value(number, f"icmp ne i64 {remainder}, 0")
     edits.test(number, bad, FaultProbe("misaligned", limit=alignment, detail=detail), address)
 
 
 def aligned_arguments(head: str, positions: Container[int]) -> str:
-    """The head of a kernel that says which arguments are aligned: the optimiser drops what is tried of them in vain."""
-    found = _KERNEL.match(head)
-    if not found:
+    """Say in a kernel's head which arguments are aligned: the optimiser drops what is tried of them in vain."""
+    match = _KERNEL.match(head)
+    if not match:
         return head
     arguments = [
         _BUFFER.sub(rf"\g<0>nonnull align {_ALIGNMENT} ", text) if position in positions else text
-        for position, text in enumerate(_COMMA.split(found[2]))
+        for position, text in enumerate(_COMMA.split(match[2]))
     ]
-    return f"{found[1]}{','.join(arguments)}{found[3]}"
+    return f"{match[1]}{','.join(arguments)}{match[3]}"
 
 
 def assume_alignment(edits: Edits) -> None:
     """Say it of the generic pointers to these arguments, too: LLVM 22 loses it in between, and keeps what says more."""
-    places = dict[str, str]()
+    arguments = dict[str, str]()
     for number, line in enumerate(edits.body.lines):
         if stored := _ARGUMENT.match(line):
             is_aligned = f"align {_ALIGNMENT} {stored[1]}" in edits.head
-            places |= {stored[2]: stored[1]} if is_aligned else {}
-        elif places and (found := _LOADED.match(line)) and places.pop(found[2], None):
-            bundle = f'[ "align"(ptr {found[1]}, i64 {2 * _ALIGNMENT}), "nonnull"(ptr {found[1]}) ]'
+            arguments |= {stored[2]: stored[1]} if is_aligned else {}
+        elif arguments and (load := _LOADED.match(line)) and arguments.pop(load[2], None):
+            bundle = f'[ "align"(ptr {load[1]}, i64 {2 * _ALIGNMENT}), "nonnull"(ptr {load[1]}) ]'
             edits.before.setdefault(number + 1, []).insert(0, f"  call void @llvm.assume(i1 true) {bundle}")

@@ -48,7 +48,7 @@ class Arrays:
         block = ""
         for number, line in enumerate(edits.body.lines):
             block = line.split(":")[0] if line[:1].strip() else block
-            if "@__ubsan_handle_out_of_bounds" not in line or not (found := _BEYOND.search(line)):
+            if "@__ubsan_handle_out_of_bounds" not in line or not (match := _BEYOND.search(line)):
                 continue
             edits.instead[number] = []
             condition = edits.body.conditions.get(block, "")
@@ -57,16 +57,16 @@ class Arrays:
             if " icmp ule " in text:  # `&a[n]`: an address, and an access through it is checked by itself
                 if element is None or not _is_referred_to(edits, element):
                     continue
-                edits.instead[edits.body.places[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
+                edits.instead[edits.body.defining_lines[condition]] = [text.replace(" icmp ule ", " icmp ult ")]
             first = index_in(edits.body.lines[element]) if element else None
             if first:
-                self._outside(edits, number, replace(first, width="64", value=found[2]), _is_returned(edits, element))
+                self._outside(edits, number, replace(first, width="64", value=match[2]), _is_returned(edits, element))
             else:
                 probe = FaultProbe("out_of_bounds", limit=_count_of(text), detail="vector")
-                edits.instead[number] = [edits.report(number, probe, found[2])]
+                edits.instead[number] = [edits.report(number, probe, match[2])]
 
     def _outside(self, edits: Edits, number: int, first: Index, is_returned: bool) -> None:
-        """At a failed check of an index by clang: try whether the element is outside of the outermost array."""
+        """Try, at a failed check of an index by clang, whether the element is outside of the outermost array."""
         steps = list(subscripts(edits.body, first))
         base = steps[-1].base
         if not is_member(edits.body, base) and (
@@ -93,32 +93,32 @@ def hide_steps(edits: Edits) -> None:
     """Hide from the optimiser by how much a pointer is moved, and ask for no loop to be unrolled."""
     for number, line in enumerate(edits.body.lines):
         if "!llvm.loop" in line:
-            edits.instead[number] = [_LOOP.sub(lambda found: found[1] or "", line)]
+            edits.instead[number] = [_LOOP.sub(lambda match: match[1] or "", line)]
         elif line.startswith("  %arrayinit."):
             continue  # of a list of values
-        elif "getelementptr inbounds" in line and (found := _STEP.match(line)):
-            origin = edits.body.definitions.get(found[2], "")
+        elif "getelementptr inbounds" in line and (match := _STEP.match(line)):
+            origin = edits.body.definitions.get(match[2], "")
             if " addrspacecast " not in origin and " i8, ptr" not in line:
-                step = edits.value(number, f'call i64 asm "", "=s,0"(i64 {found[3]}) #9002')
-                edits.instead[number] = [f"{found[1]}{step}{found[4]}"]
+                step = edits.value(number, f'call i64 asm "", "=s,0"(i64 {match[3]}) #9002')
+                edits.instead[number] = [f"{match[1]}{step}{match[4]}"]
 
 
 def _element_after(body: Body, number: int) -> int | None:
-    """The line with the subscript that follows the check which ends here; None where there is none, as for a vector."""
+    """Find the line of the subscript that follows the check which ends here; None where none does, as for a vector."""
     jump = _JUMP.search(body.lines[number + 1])
     if not jump or jump[1] not in body.labels:
         return None
     start = body.labels[jump[1]] + 1
-    for place, line in enumerate(body.lines[start : start + _REACH], start):
-        if found := index_in(line):
-            return place if found.base[0] == "@" or body.places.get(found.base, 0) < number else None
+    for index, line in enumerate(body.lines[start : start + _REACH], start):
+        if subscript := index_in(line):
+            return index if subscript.base[0] == "@" or body.defining_lines.get(subscript.base, 0) < number else None
         if "call " in line or "load " in line or "store " in line:
             return None
     return None
 
 
 def _is_referred_to(edits: Edits, element: int) -> bool:
-    """True where an address is copied from or to, or handed on as a reference or `this`: it is to what is there."""
+    """Tell whether an address is copied from or to, or handed on as a reference or `this`: it is to what is there."""
     name = edits.body.lines[element].split(" = ")[0].strip()
     if re.search(rf"(?:dereferenceable\(\d+\)|mem\S+\(.*ptr align \d+) {re.escape(name)}[,)]", edits.body.text):
         return True
@@ -126,7 +126,7 @@ def _is_referred_to(edits: Edits, element: int) -> bool:
 
 
 def _is_returned(edits: Edits, element: int | None) -> bool:
-    """True where the function returns a reference to the element, as `operator[]` does: its caller chose the index."""
+    """Tell whether the function returns a reference to the element, as `operator[]` does: its caller chose."""
     if element is None or "dereferenceable(" not in edits.head.partition("@")[0]:
         return False
     name = edits.body.lines[element].split(" = ")[0].strip()
@@ -134,17 +134,17 @@ def _is_returned(edits: Edits, element: int | None) -> bool:
 
 
 def _count_of(condition: str) -> int:
-    """The number of elements with which a condition compares an index."""
-    found = re.search(r" icmp ult i\d+ [^,]+, (\d+)", condition)
-    return int(found[1]) if found else 0
+    """Read the number of elements with which a condition compares an index; 0 where there is none."""
+    match = re.search(r" icmp ult i\d+ [^,]+, (\d+)", condition)
+    return int(match[1]) if match else 0
 
 
 def _source_name(body: Body, base: str) -> str:
-    """The array's name in the source, where there is one."""
+    """Give the array's name in the source, where there is one."""
     if is_member(body, base):
         return re.sub(r"\d+$", "", base[1:])
     root = root_of(body, base)
     if root.startswith("@"):  # `_ZZ1kPKfPfE4tile`: the last part is a length and a name
-        found = re.search(r"E(\d+)(\w+)$", root) or re.search(r"^@_Z[NL]*(\d+)(\w+)$", root)
-        return found[2][: int(found[1])] if found else root[1:]
+        match = re.search(r"E(\d+)(\w+)$", root) or re.search(r"^@_Z[NL]*(\d+)(\w+)$", root)
+        return match[2][: int(match[1])] if match else root[1:]
     return re.sub(r"\d*(?:\.ascast)?\d*$", "", root[1:]) if root in body.variables else ""

@@ -34,5 +34,5 @@ class FaultProbe:
 
 
 def address_of(number: int) -> int:
-    """Guest address at which the probe with this number stores."""
+    """Compute the guest address at which the probe with this number stores."""
     return PAGE + STRIDE * number

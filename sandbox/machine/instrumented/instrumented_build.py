@@ -109,7 +109,7 @@ class InstrumentedBuild:
     def build(
         self, candidate: Candidate, tunables: Mapping[str, int], absent: frozenset[int] = frozenset()
     ) -> InstrumentedListing:
-        """The candidate's listing with probes; a candidate that compiles without them is expected.
+        """List the candidate's code with probes; a candidate that compiles without them is expected.
 
         `absent`: positions of arguments that are null pointers where the listing is executed, as optional buffers are.
         NoAnswer where the compiler leaves nothing that can be read.
@@ -126,22 +126,22 @@ class InstrumentedBuild:
     def _build(
         self, candidate: Candidate, tunables: Mapping[str, int], absent: frozenset[int], work: Path, budget: BuildBudget
     ) -> InstrumentedListing:
-        named = macros(candidate.source, tunables)
-        words = [f"-D{name}={value}" for name, value in named.items()]
-        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
+        definitions = macros(candidate.source, tunables)
+        words = [f"-D{name}={value}" for name, value in definitions.items()]
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(definitions)
         launches = launched(candidate.plan.launches, tunables)
         source = candidate.source + appended(launches, SOURCE, is_symbol=True)
         front_end = self._front_end.within(budget)
-        done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)
-        if done.returncode != 0:
-            return replace(_failed(done, candidate, budget), is_source=ending_of(done) is None)
+        completed = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", _FRONT)
+        if completed.returncode != 0:
+            return replace(_failed(completed, candidate, budget), is_source=ending_of(completed) is None)
         text = read_output(work / _FRONT).decode("utf-8", errors="replace")
         module = instrument(text, SOURCE, _aligned(launches) - absent)
         (work / _PROBED).write_text(module.text, encoding="utf-8")
         argv = (*_BACK_END, f"-mcpu={self._arch}", _PROBED, "-o", _LISTING)
-        done = front_end.tools.run(work, "clang", *argv)
-        if done.returncode != 0:
-            return _failed(done, candidate, budget)
+        completed = front_end.tools.run(work, "clang", *argv)
+        if completed.returncode != 0:
+            return _failed(completed, candidate, budget)
         listed = read_output(work / _LISTING)
         if len(listed) > MAX_LISTING:
             much = "the code with probes is larger than 16 MiB of assembly; unroll less or use smaller tables"
@@ -151,12 +151,12 @@ class InstrumentedBuild:
 
 
 def _aligned(launches: Sequence[Launch]) -> frozenset[int]:
-    """Positions at which every launch passes a name: a buffer's first address, which is aligned, or a number."""
-    texts = [[(place, str(text)) for place, text in enumerate(launch.args)] for launch in launches]
-    return frozenset(place for row in texts for place, _ in row) - {
-        place for row in texts for place, text in row if not text.isidentifier()
+    """Find where every launch passes a name: a buffer's first address, which is aligned, or a number."""
+    texts = [[(position, str(text)) for position, text in enumerate(launch.args)] for launch in launches]
+    return frozenset(position for row in texts for position, _ in row) - {
+        position for row in texts for position, text in row if not text.isidentifier()
     }
 
 
-def _failed(done: Completed, candidate: Candidate, budget: BuildBudget) -> InstrumentedListing:
-    return InstrumentedListing(findings=compiler_findings(done, candidate.source), cpu_s=budget.spent_s)
+def _failed(completed: Completed, candidate: Candidate, budget: BuildBudget) -> InstrumentedListing:
+    return InstrumentedListing(findings=compiler_findings(completed, candidate.source), cpu_s=budget.spent_s)

@@ -35,13 +35,13 @@ class Index:
 
 
 def index_in(line: str) -> Index | None:
-    """The subscript of an array that a line computes."""
-    found = _ELEMENT.search(line) if "getelementptr" in line else None
-    return Index(found[1], int(found[2]), found[3], found[4], found[5]) if found else None
+    """Read the subscript of an array that a line computes; None where it computes none."""
+    match = _ELEMENT.search(line) if "getelementptr" in line else None
+    return Index(match[1], int(match[2]), match[3], match[4], match[5]) if match else None
 
 
 def subscripts(body: Body, first: Index) -> Iterator[Index]:
-    """A subscript and those around it, from the innermost to that of the outermost array."""
+    """Yield a subscript and those around it, from the innermost to that of the outermost array."""
     step: Index | None = first
     while step:
         yield step
@@ -49,24 +49,24 @@ def subscripts(body: Body, first: Index) -> Iterator[Index]:
 
 
 def is_member(body: Body, name: str) -> bool:
-    """True where a pointer is to a member of a structure."""
+    """Tell whether a pointer is to a member of a structure."""
     return bool(_MEMBER.search(body.definitions.get(name, "")))
 
 
 def is_row(body: Body, name: str) -> bool:
-    """True where a pointer is another one and so many elements more, of an array that no type bounds."""
+    """Tell whether a pointer is another one and so many elements more, of an array that no type bounds."""
     text = body.definitions.get(name, "")
     return not index_in(text) and bool(_POINTER_STEP.search(text))
 
 
 def root_of(body: Body, name: str) -> str:
-    """Origin of a pointer: a variable, a global, or the value itself where the origin is unknown."""
+    """Follow a pointer to its origin: a variable, a global, or the value itself where the origin is unknown."""
     while name not in body.variables and (step := _STEP.search(body.definitions.get(name, ""))):
         name = step[1]
     return name
 
 
 def is_variable(body: Body, name: str) -> bool:
-    """True where a pointer is to a variable of the function or of the file, whose alignment is as declared."""
+    """Tell whether a pointer is to a variable of the function or of the file, whose alignment is as declared."""
     root = root_of(body, name)
     return root in body.variables or root.startswith("@")

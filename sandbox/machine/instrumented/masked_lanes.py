@@ -19,14 +19,14 @@ _READ = re.compile(
 
 
 def masked_lanes(edits: Edits) -> None:
-    """FaultProbe where the lane that is read is not active; its value is the mask of those that are."""
+    """Probe where the lane that is read is not active; its value is the mask of those that are."""
     for number, line in enumerate(edits.body.lines if "@llvm.amdgcn.readlane" in edits.body.text else ()):
-        if "@llvm.amdgcn.readlane" not in line or not (found := _READ.search(line)):
+        if "@llvm.amdgcn.readlane" not in line or not (match := _READ.search(line)):
             continue
         active = edits.value(number, 'call i64 asm sideeffect "s_mov_b64 $0, exec", "=s"() #9003')
-        lane = edits.value(number, f"and i32 {found[1]}, 63")
+        lane = edits.value(number, f"and i32 {match[1]}, 63")
         wide = edits.value(number, f"zext i32 {lane} to i64")
         bit = edits.value(number, f"shl i64 1, {wide}")
-        there = edits.value(number, f"and i64 {active}, {bit}")
-        bad = edits.value(number, f"icmp eq i64 {there}, 0")
+        active_bit = edits.value(number, f"and i64 {active}, {bit}")
+        bad = edits.value(number, f"icmp eq i64 {active_bit}, 0")
         edits.test(number, bad, FaultProbe("divergent_collective"), active)

@@ -61,7 +61,7 @@ class InstrumentedModule:
 
 
 def instrument(text: str, source: str, aligned: Container[int] = ()) -> InstrumentedModule:
-    """The module with probes; what is not understood is left as it is.
+    """Put probes into a module; what is not understood is left as it is.
 
     `source`: file name of the candidate; `aligned`: positions at which every kernel gets a buffer's first address.
     """
@@ -92,7 +92,7 @@ def instrument(text: str, source: str, aligned: Container[int] = ()) -> Instrume
 
 
 def _promises(edits: Edits, endless: set[str]) -> None:
-    """Promises of the source to the compiler (`__builtin_assume`, a missing return): each is tried where it is made."""
+    """Try each promise of the source to the compiler (`__builtin_assume`, a missing return) where it is made."""
     is_endless = not endless.isdisjoint(edits.body.head.split())
     if not is_endless and "unreachable" not in edits.body.text and "@llvm.assume" not in edits.body.text:
         return
@@ -104,14 +104,14 @@ def _promises(edits: Edits, endless: set[str]) -> None:
                 continue  # __builtin_trap, a failed assert: no promise
             end = [f"  call void @llvm.amdgcn.endpgm(){edits.location(number)}"] if line.startswith("  un") else []
             edits.instead[number] = [edits.report(number, FaultProbe("trap", detail="unreachable")), *end, line]
-        elif "@llvm.assume" in line and (found := _PROMISE.match(line)):
-            bad = edits.value(number, f"xor i1 {found[1]}, true")
+        elif "@llvm.assume" in line and (promise := _PROMISE.match(line)):
+            bad = edits.value(number, f"xor i1 {promise[1]}, true")
             edits.test(number, bad, FaultProbe("trap", detail="assume"))
             edits.instead[number] = []
 
 
 def _is_end(line: str, endless: set[str]) -> bool:
-    """True for a call that does not come back: where it does, its own function says so."""
+    """Tell whether a line is a call that does not come back: where it does, its own function says so."""
     if not _CALL.match(line):
         return False
     return _ENDS.search(line) is not None or not endless.isdisjoint(re.findall(r"#\d+", line))

@@ -97,23 +97,23 @@ class UnsetValues:
 
 
 def _handed_on(body: Body) -> frozenset[str]:
-    """The variables of which a pointer is stored, returned, or passed to a function of the source."""
-    given = set[str]()
+    """Find the variables of which a pointer is stored, returned, or passed to a function of the source."""
+    names = set[str]()
     for line in body.lines:
         if stored := _KEPT.match(line):
-            given.add(stored[1])
+            names.add(stored[1])
         elif call := _CALL.match(line):
-            given.update(_GIVEN.findall(call[1]))
-    roots = {root_of(body, name) for name in given} & body.variables
+            names.update(_GIVEN.findall(call[1]))
+    roots = {root_of(body, name) for name in names} & body.variables
     origins = {(body.definitions[root].partition("ptr addrspace(5) ")[2] or f"{root} ").split()[0] for root in roots}
     return frozenset(name for name in origins if " = alloca " in body.definitions.get(name, ""))
 
 
 def _vector(stored: str) -> str:
-    """The type in front of a stored vector."""
+    """Cut the type in front of a stored vector."""
     depth = 0
-    for place, letter in enumerate(stored):
+    for position, letter in enumerate(stored):
         depth += (letter == "<") - (letter == ">")
         if depth == 0:
-            return stored[: place + 1]
+            return stored[: position + 1]
     return stored

@@ -30,7 +30,7 @@ class WaveMasks:
         self._compares = "@llvm.amdgcn.ballot.i64" in text and "@__ubsan_handle_implicit_conversion" in text
 
     def __call__(self, edits: Edits) -> None:
-        """FaultProbe where a ballot is cut and where a mask is handed over."""
+        """Probe where a ballot is cut and where a mask is handed over."""
         ballots = Ballots(edits.body, self._returning)
         for number, value in ballots.cuts():
             if DEBUG.search(edits.body.lines[number]):
@@ -38,14 +38,14 @@ class WaveMasks:
                 edits.test(number, bad, FaultProbe("wave_mask"), value)
         excused = ballots.excused()
         for number, line in enumerate(edits.body.lines):
-            if "@ks_mask(" in line and (found := _MASK.match(line)):
-                edits.instead[number] = [edits.report(number, FaultProbe("wave_mask", detail="mask"), found[1])]
+            if "@ks_mask(" in line and (match := _MASK.match(line)):
+                edits.instead[number] = [edits.report(number, FaultProbe("wave_mask", detail="mask"), match[1])]
             elif "@__ubsan_handle_implicit" in line:
                 edits.instead[number] = []
-                if self._compares and number not in excused and (found := _NARROWED.search(line)):
-                    self._compared(edits, number, found[1])
-            elif self._compares and (found := _MADE.match(line)):
-                edits.before.setdefault(number + 1, []).insert(0, "  " + _SET.format(constraint="s", value=found[1]))
+                if self._compares and number not in excused and (match := _NARROWED.search(line)):
+                    self._compared(edits, number, match[1])
+            elif self._compares and (match := _MADE.match(line)):
+                edits.before.setdefault(number + 1, []).insert(0, "  " + _SET.format(constraint="s", value=match[1]))
         if self._compares and " amdgpu_kernel " in edits.head:
             edits.before.setdefault(1, []).insert(0, "  " + _SET.format(constraint="i", value="0"))
 

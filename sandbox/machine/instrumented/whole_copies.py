@@ -18,11 +18,11 @@ _MOST = 128  # bytes
 def unfold_copies(edits: Edits) -> None:
     """Replace each copy of few bytes to or from where a pointer points."""
     for number, line in enumerate(edits.body.lines if "@llvm.mem" in edits.body.text else ()):
-        found = "@llvm.mem" in line and _COPY.search(line)
-        if not found or {found[3], found[6]} <= edits.body.variables or not 0 < int(found[7]) <= _MOST:
+        match = "@llvm.mem" in line and _COPY.search(line)
+        if not match or {match[3], match[6]} <= edits.body.variables or not 0 < int(match[7]) <= _MOST:
             continue
-        size = int(found[7])
-        width = next(each for each in (4, 2, 1) if size % each == 0 and each <= min(int(found[2]), int(found[5])))
-        kind, place = f"<{size // width} x i{8 * width}>", edits.location(number)
-        value = edits.value(number, f"load {kind}, {found[4]} {found[6]}, align {found[5]}{place}")
-        edits.instead[number] = [f"  store {kind} {value}, {found[1]} {found[3]}, align {found[2]}{place}"]
+        size = int(match[7])
+        width = next(unit for unit in (4, 2, 1) if size % unit == 0 and unit <= min(int(match[2]), int(match[5])))
+        kind, location = f"<{size // width} x i{8 * width}>", edits.location(number)
+        value = edits.value(number, f"load {kind}, {match[4]} {match[6]}, align {match[5]}{location}")
+        edits.instead[number] = [f"  store {kind} {value}, {match[1]} {match[3]}, align {match[2]}{location}"]

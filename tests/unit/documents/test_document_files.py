@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.document_files import Found, find_files
+from documents.document_files import DocumentFile, find_files
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError
 
@@ -102,7 +102,7 @@ def test_a_mark_changes_with_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_written_a_moment_ago_may_change_unseen(changed_ns: int, after_ns: int, is_settled: bool) -> None:
-    assert Found("a", "a", "m", changed_ns).is_settled(changed_ns + after_ns) == is_settled
+    assert DocumentFile("a", "a", "m", changed_ns).is_settled(changed_ns + after_ns) == is_settled
 
 
 def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_what_a_format_holds_is_read_and_cited(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<title>The page</title><meta charset=utf-8><p>waves</p>")
     (tmp_path / "k.cu").write_text("// doc\n__global__ void f() { }\n")
     with DocumentReader() as reader:
-        page_, code = reader.read(tmp_path / "a.html", place="docs/a.html"), reader.read(tmp_path / "k.cu")
+        page_, code = reader.read(tmp_path / "a.html", location="docs/a.html"), reader.read(tmp_path / "k.cu")
     assert (page_.title, page_.source, page_.body) == ("The page", "docs/a.html", "# The page\n\nwaves")
     assert code.title == "k.cu" and "## f" in code.body
 

@@ -38,9 +38,9 @@ sys.exit(int(wrong))
 
 
 def folder(path: Path) -> Path:
-    made = operator("transpose")
-    task = made.launcher.task
-    for name, body in arena_task(made.launcher, load_target("mi300x"), KNOWN, "/*+++\n+++*/").items():
+    transpose = operator("transpose")
+    task = transpose.launcher.task
+    for name, body in arena_task(transpose.launcher, load_target("mi300x"), KNOWN, "/*+++\n+++*/").items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(body)
     names = [case.name for case in (*task.tests, *task.benchmarks)]
@@ -50,42 +50,42 @@ def folder(path: Path) -> Path:
     return path
 
 
-def ask(place: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    env = {**os.environ, "KERNEL_SCIENTIST": str(place / "judge")}
-    command = [sys.executable, str(place / "scripts" / "arena_eval.py"), *words]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("ARENA_EVAL_RESULT="), done.stderr
-    return done.returncode, json.loads(lines[0].partition("=")[2])
+def ask(root: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    env = {**os.environ, "KERNEL_SCIENTIST": str(root / "judge")}
+    command = [sys.executable, str(root / "scripts" / "arena_eval.py"), *words]
+    process = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    lines = process.stdout.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("ARENA_EVAL_RESULT="), process.stderr
+    return process.returncode, json.loads(lines[0].partition("=")[2])
 
 
 @pytest.mark.slow
 def test_each_action_passes_on_what_the_judge_says(tmp_path: Path) -> None:
-    place, task = folder(tmp_path), load_task("transpose", "mi300x")
-    code, manifest = ask(place, "validate-task")
+    root, task = folder(tmp_path), load_task("transpose", "mi300x")
+    code, manifest = ask(root, "validate-task")
     assert code == 0 and manifest["metadata"]["candidate_state"] == "implemented"
     assert len(manifest["cases"]) == len(task.tests) + len(task.benchmarks)
     for role in ("baseline", "candidate"):
-        code, timed = ask(place, role, "performance")
+        code, timed = ask(root, role, "performance")
         assert (code, timed["status"], timed["role"]) == (0, "PASS", role)
         assert [case["execution_time_ms"] for case in timed["cases"]] == [0.005] * len(task.benchmarks)
         assert {case["benchmark_method"] for case in timed["cases"]} == {"kernel_scientist_predicted"}
-    code, right = ask(place, "candidate", "correctness")
+    code, right = ask(root, "candidate", "correctness")
     assert code == 0 and len(right["cases"]) == len(manifest["cases"])
-    (place / "kernel.hip").write_text("wrong", encoding="utf-8")
-    code, wrong = ask(place, "candidate", "correctness")
+    (root / "kernel.hip").write_text("wrong", encoding="utf-8")
+    code, wrong = ask(root, "candidate", "correctness")
     assert (code, wrong["status"], wrong["reason"]) == (1, "FAIL", "line 3 is off")
     assert {case["status"] for case in wrong["cases"]} == {"FAIL"}
-    assert ask(place, "candidate", "performance")[1]["status"] == "FAIL"
-    assert ask(place, "candidate", "compile")[0] == 0  # what compiles and is wrong
+    assert ask(root, "candidate", "performance")[1]["status"] == "FAIL"
+    assert ask(root, "candidate", "compile")[0] == 0  # what compiles and is wrong
 
 
 def test_faults_are_one_line_too(tmp_path: Path) -> None:
-    place = folder(tmp_path)
-    assert "use validate-task" in ask(place, "candidate", "fly")[1]["reason"]
-    (place / "kernel.hip").write_text("machine", encoding="utf-8")
-    code, told = ask(place, "candidate", "correctness")
-    assert (code, told["failure_kind"], told["reason"]) == (1, "execution", "the machine has no compiler")
+    root = folder(tmp_path)
+    assert "use validate-task" in ask(root, "candidate", "fly")[1]["reason"]
+    (root / "kernel.hip").write_text("machine", encoding="utf-8")
+    code, answer = ask(root, "candidate", "correctness")
+    assert (code, answer["failure_kind"], answer["reason"]) == (1, "execution", "the machine has no compiler")
 
 
 def test_the_chosen_tunables_become_the_defaults() -> None:
@@ -93,10 +93,10 @@ def test_the_chosen_tunables_become_the_defaults() -> None:
     text = next(path for path in task.seeds if "tunable" in path.name).read_text(encoding="utf-8")
     tunables = prepare(text, task).candidate.plan.tunables
     chosen = {name: values[-1] for name, values in tunables.items()}
-    again = prepare(with_defaults(text, chosen), task)
-    made = again.candidate.plan
-    assert again.tunables == chosen
-    assert {name: sorted(values) for name, values in made.tunables.items()} == {
+    prepared = prepare(with_defaults(text, chosen), task)
+    plan = prepared.candidate.plan
+    assert prepared.tunables == chosen
+    assert {name: sorted(values) for name, values in plan.tunables.items()} == {
         n: sorted(v) for n, v in tunables.items()
     }
 

@@ -19,21 +19,21 @@ LEAVES = ("rows", "cols", "TILE", "0", "7", "128", "-5")
 def expression(draw: random.Random, depth: int) -> str:
     if depth == 0:
         return draw.choice(LEAVES)
-    one, two = (expression(draw, depth - 1) for _ in range(2))
+    left, right = (expression(draw, depth - 1) for _ in range(2))
     form = draw.choice(
         ("({} + {})", "({} - {})", "({} * {})", "({} // {})", "({} % {})", "min({}, {})", "max({}, {}, 3)",
          "ceil_div({}, {})", "({} <= {})", "({} == {})", "({} != {})")
     )  # fmt: skip
-    return form.format(one, two)
+    return form.format(left, right)
 
 
 def test_random_expressions_have_the_values_that_the_plan_gives_them(tmp_path: Path) -> None:
     draw = random.Random(5)
-    texts, wanted = [], []
+    texts, expected = [], []
     while len(texts) < 60:
         text = expression(draw, draw.randint(1, 3))
         try:
-            wanted.append(evaluate(text, NAMES))
+            expected.append(evaluate(text, NAMES))
         except PlanError:  # a division by zero
             continue
         texts.append(text)
@@ -43,8 +43,8 @@ def test_random_expressions_have_the_values_that_the_plan_gives_them(tmp_path: P
     path.write_text(
         f"#include <stdio.h>\n{FUNCTIONS}\nlong long values[] = {{\n{rows}\n}};\n{main}\n", encoding="utf-8"
     )
-    assert [int(line) for line in printed(host_program(path))] == wanted
-    assert len(set(wanted)) > 20
+    assert [int(line) for line in printed(host_program(path))] == expected
+    assert len(set(expected)) > 20
 
 
 def test_conditions_are_joined_and_other_text_is_refused() -> None:

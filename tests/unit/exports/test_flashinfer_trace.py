@@ -46,12 +46,12 @@ def test_stored_tensors_are_the_tasks_own_draws() -> None:
     task = load_task("rms_norm", "h200")
     assert len(rows) == len(task.tests) + len(task.benchmarks)
     for case, row in zip(task.tests, rows, strict=False):
-        given = row["workload"]["inputs"]
-        assert given["eps"] == {"type": "scalar", "value": task.scalars[0].value}
-        body = files[given["x"]["path"]]
+        inputs = row["workload"]["inputs"]
+        assert inputs["eps"] == {"type": "scalar", "value": task.scalars[0].value}
+        body = files[inputs["x"]["path"]]
         length = struct.unpack("<Q", body[:8])[0]
         header = json.loads(body[8 : 8 + length])["x"]
-        start, end = (8 + length + at for at in header["data_offsets"])
+        start, end = (8 + length + offset for offset in header["data_offsets"])
         stored = np.frombuffer(body[start:end], ml_dtypes.bfloat16).reshape(header["shape"])
         assert header["dtype"] == "BF16" and np.array_equal(stored, task.draw(case)["x"])
     assert all(i["type"] == "random" for i in rows[-1]["workload"]["inputs"].values() if i["type"] != "scalar")

@@ -90,7 +90,7 @@ def test_it_launches_on_the_null_queue() -> None:
 
 def test_a_title_with_the_word_is_refused() -> None:
     task, gpu = load_task("row_softmax", "mi300x"), load_target("mi300x")
-    made = TorchOperator(Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu), gpu)
-    object.__setattr__(made.launcher.task, "title", "Stream compaction")
+    submitted = TorchOperator(Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu), gpu)
+    object.__setattr__(submitted.launcher.task, "title", "Stream compaction")
     with pytest.raises(UsageError, match="title or names"):
-        gpumode_submission(made, KNOWN)
+        gpumode_submission(submitted, KNOWN)

@@ -95,18 +95,21 @@ def joined() -> str:
 
 @needs_torch
 def test_autograd_calls_the_backward_kernel_under_torch_compile_too(tmp_path: Path) -> None:
-    done = ran(tmp_path, ON_A_CPU, joined())
-    assert done.stdout.split("\n")[:3] == ["gradients True", "compiled True", "checked True"], done.stderr[-2000:]
+    process = ran(tmp_path, ON_A_CPU, joined())
+    assert process.stdout.split("\n")[:3] == ["gradients True", "compiled True", "checked True"], process.stderr[-2000:]
 
 
 @needs_torch
 def test_a_tensor_may_have_the_name_of_a_builtin(tmp_path: Path) -> None:
-    made = operator("bias_gelu", "h200")
-    task, source = made.launcher.task, made.launcher.task.seeds[0].read_text(encoding="utf-8").replace('"x"', '"zip"')
+    bias_gelu = operator("bias_gelu", "h200")
+    task, source = (
+        bias_gelu.launcher.task,
+        bias_gelu.launcher.task.seeds[0].read_text(encoding="utf-8").replace('"x"', '"zip"'),
+    )
     inputs = tuple(replace(t, name={"x": "zip"}.get(t.name, t.name)) for t in task.inputs)
     forward = TorchOperator(Launcher(prepare(source, replace(task, inputs=inputs)), H200), H200)
-    done = ran(tmp_path, ON_A_CPU, torch_module(forward, KNOWN, Backward(gradients(x="zip", dx="dzip"), KNOWN)))
-    assert "gradients True" in done.stdout, done.stderr[-2000:]
+    process = ran(tmp_path, ON_A_CPU, torch_module(forward, KNOWN, Backward(gradients(x="zip", dx="dzip"), KNOWN)))
+    assert "gradients True" in process.stdout, process.stderr[-2000:]
 
 
 def test_a_tensor_with_the_name_of_pytorch_is_refused() -> None:
@@ -116,16 +119,16 @@ def test_a_tensor_with_the_name_of_pytorch_is_refused() -> None:
 
 @needs_torch
 def test_the_check_of_the_gradients_finds_a_wrong_one(tmp_path: Path) -> None:
-    done = ran(tmp_path, ON_A_CPU, joined(), "wrong")
-    assert done.returncode == 1 and "Jacobian mismatch" in done.stderr
+    process = ran(tmp_path, ON_A_CPU, joined(), "wrong")
+    assert process.returncode == 1 and "Jacobian mismatch" in process.stderr
 
 
 @needs_torch
 def test_without_a_backward_kernel_a_backward_pass_ends_with_a_sentence(tmp_path: Path) -> None:
     program = ON_A_CPU[: ON_A_CPU.index("mine, theirs")] + WITHOUT
-    done = ran(tmp_path, program, torch_module(operator("bias_gelu", "h200"), KNOWN))
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("bias_gelu has no backward kernel: call it under torch.no_grad()")
+    process = ran(tmp_path, program, torch_module(operator("bias_gelu", "h200"), KNOWN))
+    assert process.returncode == 1
+    assert process.stderr.splitlines()[-1].endswith("bias_gelu has no backward kernel: call it under torch.no_grad()")
 
 
 def test_both_kernels_are_compiled_and_both_origins_said() -> None:
@@ -139,21 +142,21 @@ def test_both_kernels_are_compiled_and_both_origins_said() -> None:
 )
 def test_gradients_go_by_other_names_and_by_their_order(names: dict[str, str]) -> None:
     text = torch_module(operator("bias_gelu", "h200"), KNOWN, Backward(gradients(**names), KNOWN))
-    made = f"{names['dx']}, {names['dbias']}"
-    assert f"    {made} = torch.ops.bias_gelu_backward_h200.bias_gelu_backward(x, bias, y_.contiguous())" in text
-    assert f"    return {made}\n" in text
+    outputs = f"{names['dx']}, {names['dbias']}"
+    assert f"    {outputs} = torch.ops.bias_gelu_backward_h200.bias_gelu_backward(x, bias, y_.contiguous())" in text
+    assert f"    return {outputs}\n" in text
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         ({"dy": "slope"}, "reads slope, which is no tensor of bias_gelu: a gradient is named dy"),
         ({"dx": "slope"}, "returns slope, which is no gradient: they are named dx, dbias"),
         ({"x": "bias", "bias": "x"}, "bias of bias_gelu has the type f32 and 1 axes"),
     ],
 )
-def test_what_does_not_belong_together_is_refused_in_one_sentence(names: dict[str, str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_does_not_belong_together_is_refused_in_one_sentence(names: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         Gradient(operator("bias_gelu", "h200"), gradients(**names))
 
 

@@ -34,7 +34,7 @@ extern "C" __global__ void first(const float* x, float* y, int cols) { int pass 
 
 
 def test_the_model_calls_the_kernel_with_dense_inputs() -> None:
-    kept = os.environ.get("CXX")
+    compiler = os.environ.get("CXX")
     try:
         with torch_with(lambda x: ("made", x.flags.c_contiguous)) as calls:
             model = run(kernelbench_model(operator("row_softmax"), KNOWN))["ModelNew"](1, 2)
@@ -42,8 +42,8 @@ def test_the_model_calls_the_kernel_with_dense_inputs() -> None:
         assert os.environ["CXX"] == "hipcc"
     finally:
         os.environ.pop("CXX", None)
-        if kept is not None:
-            os.environ["CXX"] = kept
+        if compiler is not None:
+            os.environ["CXX"] = compiler
     assert calls[0]["functions"] == ["row_softmax_operator"]
 
 
@@ -90,30 +90,30 @@ def test_weights_are_those_that_the_problems_constructor_makes(tmp_path: Path) -
     assert "def __init__(self, cols: int, eps: float=1e-05):" in text and "super().__init__()" in text
     assert "Pass the width" not in text and "self.norms = [Norm(cols)]" in text
     assert "def forward(self, x: torch.Tensor):" in text
-    wanted = "(x.contiguous(), self.norms[0].weight.contiguous(), self.norms[0].bias.contiguous())"
-    assert f"COMPILED.layer_norm_operator{wanted}" in text
+    expected = "(x.contiguous(), self.norms[0].weight.contiguous(), self.norms[0].bias.contiguous())"
+    assert f"COMPILED.layer_norm_operator{expected}" in text
     with pytest.raises(UsageError, match="x is no argument"):
         kernelbench_model(imported(tmp_path, PROBLEM.replace("self, x: torch.Tensor", "self, y")), KNOWN)
 
 
 def test_a_buffer_that_the_model_updates_is_kept_and_not_returned(tmp_path: Path) -> None:
-    made = imported(tmp_path)
-    (y,) = made.signature.outputs
-    made.signature = replace(made.signature, outputs=(y, replace(y, name="new_w")))
-    body = kernelbench_model(made, KNOWN).rpartition("def forward")[2]
+    updating = imported(tmp_path)
+    (y,) = updating.signature.outputs
+    updating.signature = replace(updating.signature, outputs=(y, replace(y, name="new_w")))
+    body = kernelbench_model(updating, KNOWN).rpartition("def forward")[2]
     assert f"{y.name}, new_w = COMPILED." in body
     assert body.rstrip().endswith(f"self.norms[0].weight.copy_(new_w)\n        return {y.name}")
 
 
 def test_a_number_without_axes_is_allocated() -> None:
-    made = operator("row_softmax")
-    made.signature = replace(made.signature, outputs=(replace(made.signature.outputs[0], shape=()),))
-    assert "at::Tensor y = at::empty(std::vector<int64_t>{}, " in made.function("returns")
+    softmax = operator("row_softmax")
+    softmax.signature = replace(softmax.signature, outputs=(replace(softmax.signature.outputs[0], shape=()),))
+    assert "at::Tensor y = at::empty(std::vector<int64_t>{}, " in softmax.function("returns")
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("fp8_block_gemm", "one of float32"), (str(OWN / "histogram"), "bins is in no input's shape")]
+    ("name", "message"), [("fp8_block_gemm", "one of float32"), (str(OWN / "histogram"), "bins is in no input's shape")]
 )
-def test_what_the_form_cannot_hold_is_refused(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_the_form_cannot_hold_is_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         kernelbench_model(operator(name), KNOWN)

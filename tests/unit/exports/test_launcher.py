@@ -149,10 +149,10 @@ def task() -> Task:
 
 def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -> list[str]:
     """The launches as the stand-in for HIP prints them; a buffer's address is 4096 times its place, from 1."""
-    places = {name: 4096 * (at + 1) for at, name in enumerate(buffers)}
-    offset = places["scratch"]
+    addresses = {name: 4096 * (index + 1) for index, name in enumerate(buffers)}
+    offset = addresses["scratch"]
     for name, (dtype, shape) in plan.workspaces.items():
-        places[name] = offset
+        addresses[name] = offset
         nbytes = {"f32": 4, "i8": 1}[dtype] * shape[0] * shape[1]
         offset += -(-nbytes // 256) * 256
     rows = []
@@ -160,7 +160,7 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
         values = []
         for argument in launch.args:
             if isinstance(argument, BufferArg):
-                values.append(hex(places[argument.name] + argument.offset))
+                values.append(hex(addresses[argument.name] + argument.offset))
             elif isinstance(argument, NullArg):
                 values.append("0")
             elif argument.dtype == "f32":
@@ -174,29 +174,29 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
 
 def kinds(plan: ResolvedPlan) -> str:
     """The letters by which the stand-in reads the arguments."""
-    each = (
-        "".join("p" if isinstance(a, (BufferArg, NullArg)) else LETTERS[a.dtype] for a in one.args)
-        for one in plan.launches
+    kind_of = (
+        "".join("p" if isinstance(a, (BufferArg, NullArg)) else LETTERS[a.dtype] for a in launch.args)
+        for launch in plan.launches
     )
-    return ",".join(each)
+    return ",".join(kind_of)
 
 
-def built(folder: Path, made: Launcher, kernels: Mapping[str, str]) -> Path:
+def built(folder: Path, launcher: Launcher, kernels: Mapping[str, str]) -> Path:
     """A program that launches for each pair of argument letters and dims; `kernels` are expressions and names."""
     path = folder / "launched.cpp"
-    includes = "".join(f"#include {name}\n" for name in made.includes)
+    includes = "".join(f"#include {name}\n" for name in launcher.includes)
     rows = "".join(f'    if (kernel == (const void*)({text})) return "{name}";\n' for text, name in kernels.items())
     path.write_text(
-        f"{includes}{PLATFORM}{made.text()}"
+        f"{includes}{PLATFORM}{launcher.text()}"
         f'const char* name_of(const void* kernel) {{\n{rows}    return "?";\n}}\n{MAIN}',
         encoding="utf-8",
     )
     return host_program(path)
 
 
-def launched(program: Path, asked: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+def launched(program: Path, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
     """What is printed by a launch for these argument letters and dims, each followed by its status."""
-    return printed(program, *(word for letters, dims in asked for word in (letters, *map(str, dims))))
+    return printed(program, *(word for letters, dims in calls for word in (letters, *map(str, dims))))
 
 
 def shapes() -> list[Case]:
@@ -206,33 +206,33 @@ def shapes() -> list[Case]:
 
 @pytest.mark.parametrize("choice", [{"ROWS": 1, "WIDE": 2}, {"ROWS": 4, "WIDE": 16}])
 def test_each_shape_is_launched_as_the_plan_resolves(choice: dict[str, int], tmp_path: Path) -> None:
-    made = prepare(PLAIN, task(), choice)
-    assert made.refusal is None and choice in choices(made.candidate, made.task)
-    plans = [made.plan(case) for case in shapes()]
-    program = built(tmp_path, Launcher(made, TARGET), {"first": "first", "outer::inner::second": "second"})
-    asked = [(kinds(plan), tuple(case.dims.values())) for plan, case in zip(plans, shapes(), strict=True)]
+    prepared = prepare(PLAIN, task(), choice)
+    assert prepared.refusal is None and choice in choices(prepared.candidate, prepared.task)
+    plans = [prepared.plan(case) for case in shapes()]
+    program = built(tmp_path, Launcher(prepared, TARGET), {"first": "first", "outer::inner::second": "second"})
+    calls = [(kinds(plan), tuple(case.dims.values())) for plan, case in zip(plans, shapes(), strict=True)]
     symbols = {"first": "first", "second": "second"}
-    wanted = []
+    expected = []
     for plan in plans:
         nbytes = sum(-(-{"f32": 4, "i8": 1}[t] * a * b // 256) * 256 for t, (a, b) in plan.workspaces.values())
-        wanted += [*lines(plan, ["x", "y", "scratch"], symbols), f"status 0 {nbytes}"]
-    assert launched(program, asked) == wanted
+        expected += [*lines(plan, ["x", "y", "scratch"], symbols), f"status 0 {nbytes}"]
+    assert launched(program, calls) == expected
 
 
 def test_loops_fills_pointers_and_instantiations_are_launched_as_the_plan_resolves(tmp_path: Path) -> None:
-    made = prepare(RICH, task(), {"ROWS": 4})
-    assert made.refusal is None
-    plans = [made.plan(case) for case in shapes()]
+    prepared = prepare(RICH, task(), {"ROWS": 4})
+    assert prepared.refusal is None
+    plans = [prepared.plan(case) for case in shapes()]
     names = {"outer::step<float, 4>": "outer::step<float, 4>", "tail": "tail"}
     names |= {"plan::fill": "ks_fill", "plan::copy": "ks_copy"}
-    program = built(tmp_path, Launcher(made, TARGET), names)
-    asked = [(kinds(plan), tuple(case.dims.values())) for plan, case in zip(plans, shapes(), strict=True)]
-    wanted = []
+    program = built(tmp_path, Launcher(prepared, TARGET), names)
+    calls = [(kinds(plan), tuple(case.dims.values())) for plan, case in zip(plans, shapes(), strict=True)]
+    expected = []
     for plan, case in zip(plans, shapes(), strict=True):
         assert [x.kernel for x in plan.launches].count("tail") == (6 if case.dims["rows"] > 5 else 4)
         nbytes = -(-case.dims["rows"] // 256) * 256
-        wanted += [*lines(plan, ["x", "y", "scratch"], {v: v for v in names.values()}), f"status 0 {nbytes}"]
-    assert launched(program, asked) == wanted
+        expected += [*lines(plan, ["x", "y", "scratch"], {v: v for v in names.values()}), f"status 0 {nbytes}"]
+    assert launched(program, calls) == expected
 
 
 def test_a_struct_is_passed_by_value_with_its_fields_in_place(tmp_path: Path) -> None:
@@ -247,23 +247,23 @@ def test_a_struct_is_passed_by_value_with_its_fields_in_place(tmp_path: Path) ->
 
 
 def test_a_table_serves_each_shape_by_the_kernel_under_its_condition(tmp_path: Path) -> None:
-    made = prepare(TABLE, replace(task(), tests=tuple(shapes()), benchmarks=tuple(shapes()[-2:])))
+    prepared = prepare(TABLE, replace(task(), tests=tuple(shapes()), benchmarks=tuple(shapes()[-2:])))
     names = {f"variant_{n}::softmax_{n}": f"softmax_{n}" for n in range(2)}
-    program = built(tmp_path, Launcher(made, TARGET), names)
-    asked, wanted = [], []
+    program = built(tmp_path, Launcher(prepared, TARGET), names)
+    calls, expected = [], []
     for case in shapes():
-        arm = made.arm(case)
+        arm = prepared.arm(case)
         plan = arm.prepared.plan(case)
-        asked.append((kinds(plan), tuple(case.dims.values())))
-        number = made.arms.index(arm)
-        wanted += [*lines(plan, ["x", "y", "scratch"], {"softmax": f"softmax_{number}"}), "status 0 0"]
-    assert launched(program, asked) == wanted
-    assert {line.split()[0] for line in wanted} == {"softmax_0", "softmax_1", "status"}
+        calls.append((kinds(plan), tuple(case.dims.values())))
+        number = prepared.arms.index(arm)
+        expected += [*lines(plan, ["x", "y", "scratch"], {"softmax": f"softmax_{number}"}), "status 0 0"]
+    assert launched(program, calls) == expected
+    assert {line.split()[0] for line in expected} == {"softmax_0", "softmax_1", "status"}
 
 
 def test_dims_that_the_plan_does_not_allow_are_refused_and_nothing_is_launched(tmp_path: Path) -> None:
-    made = prepare(PLAIN.replace('"ROWS * WIDE <= 64"', '"rows <= 70000"'), task(), {"ROWS": 1, "WIDE": 2})
-    program = built(tmp_path, Launcher(made, TARGET), {"first": "first"})
+    prepared = prepare(PLAIN.replace('"ROWS * WIDE <= 64"', '"rows <= 70000"'), task(), {"ROWS": 1, "WIDE": 2})
+    program = built(tmp_path, Launcher(prepared, TARGET), {"first": "first"})
     for dims in ((0, 5), (5, -1), (70001, 4), (1, 3 << 31)):
         assert [line.split()[:2] for line in launched(program, [("", dims)])] == [["status", "1"]]
 
@@ -275,16 +275,16 @@ def test_a_candidate_that_cannot_be_judged_is_not_exported() -> None:
 
 
 def test_a_kernel_with_the_name_of_a_dim_is_the_one_that_is_launched(tmp_path: Path) -> None:
-    named = PLAIN.replace('kernel = "first"', 'kernel = "rows"').replace("void first(", "void rows(")
-    made = prepare(named.replace("int rows, long long cols, int r", "int n, long long cols, int r"), task())
-    program = built(tmp_path, Launcher(made, TARGET), {"::rows": "the kernel", "::outer::inner::second": "second"})
+    source = PLAIN.replace('kernel = "first"', 'kernel = "rows"').replace("void first(", "void rows(")
+    prepared = prepare(source.replace("int rows, long long cols, int r", "int n, long long cols, int r"), task())
+    program = built(tmp_path, Launcher(prepared, TARGET), {"::rows": "the kernel", "::outer::inner::second": "second"})
     case = shapes()[5]
-    assert launched(program, [(kinds(made.plan(case)), tuple(case.dims.values()))])[0].startswith("the kernel 7 ")
+    assert launched(program, [(kinds(prepared.plan(case)), tuple(case.dims.values()))])[0].startswith("the kernel 7 ")
 
 
 @pytest.mark.parametrize("name", ["class", "lambda", "long", "scratch_"])
 def test_a_name_that_the_languages_keep_is_refused(name: str) -> None:
-    held = task()
-    tensors = (replace(held.inputs[0], name=name),)
+    valid_task = task()
+    tensors = (replace(valid_task.inputs[0], name=name),)
     with pytest.raises(UsageError, match="rename it"):
-        Launcher(prepare(PLAIN, replace(held, inputs=(*held.inputs, *tensors))), TARGET)
+        Launcher(prepare(PLAIN, replace(valid_task, inputs=(*valid_task.inputs, *tensors))), TARGET)

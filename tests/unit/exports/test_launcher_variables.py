@@ -34,21 +34,21 @@ extern "C" __global__ void first(const float* x, float* y, int rows) {}
 
 
 def test_variables_of_the_device_are_filled_as_the_plan_resolves(tmp_path: Path) -> None:
-    made = prepare(FILLED, task())
-    assert made.refusal is None
+    prepared = prepare(FILLED, task())
+    assert prepared.refusal is None
     names = {f"::plan_variables::contents<&{name}>": f"ks_contents<&{name}>" for name in ("row", "part")}
     names |= {"first": "first", "::plan_variables::value<&cfg::sizes>": "ks_value<&cfg::sizes>"}
-    program = built(tmp_path, Launcher(made, TARGET), names)
+    program = built(tmp_path, Launcher(prepared, TARGET), names)
     for case in shapes():
-        plan = made.plan(case)
-        others = [x for x in plan.launches if not isinstance(x.args[0], StructArg)]
-        assert [x.kernel for x in plan.launches if x not in others] == ["ks_value<&cfg::sizes>"]
-        letters = kinds(replace(plan, launches=tuple(others))).split(",")
+        plan = prepared.plan(case)
+        launches = [x for x in plan.launches if not isinstance(x.args[0], StructArg)]
+        assert [x.kernel for x in plan.launches if x not in launches] == ["ks_value<&cfg::sizes>"]
+        letters = kinds(replace(plan, launches=tuple(launches))).split(",")
         letters.insert(1, "l")  # the struct's first field
-        found = launched(program, [(",".join(letters), tuple(case.dims.values()))])
-        assert found.pop(1) == f"ks_value<&cfg::sizes> 1 1 1 1 1 1 0 {case.dims['cols']}"
+        printed = launched(program, [(",".join(letters), tuple(case.dims.values()))])
+        assert printed.pop(1) == f"ks_value<&cfg::sizes> 1 1 1 1 1 1 0 {case.dims['cols']}"
         symbols = {v: v for v in names.values()}
-        assert found[:-1] == lines(replace(plan, launches=tuple(others)), ["x", "y", "scratch"], symbols)
+        assert printed[:-1] == lines(replace(plan, launches=tuple(launches)), ["x", "y", "scratch"], symbols)
 
 
 def test_a_plan_that_fills_variables_of_the_device_is_not_exported_for_cuda() -> None:

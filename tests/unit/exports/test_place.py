@@ -20,7 +20,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("out", "default", "place"),
+    ("out", "default", "path"),
     [
         (None, MODULE, "softmax_torch.py"),
         ("mine", MODULE, "mine.py"),
@@ -37,12 +37,12 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("here", FOLDER, "here"),
     ],
 )
-def test_a_place_is_a_file_or_a_folder_as_the_form_is(out: str | None, default: Path, place: str) -> None:
-    assert place_of(out, default, "it") == Path(place)
+def test_a_place_is_a_file_or_a_folder_as_the_form_is(out: str | None, default: Path, path: str) -> None:
+    assert place_of(out, default, "it") == Path(path)
 
 
 @pytest.mark.parametrize(
-    ("out", "default", "said"),
+    ("out", "default", "message"),
     [
         ("", MODULE, "names no place"),
         (" ", FOLDER, "names no place"),
@@ -52,8 +52,8 @@ def test_a_place_is_a_file_or_a_folder_as_the_form_is(out: str | None, default: 
         ("file", FOLDER, "writes a folder"),
     ],
 )
-def test_a_name_that_says_another_thing_is_a_sentence(out: str, default: Path, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_name_that_says_another_thing_is_a_sentence(out: str, default: Path, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         place_of(out, default, "it")
 
 

@@ -26,9 +26,9 @@ def test_a_title_is_one_line_without_quotes_and_ends_of_comments() -> None:
 
 @pytest.mark.parametrize("writer", [torch_module, kernelbench_model, gpumode_submission])
 def test_no_title_and_no_name_of_a_folder_becomes_code(writer: object) -> None:
-    made = operator("transpose")
-    made.launcher.task = replace(made.launcher.task, title=HOSTILE)
-    text = writer(made, replace(KNOWN, task=HOSTILE))  # type: ignore[operator]
+    transpose = operator("transpose")
+    transpose.launcher.task = replace(transpose.launcher.task, title=HOSTILE)
+    text = writer(transpose, replace(KNOWN, task=HOSTILE))  # type: ignore[operator]
     assert not any(
         isinstance(node, ast.Raise) and "SystemExit" in ast.unparse(node) for node in ast.walk(ast.parse(text))
     )

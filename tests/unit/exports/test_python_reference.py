@@ -24,14 +24,14 @@ def test_the_text_alone_computes_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("from tasks.compare import compare\n", "imports tasks.compare"),
         ("from tasks.task import Task\n", "imports tasks.task"),
         ("def run(): ...\n", "its own run"),
     ],
 )
-def test_what_cannot_be_taken_along_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_taken_along_is_refused(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         standalone(replace(load_task("row_softmax", "mi300x"), folder=tmp_path), "run")

@@ -16,12 +16,14 @@ from tests.support.exports import KNOWN, operator
 def test_the_folder_has_the_names_that_robust_kbench_looks_up() -> None:
     files = robust_kbench(operator("rms_norm", "h200"), KNOWN)
     tree = ast.parse(files["func_forward.py"])
-    made = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    assert [a.arg for a in made["forward_fn"].args.args] == ["x", "w"] and {"Model", "get_inputs"} <= set(made)
+    definitions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    assert [a.arg for a in definitions["forward_fn"].args.args] == ["x", "w"] and {"Model", "get_inputs"} <= set(
+        definitions
+    )
     assert 'input_names = ["x", "w"]' in files["func_forward.py"]
     configs = json.loads(files["config_forward.json"])
-    wanted = [dict(case.dims) for case in load_task("rms_norm", "h200").benchmarks]
-    assert configs["multi_input_configs"] == wanted and configs["single_input_configs"] == wanted[:1]
+    expected = [dict(case.dims) for case in load_task("rms_norm", "h200").benchmarks]
+    assert configs["multi_input_configs"] == expected and configs["single_input_configs"] == expected[:1]
     assert set(configs) == {f"{a}_{b}_configs" for a in ("single", "multi") for b in ("input", "init", "shared")}
 
 
@@ -36,8 +38,8 @@ def test_one_source_file_defines_each_function_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "target", "said"), [("row_softmax", "mi300x", "nvcc"), ("fp8_block_gemm", "h200", "column-major")]
+    ("name", "target", "message"), [("row_softmax", "mi300x", "nvcc"), ("fp8_block_gemm", "h200", "column-major")]
 )
-def test_what_the_form_cannot_hold_is_refused(name: str, target: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_the_form_cannot_hold_is_refused(name: str, target: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         robust_kbench(operator(name, target), KNOWN)

@@ -34,13 +34,13 @@ def test_every_narrow_number_is_read_as_numpy_reads_it(tmp_path: Path) -> None:
     listed = ", ".join(f'"{name}"' for name in types)
     headers = "#include <math.h>\n#include <stdio.h>\n#include <string.h>\n"
     path.write_text(headers + VALUES + MAIN.replace("TYPES", listed), encoding="utf-8")
-    found = np.array([float(line) for line in printed(host_program(path))])
-    every = []
+    numbers = np.array([float(line) for line in printed(host_program(path))])
+    expected = []
     for name in types:
         codes = np.arange(1 << 8 * NUMPY[name].itemsize, dtype=np.uint8 if name[0] == "e" else np.uint16)
         with np.errstate(invalid="ignore"):  # some are no numbers
-            every.append(to_float64(codes.view(NUMPY[name])))
-    np.testing.assert_array_equal(found, np.concatenate(every))
+            expected.append(to_float64(codes.view(NUMPY[name])))
+    np.testing.assert_array_equal(numbers, np.concatenate(expected))
 
 
 @pytest.mark.parametrize("name", ["row_softmax", "fp8_block_gemm"])

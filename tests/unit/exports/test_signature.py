@@ -95,7 +95,7 @@ extern "C" __global__ void axpy(const float* x, float* y, const float* bias, int
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> TorchOperator:
+def axpy(tmp_path: Path) -> TorchOperator:
     return _operator(tmp_path, MANIFEST)
 
 
@@ -105,8 +105,8 @@ def _operator(folder: Path, manifest: str) -> TorchOperator:
     return operator(str(folder), "h200", SOURCE)
 
 
-def test_a_library_takes_them_as_they_are(made: TorchOperator) -> None:
-    files = {n: c.decode("latin-1") for n, c in hip_project(made.launcher, made.target, KNOWN).items()}
+def test_a_library_takes_them_as_they_are(axpy: TorchOperator) -> None:
+    files = {n: c.decode("latin-1") for n, c in hip_project(axpy.launcher, axpy.target, KNOWN).items()}
     head, program = files["axpy.h"], files["self_check.cu"]
     parameters = "const void* x, const void* bias, void* y, long long rows, long long cols, double alpha"
     assert f"axpy_launch({parameters}, void* scratch" in head
@@ -115,8 +115,8 @@ def test_a_library_takes_them_as_they_are(made: TorchOperator) -> None:
     assert "Bytes x(84, 0xa5)" in program and "static_cast<float>(alpha)" in files["axpy.cu"]  # 2 rows of 8, then 5
 
 
-def test_a_module_returns_what_is_updated_and_leaves_its_argument(made: TorchOperator) -> None:
-    text = torch_module(made, KNOWN)
+def test_a_module_returns_what_is_updated_and_leaves_its_argument(axpy: TorchOperator) -> None:
+    text = torch_module(axpy, KNOWN)
     assert "axpy(Tensor x, Tensor y0, Tensor? bias, float alpha) -> Tensor" in text
     assert "x: torch.Tensor, y0: torch.Tensor, bias: torch.Tensor | None, alpha: float" in text
     assert "at::Tensor y = y0.clone(at::MemoryFormat::Preserve);" in text and "x.stride(0) == (cols + 3ll)" in text
@@ -125,10 +125,10 @@ def test_a_module_returns_what_is_updated_and_leaves_its_argument(made: TorchOpe
 
 
 @pytest.mark.parametrize("write", [kernelbench_model, robust_kbench, flashinfer_trace, gpumode_submission])
-def test_a_form_without_a_way_says_so(made: TorchOperator, write: object) -> None:
+def test_a_form_without_a_way_says_so(axpy: TorchOperator, write: object) -> None:
     assert callable(write)
     with pytest.raises(UsageError, match=r"has no way for (inputs|scalars).*export it --as torch or --as hip"):
-        write(made, KNOWN)
+        write(axpy, KNOWN)
 
 
 def test_a_submission_updates_the_boards_own_tensor(tmp_path: Path) -> None:

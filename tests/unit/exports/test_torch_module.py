@@ -28,8 +28,8 @@ def operator(name: str, target: str = "mi300x") -> TorchOperator:
     return TorchOperator(Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu), gpu)
 
 
-def module(name: str, target: str = "mi300x", known: Provenance = KNOWN) -> str:
-    return torch_module(operator(name, target), known)
+def module(name: str, target: str = "mi300x", provenance: Provenance = KNOWN) -> str:
+    return torch_module(operator(name, target), provenance)
 
 
 @pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm"])
@@ -72,14 +72,14 @@ def test_columns_that_are_dense_are_asked_for_and_made() -> None:
 
 def test_its_origin_is_said_and_a_predicted_time_is_called_predicted() -> None:
     assert "Measured time: 12.50 us" in module("row_softmax")
-    text = module("row_softmax", known=replace(KNOWN, time_kind="predicted", verified_on="in the lab"))
+    text = module("row_softmax", provenance=replace(KNOWN, time_kind="predicted", verified_on="in the lab"))
     assert "Predicted time, never measured: 12.50 us" in text and "Verified: in the lab." in text
-    assert "Not verified" in module("row_softmax", known=Provenance("a", "b", "c" * 64))
+    assert "Not verified" in module("row_softmax", provenance=Provenance("a", "b", "c" * 64))
 
 
 def test_a_type_that_pytorch_does_not_have_is_refused() -> None:
     task, gpu = load_task("row_softmax", "mi300x"), load_target("mi300x")
-    made = Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu)
-    made.signature = replace(made.signature, inputs=(TensorSpec("x", "f4", ("rows", "cols")),))
+    launcher = Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu)
+    launcher.signature = replace(launcher.signature, inputs=(TensorSpec("x", "f4", ("rows", "cols")),))
     with pytest.raises(UsageError, match="no type for f4"):
-        TorchOperator(made, gpu)
+        TorchOperator(launcher, gpu)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from agents.author import Idea, Proposal
-from graph.backlog import KEPT, Backlog, kept, offered
+from graph.backlog import KEPT, Backlog, offered, proposed_of
 from records.experiment import Experiment, Proposed
 
 
@@ -19,9 +19,9 @@ def titles(backlog: Backlog) -> list[str]:
 
 def test_what_was_not_picked_is_kept_and_leaves_when_it_is_tried() -> None:
     backlog = Backlog()
-    backlog.add(kept("r", 1, "b", Proposal((), (idea("Tile in LDS"), idea("Split K")))), [tried("Tile in LDS")])
+    backlog.add(proposed_of("r", 1, "b", Proposal((), (idea("Tile in LDS"), idea("Split K")))), [tried("Tile in LDS")])
     assert titles(backlog) == ["Split K"]
-    backlog.add(kept("r", 2, "b", Proposal((), (idea("Swizzle"),))), [])
+    backlog.add(proposed_of("r", 2, "b", Proposal((), (idea("Swizzle"),))), [])
     assert titles(backlog) == ["Swizzle", "Split K"], "newest first"
     backlog.add((), [tried("split  k")])
     assert titles(backlog) == ["Swizzle"]
@@ -30,14 +30,14 @@ def test_what_was_not_picked_is_kept_and_leaves_when_it_is_tried() -> None:
 def test_an_avenue_leaves_when_an_experiment_covers_its_short_title() -> None:
     avenues = ("Split-K over blocks: fill the GPU", "Software prefetch: hide latency")
     backlog = Backlog()
-    backlog.add(kept("r", 1, "b", Proposal(avenues, (idea("Tile in LDS"),))), [tried("Tile in LDS")])
+    backlog.add(proposed_of("r", 1, "b", Proposal(avenues, (idea("Tile in LDS"),))), [tried("Tile in LDS")])
     assert titles(backlog) == [*reversed(avenues)]
     backlog.add((), [tried("Four blocks a tile", "split the K loop over four blocks and add the parts")])
     assert titles(backlog) == [avenues[1]]
 
 
 def test_an_author_with_handles_offers_its_own_ideas_again_itself() -> None:
-    assert kept("r", 1, "b", Proposal(("everything",), (idea("unroll", "unroll:4"),))) == []
+    assert proposed_of("r", 1, "b", Proposal(("everything",), (idea("unroll", "unroll:4"),))) == []
 
 
 def test_kept_ideas_stand_behind_the_fresh_ones_and_say_where_they_come_from() -> None:
@@ -52,18 +52,18 @@ def test_kept_ideas_stand_behind_the_fresh_ones_and_say_where_they_come_from() -
 
 def test_what_the_planner_calls_obsolete_is_neither_offered_nor_kept() -> None:
     backlog = Backlog()
-    backlog.add(kept("r", 1, "b", Proposal((), (idea("Prefetch"), idea("Split K")))), [])
+    backlog.add(proposed_of("r", 1, "b", Proposal((), (idea("Prefetch"), idea("Split K")))), [])
     answer = Proposal((), (idea("Swizzle"),), ("prefetch ", "a title that nobody knows"))
     assert [i.title for i in offered(backlog.proposals, answer)] == ["Swizzle", "Split K"]
-    backlog.add(kept("r", 2, "c", answer), [])
+    backlog.add(proposed_of("r", 2, "c", answer), [])
     assert titles(backlog) == ["Swizzle", "Split K"]
-    backlog.add(kept("r", 3, "c", Proposal((), (idea("Prefetch"),))), [])
+    backlog.add(proposed_of("r", 3, "c", Proposal((), (idea("Prefetch"),))), [])
     assert titles(backlog)[0] == "Prefetch", "it may come back"
 
 
 def test_the_oldest_make_room() -> None:
     backlog = Backlog()
     for n in range(KEPT + 5):
-        backlog.add(kept("r", n, "b", Proposal((), (idea(f"idea {n}"),))), [])
+        backlog.add(proposed_of("r", n, "b", Proposal((), (idea(f"idea {n}"),))), [])
     assert len(titles(backlog)) == KEPT
     assert titles(backlog)[-1] == "idea 5"

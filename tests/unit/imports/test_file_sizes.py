@@ -34,7 +34,7 @@ def get_inputs():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "sizes"),
     [
         (NAMED, {"rows": 512, "shape_0": 4, "shape_1": 5, "widths_0": 64, "widths_1": 64, "widths_2": 32}),
         (
@@ -47,10 +47,10 @@ def get_inputs():
     ],
     ids=["named", "written"],
 )
-def test_sizes_are_found_and_put_in_place(text: str, found: dict[str, int]) -> None:
+def test_sizes_are_found_and_put_in_place(text: str, sizes: dict[str, int]) -> None:
     tree = ast.parse(text)
-    assert sorted(constants_of(tree).values()) == sorted(found.values()) and set(constants_of(tree)) == set(found)
-    other = {name: 1000 + value for name, value in found.items()}  # indices stay below the size that they had
+    assert sorted(constants_of(tree).values()) == sorted(sizes.values()) and set(constants_of(tree)) == set(sizes)
+    other = {name: 1000 + value for name, value in sizes.items()}  # indices stay below the size that they had
     assert constants_of(replaced(tree, other)) == other
 
 

@@ -15,8 +15,8 @@ def test_the_mark_that_editors_put_in_front_is_no_part_of_a_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("x = 1\ndef f(x:\n", r"'\(' was never closed \(line 2\)"), ("x = '\0'", "null bytes")]
+    ("text", "message"), [("x = 1\ndef f(x:\n", r"'\(' was never closed \(line 2\)"), ("x = '\0'", "null bytes")]
 )
-def test_what_is_no_python_is_said_with_its_line(text: str, said: str) -> None:
-    with pytest.raises(ImportRefused, match=f"it is not Python: .*{said}"):
+def test_what_is_no_python_is_said_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(ImportRefused, match=f"it is not Python: .*{message}"):
         parsed("it", text)

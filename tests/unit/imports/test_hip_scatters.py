@@ -55,16 +55,16 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
 def test_each_place_has_the_last_value_or_the_sum_of_all(task: Task) -> None:
     assert lint(task) == ()
     for case in task.tests:
-        given = {name: value.astype(np.float64) for name, value in task.draw(case).items()}
-        x, v, s = given["x"], given["v"], given["s"]
+        inputs = {name: value.astype(np.float64) for name, value in task.draw(case).items()}
+        x, v, s = inputs["x"], inputs["v"], inputs["s"]
         rows = np.where(x < 0, 0.5, x)
         rows[:, 1:], rows[:, 0] = v, s
         last, sums = x.copy(), x.copy()
         for row, values in enumerate(rows):
             last[row // 2] = values
             sums[row // 2] += values
-        made = task.reference(given, case)
-        assert np.array_equal(made["y"], last) and np.allclose(made["z"], sums[:, 1:], rtol=1e-12)
+        outputs = task.reference(inputs, case)
+        assert np.array_equal(outputs["y"], last) and np.allclose(outputs["z"], sums[:, 1:], rtol=1e-12)
 
 
 @pytest.mark.long
@@ -84,8 +84,8 @@ def test_what_a_mask_counts_out_is_refused() -> None:
 
 def test_places_on_axes_that_are_apart_have_numpy_and_no_naive_kernel(tmp_path: Path) -> None:
     shape = ("m", "n", "m")
-    places = [Ref("i"), None, Ref("i")]
-    node = Operation("y", "aten.index.Tensor", (Ref("x"), places), {}, ("m", "n"), "f32")
+    positions = [Ref("i"), None, Ref("i")]
+    node = Operation("y", "aten.index.Tensor", (Ref("x"), positions), {}, ("m", "n"), "f32")
     graph = Graph((Tensor("x", shape, "f32"),), (NODES[4], node), ((Tensor("y", ROWS, "f32"), "y"),))
     sizes = Shapes([{"m": 3, "n": 4}], [{"m": 5, "n": 6}], {})
     (tmp_path / "task.toml").write_text(

@@ -48,8 +48,8 @@ LINES = Graph(
     (Tensor("x", ("m", "k"), "f32"),),
     (
         *(
-            Operation(name, op, (Ref("x"), *rest), {"correction": 1} if name == "var" else {}, shape, "f32")
-            for name, (op, *rest) in FINDS.items()
+            Operation(name, op, (Ref("x"), *operands), {"correction": 1} if name == "var" else {}, shape, "f32")
+            for name, (op, *operands) in FINDS.items()
             for shape in [("m",) if name == "sum" else (1, "k") if name == "others" else ("m", 1)]
         ),
         Operation("a", "aten.add.Tensor", (Ref("mean"), Ref("amin")), {}, ("m", 1), "f32"),
@@ -104,13 +104,13 @@ def test_the_reference_is_the_graph(task: Task) -> None:
     x, w, b = (inputs[n].astype(np.float64) for n in ("x", "w", "b"))
     relu = np.maximum(x @ w.T + b, 0)
     right = relu - relu.max(axis=1, keepdims=True)
-    made = task.reference(inputs, task.tests[0])
-    assert np.allclose(made["y"], right) and np.allclose(made["z"], right.mean(axis=0))
+    outputs = task.reference(inputs, task.tests[0])
+    assert np.allclose(outputs["y"], right) and np.allclose(outputs["z"], right.mean(axis=0))
 
 
 def test_the_seed_passes(task: Task, evaluator: LabEvaluator) -> None:
-    made = evaluator.benchmark(evaluator.prepare(task.seeds[0].read_text(), task))
-    assert made.verdict.accepted, made.verdict
+    evaluation = evaluator.benchmark(evaluator.prepare(task.seeds[0].read_text(), task))
+    assert evaluation.verdict.accepted, evaluation.verdict
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "given", "shape", "said"),
+    ("op", "arguments", "shape", "statement"),
     [
         ("aten.bincount.default", (None, Number("m")), ("m",), "sum += at_at(q_, r0) == i0;"),
         ("aten.repeat.default", ([2, 3],), (2, "3 * n"), "return at_at(q_, i1 % q_.n);"),
@@ -158,10 +158,12 @@ def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
         ("aten.maximum.default", (Ref("at"),), ("n",), "return larger_of(at_at(q_, i0), at_at(q_, i0));"),
     ],
 )
-def test_one_thread_finds_one_element(op: str, given: tuple[object, ...], shape: tuple[str, ...], said: str) -> None:
-    node = Operation("made", op, (Ref("at"), *given), {}, shape, "i64")
+def test_one_thread_finds_one_element(
+    op: str, arguments: tuple[object, ...], shape: tuple[str, ...], statement: str
+) -> None:
+    node = Operation("made", op, (Ref("at"), *arguments), {}, shape, "i64")
     graph = Graph((Tensor("at", ("n",), "i64"),), (node,), ((Tensor("y", shape, "i64"), "made"),))
-    assert said in seed_text(graph, ["m", "n"])
+    assert statement in seed_text(graph, ["m", "n"])
 
 
 @pytest.mark.long
@@ -184,8 +186,8 @@ def test_a_running_sum_takes_each_element_once(tmp_path: Path, evaluator: LabEva
     seed = seed_text(graph, ["m", "k", "n"])
     (tmp_path / "seed.hip").write_text(seed)
     task = load_task(tmp_path)
-    made = evaluator.benchmark(evaluator.prepare(seed, task))
-    assert made.verdict.accepted, made.verdict
+    evaluation = evaluator.benchmark(evaluator.prepare(seed, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
     wrong = evaluator.prepare(seed.replace("z[((i0) * q_.k + r)", "z[((i0) * q_.k + q_.k - 1 - r)"), task)
     assert not evaluator.verify(wrong).verdict.accepted
 
@@ -206,7 +208,7 @@ def test_a_narrow_result_is_stored(tmp_path: Path, evaluator: LabEvaluator, dtyp
     (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "n"], "plain", "Narrow"))
     (tmp_path / "seed.hip").write_text(seed_text(graph, ["m", "n"]))
     task, seed = load_task(tmp_path), seed_text(graph, ["m", "n"])
-    made = evaluator.verify(evaluator.prepare(seed, task))
-    assert made.verdict.accepted, made.verdict
+    evaluation = evaluator.verify(evaluator.prepare(seed, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
     wrong = seed.replace("(f_narrow(q_, i0, i1))", "(-f_narrow(q_, i0, i1))")
     assert wrong != seed and not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted

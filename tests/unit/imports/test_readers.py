@@ -18,5 +18,5 @@ PROBLEM = "class Model(): pass\ndef get_inputs(): pass\ndef get_init_inputs(): p
 def test_a_title_is_the_files_name_where_that_says_something(name: str, text: str, title: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    place = ImportPlace(path)
-    assert form_of(place).gather(place).request("my_task", "", {}, {})["title"] == title
+    location = ImportPlace(path)
+    assert form_of(location).gather(location).request("my_task", "", {}, {})["title"] == title

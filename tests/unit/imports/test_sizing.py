@@ -18,17 +18,17 @@ ORIGINAL = {"channels": 64, "height": 256, "left": 32, "right": 32}
 
 
 def test_each_dim_has_its_smallest_value_and_its_step() -> None:
-    found = sized(ORIGINAL, runs)
-    assert found.steps == {"channels": 8, "height": 1, "right": 1} and found.followers == {"left": "right"}
-    for config in found.configs(np.random.default_rng(0)):
-        assert runs(found.constants(config))
+    sizing = sized(ORIGINAL, runs)
+    assert sizing.steps == {"channels": 8, "height": 1, "right": 1} and sizing.followers == {"left": "right"}
+    for config in sizing.configs(np.random.default_rng(0)):
+        assert runs(sizing.constants(config))
 
 
 def test_tests_grow_to_the_limit() -> None:
-    found = sized(ORIGINAL, runs)
-    cases = listed_dims(found, lambda d: d["channels"] * d["height"], 4096)
-    assert cases[0] == found.base and len({tuple(c.values()) for c in cases}) == 3
-    assert all(c["channels"] * c["height"] <= 4096 and runs(found.constants(c)) for c in cases)
+    sizing = sized(ORIGINAL, runs)
+    cases = listed_dims(sizing, lambda d: d["channels"] * d["height"], 4096)
+    assert cases[0] == sizing.base and len({tuple(c.values()) for c in cases}) == 3
+    assert all(c["channels"] * c["height"] <= 4096 and runs(sizing.constants(c)) for c in cases)
 
 
 def test_what_cannot_change_is_refused() -> None:
@@ -44,6 +44,6 @@ def test_sizes_are_tried_again_with_one_that_has_to_stay() -> None:
     def patches(dims: Mapping[str, int]) -> bool:
         return dims["width"] % dims["p"] == 0 and dims["p"] in (6, 8)
 
-    found = sized({"batch": 4, "width": 64, "p": 8}, patches)
-    assert found.fixed == {"p": 8} and found.steps["width"] == 8
-    assert all(patches(found.constants(config)) for config in found.configs(np.random.default_rng(0)))
+    sizing = sized({"batch": 4, "width": 64, "p": 8}, patches)
+    assert sizing.fixed == {"p": 8} and sizing.steps["width"] == 8
+    assert all(patches(sizing.constants(config)) for config in sizing.configs(np.random.default_rng(0)))

@@ -83,7 +83,11 @@ def test_a_stored_verdict_says_who_paid_for_it_and_when(opening: Opening) -> Non
         assert ledger.payer("k", "verify") is None
         ledger.add_evaluation(RUN.id, evaluation(), "verify")
         paid = ledger.payer("k", "verify")
-        assert paid is not None and (paid.run_id, paid.who) == (RUN.id, "tester@here") and paid.at.endswith("+00:00")
+        assert (
+            paid is not None
+            and (paid.run_id, paid.account) == (RUN.id, "tester@here")
+            and paid.stored_at.endswith("+00:00")
+        )
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -51,8 +51,9 @@ def test_everything_is_there_after_reopening(ledger: Ledger, opening: Opening) -
         assert again.attempts(RUN.id) == (ATTEMPT,)
         assert again.evaluation("k") == evaluation()
         answered = again.call("c1")
-        assert answered is not None and answered.at
-        assert replace(answered, at="") == replace(call("c1"), state="done", reply="reply", usage=Usage(10, 5, 0.3))
+        assert answered is not None and answered.answered_at
+        done = replace(call("c1"), state="done", reply="reply", usage=Usage(10, 5, 0.3))
+        assert replace(answered, answered_at="") == done
         assert [(e.kind, e.payload) for e in again.events(RUN.id)] == [("stage", {"stage": "write"})]
 
 

@@ -73,14 +73,14 @@ def test_calls_of_an_older_ledger_have_no_place_and_new_ones_have(tmp_path: Path
     for _ in range(2):
         with Ledger(path) as ledger:
             (old,) = ledger.calls("old")[:1]
-            assert (old.usage, old.generation, old.experiment_id, old.at) == (Usage(3, 4, 0.25), None, "", "")
+            assert (old.usage, old.generation, old.experiment_id, old.answered_at) == (Usage(3, 4, 0.25), None, "", "")
             asked = ModelCall("n", "old", "coder", "m", "p", "reserved", 1.0, None, Usage(), 2, "g002-e1", 3)
             ledger.reserve(asked)
             ledger.settle("n", "r", Usage(1, 2, 0.5))
             new = ledger.call("n")
             assert new is not None
-            assert replace(new, at="") == replace(asked, state="done", reply="r", usage=Usage(1, 2, 0.5))
-            assert new.at.startswith("20")
+            assert replace(new, answered_at="") == replace(asked, state="done", reply="r", usage=Usage(1, 2, 0.5))
+            assert new.answered_at.startswith("20")
 
 
 def locked(path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -135,3 +137,18 @@ def test_a_plan_of_empty_lines_is_tuned_at_once() -> None:
 @pytest.mark.parametrize("text", ["x = 9" + "9" * 5000, "x = 2024-01-01", "x = [[[[[[[[[[[[[1]]]]]]]]]]]]]", "x ="])
 def test_the_reader_answers_for_every_text(text: str) -> None:
     assert set(read(text)) <= {"error", "line"} and read("x = 1.5") == {"table": {"x": 1.5}}
+
+
+def test_a_confined_process_starts_no_other_and_refuses_the_same_texts() -> None:
+    program = (
+        "import sys\n"
+        "from records.toml_process import read_toml_here, toml_process\n"
+        "def refuse(event, _):\n"
+        "    if event == 'subprocess.Popen': raise PermissionError(event)\n"
+        "sys.addaudithook(refuse)\n"
+        "read_toml_here()\n"
+        "print([toml_process().read(text) for text in ('a = 1', 'a = ', '.'.join('a' * 99) + ' = 1')])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    first, second, third = ast.literal_eval(ended.stdout)
+    assert first == {"table": {"a": 1}} and "error" in second and "error" in third

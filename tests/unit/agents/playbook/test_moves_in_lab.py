@@ -50,12 +50,12 @@ def lab() -> MachineLab:
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_change_still_computes_the_same(name: str, lab: MachineLab) -> None:
     task, source = load_task(name), KERNELS[name]
-    taken = frozenset(t.name for t in (*task.inputs, *task.outputs))
-    handles = moves.offers(read(source), ARCH, taken)
+    reserved = frozenset(t.name for t in (*task.inputs, *task.outputs))
+    handles = moves.offers(read(source), ARCH, reserved)
     assert len(handles) > 5
     handles = tuple({h.split(":")[0]: h for h in handles}.values())  # one variant of each, to save time
     for handle in handles:
-        prepared = prepare(moves.apply(source, handle, ARCH, taken), task)
+        prepared = prepare(moves.apply(source, handle, ARCH, reserved), task)
         program = lab.build(prepared.candidate, prepared.tunables)
         assert not isinstance(program, tuple), (handle, program)
         for case in sorted(task.tests, key=lambda c: math.prod(c.dims.values()))[:3]:
@@ -72,9 +72,9 @@ def test_every_change_still_computes_the_same(name: str, lab: MachineLab) -> Non
 def test_the_changed_kernel_computes_the_same(name: str, handle: str, lab: MachineLab) -> None:
     task = load_task(str(FOLDER / name))
     source = task.seeds[0].read_text(encoding="utf-8")
-    taken = frozenset(t.name for t in (*task.inputs, *task.outputs)) | set(task.tests[0].dims)
-    assert handle in moves.offers(read(source), ARCH, taken)
-    prepared = prepare(moves.apply(source, handle, ARCH, taken), task)
+    reserved = frozenset(t.name for t in (*task.inputs, *task.outputs)) | set(task.tests[0].dims)
+    assert handle in moves.offers(read(source), ARCH, reserved)
+    prepared = prepare(moves.apply(source, handle, ARCH, reserved), task)
     program = lab.build(prepared.candidate, prepared.tunables)
     assert not isinstance(program, tuple), program
     for case in sorted(task.tests, key=lambda c: math.prod(c.dims.values()))[:3]:

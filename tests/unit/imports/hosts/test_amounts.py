@@ -37,8 +37,8 @@ def test_every_text_has_the_value_of_c() -> None:
     for n, m in itertools.product((1, 5, 256, 257, 4096), (1, 3, 64)):
         a, b = named("n", n), named("m", m)
         up = divided(plus(plus(a, b), number(1), -1), b)
-        made = plus(times(up, number(3)), joined(a, "%", b, lambda x, y: x % y))
-        assert evaluate(made.text, {"n": n, "m": m}) == made.value == 3 * math.ceil(n / m) + n % m
+        amount = plus(times(up, number(3)), joined(a, "%", b, lambda x, y: x % y))
+        assert evaluate(amount.text, {"n": n, "m": m}) == amount.value == 3 * math.ceil(n / m) + n % m
 
 
 def test_a_size_without_a_value_has_a_text() -> None:

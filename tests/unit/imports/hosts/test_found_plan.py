@@ -15,23 +15,19 @@ FOLDER = Path(__file__).parents[3] / "kernels" / "hosts"
 KERNEL = "__global__ void k(const float* x, float* y, int n) { }\n"
 
 
-def plan_of(name: str, **given: object) -> tuple[HostPlan, str]:
-    found = found_plan((FOLDER / name).read_text(), **given)  # type: ignore[arg-type]
-    names = {b: b.name for b in (*found.inputs, *found.outputs, *found.workspaces)}
-    return found, plan_text(found, names, found.steps)
+def plan_of(name: str, **options: object) -> tuple[HostPlan, str]:
+    plan = found_plan((FOLDER / name).read_text(), **options)  # type: ignore[arg-type]
+    names = {b: b.name for b in (*plan.inputs, *plan.outputs, *plan.workspaces)}
+    return plan, plan_text(plan, names, plan.steps)
 
 
-def tensors(found: HostPlan) -> list[str]:
-    rows = [
-        *((">", b) for b in found.inputs),
-        *(("<", b) for b in found.outputs),
-        *(("=", b) for b in found.workspaces),
-    ]
-    return [f"{sign}{b.name}:{b.dtype}[{found.text(b.count) if b.count else '?'}]" for sign, b in rows]
+def tensors(plan: HostPlan) -> list[str]:
+    rows = [*((">", b) for b in plan.inputs), *(("<", b) for b in plan.outputs), *(("=", b) for b in plan.workspaces)]
+    return [f"{sign}{b.name}:{b.dtype}[{plan.text(b.count) if b.count else '?'}]" for sign, b in rows]
 
 
 @pytest.mark.parametrize(
-    ("name", "dims", "said", "lines"),
+    ("name", "dims", "tensor_texts", "lines"),
     [
         (
             "scaled_sum.hip",
@@ -96,9 +92,9 @@ def tensors(found: HostPlan) -> list[str]:
         ),
     ],
 )
-def test_the_plan_of_a_host_half(name: str, dims: dict[str, int], said: list[str], lines: list[str]) -> None:
-    found, text = plan_of(name)
-    assert (found.dims, tensors(found), found.sizeless, found.shapeless) == (dims, said, (), ())
+def test_the_plan_of_a_host_half(name: str, dims: dict[str, int], tensor_texts: list[str], lines: list[str]) -> None:
+    plan, text = plan_of(name)
+    assert (plan.dims, tensors(plan), plan.sizeless, plan.shapeless) == (dims, tensor_texts, (), ())
     assert [line for line in lines if line not in text.splitlines()] == []
     assert parse(f"/*+++\n{text}\n+++*/\n{(FOLDER / name).read_text()}").plan.launches
 
@@ -110,10 +106,10 @@ def test_sizes_come_with_what_they_must_be_multiples_of() -> None:
 
 
 def test_what_a_launcher_alone_does_not_say_is_named_at_once() -> None:
-    found, _ = plan_of("shift_rows.cpp")
-    assert (found.sizeless, found.shapeless) == (("rows", "cols"), ("x", "shift", "y"))
-    found, text = plan_of("shift_rows.cpp", sizes={"rows": 512, "cols": 400})
-    assert found.dims == {"rows": 512, "cols": 400} and 'when = "(cols > 512)"' in text
+    plan, _ = plan_of("shift_rows.cpp")
+    assert (plan.sizeless, plan.shapeless) == (("rows", "cols"), ("x", "shift", "y"))
+    plan, text = plan_of("shift_rows.cpp", sizes={"rows": 512, "cols": 400})
+    assert plan.dims == {"rows": 512, "cols": 400} and 'when = "(cols > 512)"' in text
     assert 'kernel = "shift_rows<64>"' in text and 'args = ["x", "shift", "y", "rows:i64", "cols"]' in text
 
 
@@ -122,21 +118,21 @@ def test_sizes_that_the_user_gives_take_the_place_of_the_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("bad_until_done.hip", "how often the loop in line 16 launches depends on values that only a run would give"),
         ("bad_no_launch.hip", "no function of it launches a kernel"),
         ("bad_symbol.hip", "it fills a variable of the device from the host (hipMemcpyToSymbol)"),
     ],
 )
-def test_what_no_plan_can_say_is_refused(name: str, said: str) -> None:
+def test_what_no_plan_can_say_is_refused(name: str, message: str) -> None:
     with pytest.raises(HostUnclear) as caught:
         plan_of(name)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("host", "said"),
+    ("host", "message"),
     [
         ("void f(float* x, float* y, int n) { cublasSgemm(x, y); k<<<1, 1>>>(x, y, n); }", "a library's kernel"),
         ("void f(float* x, float* y, int n) { other<<<1, 1>>>(x, y, n); }", "which is no kernel of the file"),
@@ -151,10 +147,10 @@ def test_what_no_plan_can_say_is_refused(name: str, said: str) -> None:
         ("void f(float* x, float* y, int n) { k<<<, >>>(x y); }", "could not be read"),
     ],
 )
-def test_one_sentence_says_why_there_is_no_plan(host: str, said: str) -> None:
+def test_one_sentence_says_why_there_is_no_plan(host: str, message: str) -> None:
     with pytest.raises(HostUnclear) as caught:
         found_plan(KERNEL + host)
-    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -191,9 +187,9 @@ def test_a_main_that_asks_for_arguments_is_read_behind_that() -> None:
         hipMemcpy(h, y, n * 4, hipMemcpyDeviceToHost);
     }
     """
-    found = found_plan(KERNEL + host)
-    assert (found.sizeless, found.shapeless) == (("n",), ())
-    assert [found.text(s.block[0]) for s in found_plan(KERNEL + host, "", {"n": 100}).steps if s.block] == ["64", "128"]
+    plan = found_plan(KERNEL + host)
+    assert (plan.sizeless, plan.shapeless) == (("n",), ())
+    assert [plan.text(s.block[0]) for s in found_plan(KERNEL + host, "", {"n": 100}).steps if s.block] == ["64", "128"]
 
 
 def test_a_function_or_a_kernel_is_chosen_by_its_name() -> None:
@@ -224,10 +220,10 @@ def test_a_loop_has_the_turns_of_c(loop: str, turns: list[int]) -> None:
     from tasks.expressions import evaluate
 
     text = f"{KERNEL}void f(const float* x, float* y, int n) {{ {loop} k<<<1, 1>>>(x, y, i); }}"
-    found = found_plan(text, "f", {"n": 10})
-    (step,) = found.steps
+    plan = found_plan(text, "f", {"n": 10})
+    (step,) = plan.steps
     ((name, start, stop, by),) = step.loops
-    numbers = range(*(evaluate(found.text(a), {"n": 10}) for a in (start, stop, by)))
+    numbers = range(*(evaluate(plan.text(a), {"n": 10}) for a in (start, stop, by)))
     argument = step.arguments[2][0]
     assert [evaluate(argument.text, {"n": 10, name: i}) for i in numbers] == turns  # type: ignore[union-attr]
 
@@ -253,8 +249,8 @@ def test_a_loop_has_the_turns_of_c(loop: str, turns: list[int]) -> None:
 def test_macros_and_static_functions_of_classes_launch(before: str, launched: str) -> None:
     host = "int main() { int n = 1000; float *x, *y; hipMalloc(&x, 4 * n); hipMalloc(&y, 4 * n);\n"
     copies = "hipMemcpy(x, from, 4 * n, hipMemcpyHostToDevice); {} hipMemcpy(to, y, 4 * n, hipMemcpyDeviceToHost); }}\n"
-    found = found_plan(KERNEL + before + host + copies.replace("{}", launched, 1).replace("}}", "}"))
-    text = plan_text(found, {b: b.name for b in (*found.inputs, *found.outputs)}, found.steps)
+    plan = found_plan(KERNEL + before + host + copies.replace("{}", launched, 1).replace("}}", "}"))
+    text = plan_text(plan, {b: b.name for b in (*plan.inputs, *plan.outputs)}, plan.steps)
     for line in ('grid = ["ceil_div(n, 64)"]', "block = [64]", 'args = ["x", "y", "n"]'):
         assert line in text.split("\n"), text
 
@@ -278,10 +274,10 @@ def test_a_struct_of_plain_fields_is_passed_by_value(filled: str) -> None:
         f"hipMemcpy(x, a, 4 * n, hipMemcpyHostToDevice); {filled} k<<<(n + 63) / 64, 64>>>(y, s);\n"
         "hipMemcpy(b, y, 4 * n, hipMemcpyDeviceToHost); }\n"
     )
-    found = found_plan(text)
-    said = plan_text(found, {b: b.name for b in (*found.inputs, *found.outputs)}, found.steps)
-    assert said.split("\n")[-1] == 'args = ["y", ["n", 2.0, "x"]]'
-    assert tensors(found) == [">x:f32[n]", "<y:f32[n]"]
+    plan = found_plan(text)
+    toml = plan_text(plan, {b: b.name for b in (*plan.inputs, *plan.outputs)}, plan.steps)
+    assert toml.split("\n")[-1] == 'args = ["y", ["n", 2.0, "x"]]'
+    assert tensors(plan) == [">x:f32[n]", "<y:f32[n]"]
 
 
 def test_a_struct_with_more_than_that_is_refused_in_one_sentence() -> None:

@@ -14,6 +14,6 @@ def test_headers_of_the_folder_come_in_once_and_others_are_named(tmp_path: Path)
     (folder / "a.h").write_text('#include "more/b.h"\nint a;')
     (folder / "more/b.h").write_text('#include "../a.h"\n#include "../../secret.h"\nint b;')
     text = '#include <vector>\n#include "a.h"\n#include "a.h"\n#include "gone.h"\n#include <hip/hip_runtime.h>\nint c;'
-    made, missing = with_headers(folder / "k.hip", text, Path.read_text)
-    assert made == "#include <vector>\n\n\nint b;\nint a;\n\n\n#include <hip/hip_runtime.h>\nint c;"
+    full_text, missing = with_headers(folder / "k.hip", text, Path.read_text)
+    assert full_text == "#include <vector>\n\n\nint b;\nint a;\n\n\n#include <hip/hip_runtime.h>\nint c;"
     assert missing == ["../../secret.h", "gone.h"]

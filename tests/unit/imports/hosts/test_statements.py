@@ -25,12 +25,12 @@ def read(text: str) -> list[object]:
 
 def test_each_kind_of_statement_is_read() -> None:
     kinds = [DeclaredVariable, DeclaredVariable, Evaluated, If, Repetition, Repetition, Repetition, Switch, Leave]
-    found = read(
+    statements = read(
         "const dim3 grid((n + 255) / 256, 2), *q; (void)f(&q); if (n % 2 != 0) { g(); } else h();"
         "for (int i = 0; i < n; i++) g(); while (n) n /= 2; do { g(); } while (n > 1);"
         "switch (n) { case 1: g(); break; default: h(); } return n < 2 ? 1 : 0;"
     )
-    assert [type(s) for s in found] == kinds
+    assert [type(s) for s in statements] == kinds
 
 
 def test_a_launch_with_a_template_and_nested_brackets_is_one() -> None:
@@ -48,6 +48,6 @@ def test_a_comparison_is_no_template() -> None:
 
 
 def test_what_is_not_read_keeps_its_words_and_the_rest_is_read() -> None:
-    found = read('asm volatile("nop" ::: "memory"); struct { int a; } b; k<<<1, >>>(x); int n = 3;')
-    assert [type(s) for s in found][-2:] == [NotRead, DeclaredVariable]
-    assert isinstance(found[-2], NotRead) and "<<<" in found[-2].words
+    statements = read('asm volatile("nop" ::: "memory"); struct { int a; } b; k<<<1, >>>(x); int n = 3;')
+    assert [type(s) for s in statements][-2:] == [NotRead, DeclaredVariable]
+    assert isinstance(statements[-2], NotRead) and "<<<" in statements[-2].words

@@ -115,13 +115,13 @@ def test_what_a_case_needs_is_what_it_takes(
     before = device.free_bytes()
     buffers = CaseBuffers(device, own, bind_request(3, *spaces), np.zeros(2000, np.uint8))
     taken, need = before - device.free_bytes(), need_of(bind_request(3, *spaces))
-    assert taken == need.own + need.asked and need.own == need_of(bind_request(3)).own
-    assert (need.asked > 0) == bool(spaces)
+    assert taken == need.judge_bytes + need.candidate_bytes and need.judge_bytes == need_of(bind_request(3)).judge_bytes
+    assert (need.candidate_bytes > 0) == bool(spaces)
     buffers.free()
     assert device.free_bytes() == before
 
 
 def test_who_is_to_blame_for_memory_is_said_by_the_sizes() -> None:
-    need = Need(own=100, asked=50)
+    need = Need(judge_bytes=100, candidate_bytes=50)
     assert [need.blames_candidate(room) for room in (99, 100, 149, 150)] == [False, True, True, False]
     assert not Need(100, 0).blames_candidate(100)

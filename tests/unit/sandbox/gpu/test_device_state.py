@@ -19,7 +19,7 @@ from sandbox.gpu.child_messages import CallRequest, ChainRequest, PresetRequest,
 from sandbox.gpu.child_process import Called, Chained, ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.compiled import CompiledCandidate, LoadedCandidate, layout_of
-from sandbox.gpu.device_state import ChainRule, DeviceState, Kept
+from sandbox.gpu.device_state import ChainRule, DeviceState, StateKept
 from sandbox.gpu.memory_file import Raw
 from tasks.loader import load_task
 from tests.support.keeping_kernels import HONEST, KEEPING, WORDS, Kernel, Memory, counts_elsewhere
@@ -91,7 +91,7 @@ def said(task: Any, kernel: Kernel, is_free: bool = False, has_variables: bool =
     state = DeviceState(loaded, case, layout_of(task, case, compiled), child.sets, grade, ChainRule())
     try:
         state.check()
-    except Kept as kept:
+    except StateKept as kept:
         assert kept.finding.case == case.name or kept.finding.kind == "wrong_result"
         return kept.finding.kind
     assert child.calls >= ChainRule().calls

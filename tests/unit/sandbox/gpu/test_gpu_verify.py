@@ -26,7 +26,7 @@ def before(layout: Layout, seed: int) -> np.ndarray:
     """Byte by byte: what the output held."""
     place = layout["y"]
     words = noise(NOISE_SEED, layout.nbytes // 8).view(np.uint8)
-    choice = takes_b(set_seed(seed, 0), 0, layout.blocks, whole=False)
+    choice = takes_b(set_seed(seed, 0), 0, layout.blocks, is_whole=False)
     held = [words[at] if choice[at // 16] else 255 for at in range(place.offset, place.offset + place.nbytes)]
     return np.array(held, np.uint8)
 

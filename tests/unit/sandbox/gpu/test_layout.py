@@ -87,10 +87,10 @@ def test_contents_are_those_of_a_loop(whole: bool, dtype: type) -> None:
 
 def test_sets_beside_each_other_never_hold_the_same_whole_base_and_nobody_knows_which() -> None:
     seeds = [layout.draw(SEED, n) for n in range(64)]
-    firsts = [bool(layout.takes_b(layout.set_seed(seed, 0), 5, 1, whole=True)[0]) for seed in seeds]
+    firsts = [bool(layout.takes_b(layout.set_seed(seed, 0), 5, 1, is_whole=True)[0]) for seed in seeds]
     assert 16 < sum(firsts) < 48
     for seed, first in zip(seeds, firsts, strict=True):
-        held = [layout.takes_b(layout.set_seed(seed, n), 0, 9, whole=True) for n in range(4)]
+        held = [layout.takes_b(layout.set_seed(seed, n), 0, 9, is_whole=True) for n in range(4)]
         assert all(len(set(blocks)) == 1 for blocks in held)
         assert [bool(blocks[0]) for blocks in held] == [first, not first, first, not first]
 

@@ -48,7 +48,7 @@ def test_known_contents_are_worked_out_once_for_all_candidates(task: Task) -> No
 
 def mixed_by_hand(references: References, case: Case, seed: int, number: int) -> Any:
     bases = np.frombuffer(os.pread(references.bases(case), 8 * 65536, 0), np.float32).reshape(2, -1)
-    return content(bases[0], bases[1], LAYOUT["x"], set_seed(seed, number), whole=False)
+    return content(bases[0], bases[1], LAYOUT["x"], set_seed(seed, number), is_whole=False)
 
 
 def test_another_secret_gives_other_values_everywhere(task: Task) -> None:

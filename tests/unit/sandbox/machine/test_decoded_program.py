@@ -137,9 +137,9 @@ def test_instructions_have_their_text_row_and_places(program: DecodedProgram) ->
         i.mnemonic.removeprefix("wave_") in lines[row - 1]
         for i, row in zip(program.instructions, program.rows, strict=True)
     )
-    assert program.places[0] == (("candidate.hip", 10),)
-    assert program.places[1] == (("scan.h", 38), ("candidate.hip", 71), ("candidate.hip", 12))
-    assert program.places[3] == (("candidate.hip", 0),)
+    assert program.chains[0] == (("candidate.hip", 10),)
+    assert program.chains[1] == (("scan.h", 38), ("candidate.hip", 71), ("candidate.hip", 12))
+    assert program.chains[3] == (("candidate.hip", 0),)
 
 
 def test_symbols_are_guest_addresses(program: DecodedProgram) -> None:
@@ -235,7 +235,7 @@ def test_a_refusal_knows_its_line_and_its_place() -> None:
     with pytest.raises(UnreadableListing) as refused:
         decode_listing(LISTING.replace("v_mov_b32_e32  v0", "v_frob_b32  v0"))
     row = 1 + next(i for i, line in enumerate(LISTING.split("\n")) if "v_mov_b32" in line)
-    assert (refused.value.row, refused.value.place) == (row, ("scan.h", 38))
+    assert (refused.value.row, refused.value.location) == (row, ("scan.h", 38))
     assert "v_frob_b32" in str(refused.value) and str(row) in str(refused.value)
 
 
@@ -268,7 +268,7 @@ def check_operand(operand: OperandFields) -> None:
 
 def check(program: DecodedProgram) -> None:
     count = len(program.instructions)
-    assert len(program.places) == len(program.rows) == count
+    assert len(program.chains) == len(program.rows) == count
     assert all(0 <= target < count for target in program.targets.values())
     for index, instruction in enumerate(program.instructions):
         found = unpacked(instruction)
@@ -292,5 +292,5 @@ def test_a_seed_decodes_whole(compiler: Compiler, path: Path) -> None:
         assert decoded.max_workgroup_size == kernel.max_block
         explicit = [a for a in decoded.arguments if not a.value_kind.startswith("hidden_")]
         assert [(a.offset, a.size) for a in explicit] == [(a.offset, a.size) for a in kernel.args]
-    marked = [chain[-1] for chain in program.places if chain and chain[-1][1]]
+    marked = [chain[-1] for chain in program.chains if chain and chain[-1][1]]
     assert {file for file, _ in marked} == {"candidate.hip"}

@@ -63,7 +63,7 @@ def test_every_row_is_well_formed() -> None:
         assert re.fullmatch(r"[a-z0-9_]+", row.semantics) and len(row.semantics) < NAME_BYTES, row
         roles = [s.role for s in row.operands] + [left for left, _ in row.tied]
         assert len(roles) == len(set(roles)), row
-        assert all(s.place < (RESULTS if s.is_result else SOURCES) for s in row.operands), row
+        assert all(s.index < (RESULTS if s.is_result else SOURCES) for s in row.operands), row
         assert all(s.files for s in row.operands if s.is_result or s.is_source), row
         assert all(right in ("exec", *roles) for _, right in row.tied), row
         assert (
@@ -75,7 +75,7 @@ def test_one_semantics_has_one_shape() -> None:
     """Instructions that share a function give it the same sources: what the interpreter is written against."""
     shapes: dict[str, set[tuple[int, ...]]] = {}
     for row in TABLE.values():
-        sources = {s.place: s.type.dwords for s in row.operands if s.is_source and not s.is_optional}
+        sources = {s.index: s.type.dwords for s in row.operands if s.is_source and not s.is_optional}
         sources |= {int(left[1:]): -1 for left, _ in row.tied if left[0] == "s"}
         shapes.setdefault(row.semantics, set()).add(tuple(sorted(sources)))
     assert {name: found for name, found in shapes.items() if len(found) > 1 and name != "refused"} == {}

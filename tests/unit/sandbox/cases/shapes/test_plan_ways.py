@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sandbox.cases.shapes import plan_ways
 from sandbox.candidate.prepare import Prepared, prepare
+from sandbox.cases.shapes import plan_ways
 from sandbox.cases.shapes.many_shapes import shapes
 from sandbox.cases.shapes.plan_ways import COUNT, MOST_COST, MOST_TEXT, plan_way_cases, whole_cost
 from tasks.held_out import cost

@@ -169,4 +169,4 @@ def test_hip_rtc_has_hips_headers_built_in() -> None:
     text = '#include <hip/hip_runtime.h> // kept\n  # include "hip/hip_fp16.h"\n#include <limits>\n'
     assert spell("hiprtc", text) == " // kept\n  \n#include <limits>\n"
     assert spell("hipcc", text) == text
-    assert all(dialect_of("hiprtc").headers.values()) and "hip/hip_fp16.h" in dialect_of("hiprtc").known
+    assert all(dialect_of("hiprtc").headers.values()) and "hip/hip_fp16.h" in dialect_of("hiprtc").includable
