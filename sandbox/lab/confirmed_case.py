@@ -47,7 +47,7 @@ class ConfirmedCase:
             return self._in_one()
         if findings:
             return timed.refused(findings, sample)
-        each_s = sample.seconds / len(sample.written)
+        each_s = sample.seconds / len(sample.elements_written)
         whole_s = math.prod(timed.launch.grid) * each_s / UNCHECKED
         row, limit_s = None, self.limit_s(each_s)
         if whole_s <= limit_s:
@@ -83,11 +83,11 @@ class ConfirmedCase:
         findings: tuple[Finding, ...] | None = ()
         ends = ENDS_OF_ENOUGH
         while len(sample.drawn) < ENOUGH and self.spent_s() - begun_s < self.budget_s and not findings:
-            before = len(sample.written)
+            before = len(sample.elements_written)
             findings = self.timed.sampled(sample, min(BATCH, ENOUGH - len(sample.drawn)), ends)
             if findings is None:
                 return self._in_one()
-            if len(sample.written) == before:
+            if len(sample.elements_written) == before:
                 break  # the grid has no others
             ends = 0
         return self.timed.refused(findings, sample) if findings else self.timed.answer(sample)

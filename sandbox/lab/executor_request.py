@@ -105,7 +105,7 @@ class Work:
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
     surveyed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # launches and kind of each shape, see shape_survey.py
     survey: tuple[int, int, int] = (0, 0, 0)  # how many shapes are known; instructions in all, and of a workgroup
-    seen: bytes = b""  # of known shapes, by an earlier survey of the program
+    coverage: bytes = b""  # of known shapes, by an earlier survey of the program
     exploration: ShapeExploration | None = None
     timeline: TimelineRequest | None = None
     together: int = 0  # workgroups that wait for each other: one worker runs them in turns

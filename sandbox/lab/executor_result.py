@@ -72,7 +72,7 @@ LIKE = 2.0  # times the longest launch that ended, which one that is cut may hav
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerBounds:
     """Bounds of the answer: workgroups of each launch, how many of them to execute, lanes, regions."""
 
     totals: tuple[int, ...]
@@ -82,7 +82,7 @@ class Asked:
     regions: int
 
 
-def read_result(folder: Path, bounds: Asked) -> dict[str, Any]:
+def read_result(folder: Path, bounds: AnswerBounds) -> dict[str, Any]:
     """Read and check the result; NoResult when there is none that could be true."""
     try:
         answer = decoded(read_output(folder / "result.json", MOST_BYTES))
@@ -143,7 +143,7 @@ def _flag(value: object) -> None:
     _need(isinstance(value, bool), "a flag")
 
 
-def _finding(row: Any, bounds: Asked) -> None:
+def _finding(row: Any, bounds: AnswerBounds) -> None:
     names = "kind launch write size region block thread address detail offset other places"
     _fields(row, names.split(" "))
     _need(row["kind"] in KINDS, "a kind")
@@ -167,7 +167,7 @@ def _finding(row: Any, bounds: Asked) -> None:
         _number(value, 1 << 64)
 
 
-def _launch(row: Any, number: int, bounds: Asked, *, is_whole: bool) -> None:
+def _launch(row: Any, number: int, bounds: AnswerBounds, *, is_whole: bool) -> None:
     _fields(row, _LAUNCH)
     executed = _number(row["executed"], bounds.totals[number] + 1)
     if is_whole:
@@ -189,7 +189,7 @@ def _launch(row: Any, number: int, bounds: Asked, *, is_whole: bool) -> None:
         _need(not bounds.recorded or not is_whole, "no counters")
 
 
-def _record(record: Any, bounds: Asked) -> None:
+def _record(record: Any, bounds: AnswerBounds) -> None:
     _fields(record, ("sites", "executed", "timeline", *_RECORD, *_MOVED))
     if record["timeline"] is not None:
         _timelines(record["timeline"])

@@ -55,7 +55,7 @@ class GuestLab:
             if not isinstance(built, Built):
                 verdict = rejected("compile", built)
                 return replace(begun, verdict=verdict, cases=tuple(rows), seconds=time.monotonic() - started)
-            row, findings = Judge(self.lab, built, self.patience, known=values).run(case, family)
+            row, findings = Judge(self.lab, built, self.patience, listed=values).run(case, family)
             rows.append(row)
             if findings:
                 return replace(begun, verdict=judged(findings), cases=tuple(rows), seconds=time.monotonic() - started)

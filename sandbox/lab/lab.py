@@ -38,7 +38,7 @@ from sandbox.lab.executor_limits import (
     unwatchable,
 )
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
+from sandbox.lab.executor_result import NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.lab_program import LabProgram
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.outcomes import Outcomes
@@ -78,7 +78,7 @@ class ExecutionRequest:
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
-    masks: bool = True  # False for a program without checks, which marks nothing: `written` is empty
+    masks: bool = True  # False for a program without checks, which marks nothing: the execution has none
     probes: bool = True  # of all workgroups: first by a program with probes, for what optimisation hides
     timeline: TimelineRequest | None = None  # when counting: walk through what the recorded workgroups execute
     pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
@@ -86,10 +86,10 @@ class ExecutionRequest:
 
 @dataclass(frozen=True)
 class Execution:
-    """The result of executing a plan. Outputs hold poison where `written` is False; there are none when counting."""
+    """The result of executing a plan. Outputs hold poison where `masks` are False; there are none when counting."""
 
     outputs: dict[str, npt.NDArray[Any]]  # empty after counting
-    written: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
+    masks: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
     findings: tuple[Finding, ...]
     executed: float  # share of the workgroups of all launches
     sampled_blocks: tuple[int, ...]  # workgroups executed, per launch
@@ -160,7 +160,7 @@ class Lab(ABC):
         counted = enumerate(launches if request.count else ())
         return Execution(
             outputs={} if request.pieces else {name: values for name, (values, _) in outputs.items()},
-            written={} if request.pieces or not request.masks else {name: mask for name, (_, mask) in outputs.items()},
+            masks={} if request.pieces or not request.masks else {name: mask for name, (_, mask) in outputs.items()},
             findings=sentences.findings(scene, answer["findings"]),
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
@@ -232,7 +232,7 @@ class Lab(ABC):
         completed: Completed,
     ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         launches = request.plan.launches
-        bounds = Asked(
+        bounds = executor_result.AnswerBounds(
             totals=tuple(math.prod(launch.grid) for launch in launches),
             blocks=work.blocks,
             recorded=work.recorded_blocks,

@@ -81,7 +81,7 @@ class Judge:
     built: Built
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
-    known: ListedValues | None = None  # that candidates before it have left
+    listed: ListedValues | None = None  # that candidates before it have left
     slow: set[str] = field(default_factory=set, compare=False)  # plans that were cut between launches of like length
     moving: set[str] = field(default_factory=set, compare=False)  # that were cut among workgroups of which none hung
     waiting: set[str] = field(default_factory=set, compare=False)  # they come to no end from the last one on
@@ -106,7 +106,7 @@ class Judge:
 
     def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
-        values = (self.known or ListedValues(self.task)).of(case, variant)
+        values = (self.listed or ListedValues(self.task)).of(case, variant)
         plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, values.drawn)
         # A test case keeps one order of waves, so that the same fault is told the same way each time.
@@ -173,7 +173,7 @@ class Judge:
         for spec in self.task.outputs:
             shape = self.task.shape_of(spec, case)
             outputs[spec.name] = spec.unflatten(execution.outputs[spec.name], shape)
-            is_written = spec.unflatten(execution.written[spec.name], shape)
+            is_written = spec.unflatten(execution.masks[spec.name], shape)
             elements += is_written.size
             compared += int(is_written.sum())
             findings += coverage(spec, is_written, case)

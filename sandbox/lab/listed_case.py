@@ -67,7 +67,7 @@ class ListedCase:
         findings = timed.sampled(sample, PILOT, 0)
         if findings:
             return timed.refused(findings, sample)
-        accesses_each = sample.accesses / len(sample.written) if sample.written else 0.0
+        accesses_each = sample.accesses / len(sample.elements_written) if sample.elements_written else 0.0
         affordable = self.judge.patience.accesses
         if findings is None:
             return self._at_once(judge)
@@ -77,7 +77,7 @@ class ListedCase:
             if not judge.moving:
                 return rows
         many = min(ENOUGH, max(FEWEST, int(affordable / max(1.0, accesses_each))))
-        findings = timed.sampled(sample, many - len(sample.written), ENDS)
+        findings = timed.sampled(sample, many - len(sample.elements_written), ENDS)
         if findings is None:
             return self._at_once(judge)
         return timed.refused(findings, sample) if findings else timed.answer(sample)

@@ -205,7 +205,7 @@ class MachineLab(Lab):
             poison = int.from_bytes(region.poison, "little")
             file_words = region.file_offset, region.mask_offset, region.period, poison
             words += [ROLES[region.buffer.role], region.size, region.address, *file_words]
-        coverage = work.seen + bytes(-len(work.seen) % 8)
+        coverage = work.coverage + bytes(-len(work.coverage) % 8)
         words += [*chain(*work.surveyed), *struct.unpack(f"<{len(coverage) // 8}Q", coverage), *marks]
         words += work.timeline.words() if work.timeline else ()
         words += _launches(program, plan, layout, work)
@@ -262,7 +262,7 @@ def _header(
         (_LANES_MEET if program.lanes_meet else 0) | (_NEEDS_FENCE if program.probes else 0),
         len(work.surveyed[0]),
         *work.survey,
-        len(work.seen),
+        len(work.coverage),
         explored,
         work.exploration.evaluations if work.exploration else 0,
         marks,

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
 AT_ONCE = 2  # an executor takes all cores, and waits while numbers are drawn and compared
 
 
 def overlapping(
-    jobs: Iterable[Given], make: Callable[[Given], Made], at_once: int = AT_ONCE, ahead: int = 0
-) -> Iterator[Made]:
+    jobs: Iterable[Job], make: Callable[[Job], Outcome], at_once: int = AT_ONCE, ahead: int = 0
+) -> Iterator[Outcome]:
     """Yield the results in the order given; of an abandoned iterator, what was begun ends first and is dropped.
 
     `jobs` is read in the caller's thread, `ahead` more of it than are made at once: so many can wait for a thread
     while the oldest takes long. An exception of `make` comes when its turn does.
     """
-    begun: deque[Future[Made]] = deque()
+    begun: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(at_once, thread_name_prefix="case") as pool:
         try:
             for job in jobs:

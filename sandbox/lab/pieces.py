@@ -21,7 +21,7 @@ CHUNK = 16 << 20  # bytes read at a time
 class Piece:
     """The elements of an output that were written whole: their places in flat memory, ascending, and their values."""
 
-    places: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
     values: npt.NDArray[Any]
 
 

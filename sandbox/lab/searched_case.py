@@ -42,8 +42,8 @@ class SearchedCase:
 
     def run(self) -> tuple[CaseResult | None, tuple[Finding, ...]]:
         """Execute and compare it; nothing where no answer is known, or no end comes in a part of the deadline."""
-        assert self.judge.known is not None
-        values = self.judge.known.of(self.case, self.family)
+        assert self.judge.listed is not None
+        values = self.judge.listed.of(self.case, self.family)
         try:
             tensors = values.inputs, values.reference, values.baseline
             is_sound = self.searched.is_sound(self.case, self.family, *tensors)
@@ -118,7 +118,7 @@ def searched_cases(judge: Judge, inputs: SessionInputs, begun_s: float) -> Itera
     if not shapes or not task.plant:
         return
     search_inputs = SearchedInputs(inputs.listed.families, numbers, int(rng.integers(2**62)))
-    beside = replace(judge, known=ListedValues(task, search_inputs))
+    beside = replace(judge, listed=ListedValues(task, search_inputs))
     more = MORE if judge.patience.is_longer else 1
     for number in range(more * _tries(judge)):
         if spent_s(lab) - begun_s > judge.patience.searched_s * more:

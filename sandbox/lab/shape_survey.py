@@ -61,9 +61,9 @@ class Survey:
     met: Mapping[int, Met]
     explored: Mapping[int, Met]  # the same of explored shapes, whose numbers are rows of the exploration's columns
     compared: Mapping[int, tuple[tuple[int, int, int], ...]]  # of comparisons with one outcome: row, left, right
-    seen: bytes  # of the known shapes; for another survey of the program
+    coverage: bytes  # of the known shapes; for another survey of the program
     failed: tuple[int, ...]
-    done: int
+    surveyed: int
     instructions: int
 
 
@@ -98,7 +98,7 @@ def survey(
         workgroups=tuple(lists),
         surveyed=(tuple(counts), tuple(_kind(case) for case, _ in shapes)),
         survey=(known_shapes, instructions, OF_A_WORKGROUP),
-        seen=coverage,
+        coverage=coverage,
         exploration=_exploration(combined, sum(counts[:known_shapes]), columns, launches_of) if columns else None,
     )
     assert isinstance(program.lines, InstructionLines)

@@ -49,7 +49,7 @@ class SlabComparison:
         worst = 0.0
         for spec in self.task.outputs:
             piece = pieces[spec.name]
-            if not piece.places.size:
+            if not piece.positions.size:
                 continue
             slab, values, mask = slab_of(self.inputs, spec, self.task.shape_of(spec, self.case), piece)
             error, findings = self._slab(slab, values, mask)

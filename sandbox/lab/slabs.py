@@ -52,7 +52,7 @@ class Slab:
             return None
         if not self.granules or self.reference.size >= SCALE:
             return self.reference, self.baseline
-        drawn_granules = self.inputs.mapped[-1].places[:FIRST]
+        drawn_granules = self.inputs.mapped[-1].drawn_at[:FIRST]
         further = np.sort(np.unique(drawn_granules, return_index=True)[1])[:OTHERS].astype(np.int64)
         expected = self.inputs.expected((*self.granules[:-1], further))
         return expected.reference[self.spec.name], expected.baseline[self.spec.name]
@@ -76,7 +76,7 @@ class Slab:
             other is not None
             and all(mine.size == theirs.size for mine, theirs in zip(self.axes, other.axes, strict=True))
             and all(
-                np.array_equal(m.places[mine], m.places[theirs])
+                np.array_equal(m.drawn_at[mine], m.drawn_at[theirs])
                 for m, mine, theirs in zip(self.inputs.mapped, self.granules, other.granules, strict=True)
             )
         )
@@ -84,7 +84,7 @@ class Slab:
 
 def slabs(inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...]) -> Iterator[Slab]:
     """Yield the output in slabs along its first mapped dim: of whole periods, so that many have one reference."""
-    all_granules = tuple(np.arange(m.places.size) for m in inputs.mapped)
+    all_granules = tuple(np.arange(m.drawn_at.size) for m in inputs.mapped)
     if not all_granules:
         yield _slab(inputs, spec, shape, all_granules)
         return
@@ -114,7 +114,7 @@ def slab_of(
     if _is_run(inputs, spec, piece):
         return _run(inputs, spec, shape, piece)
     order: Any = "F" if spec.layout == "column_major" else "C"
-    axis_indices = np.unravel_index(piece.places, shape, order=order)
+    axis_indices = np.unravel_index(piece.positions, shape, order=order)
     granules = tuple(
         distinct(axis_indices[m.dim.axes[spec.name][0]] // m.dim.granule).astype(np.int64) for m in inputs.mapped
     )
@@ -130,7 +130,7 @@ def slab_of(
 def _is_run(inputs: TimedInputs, spec: TensorSpec, piece: Piece) -> bool:
     """Tell whether the elements follow one another and granules lie along the slowest axis: no index is looked up."""
     along = [m.dim.axes[spec.name][0] for m in inputs.mapped]
-    follows = int(piece.places[-1] - piece.places[0]) + 1 == piece.places.size
+    follows = int(piece.positions[-1] - piece.positions[0]) + 1 == piece.positions.size
     return follows and along == [0] and spec.layout == "row_major"
 
 
@@ -138,13 +138,13 @@ def _run(
     inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], piece: Piece
 ) -> tuple[Slab, Array, npt.NDArray[np.bool_]]:
     granule_elements = math.prod(shape[1:]) * inputs.mapped[0].dim.granule
-    first, last = int(piece.places[0]), int(piece.places[-1])
+    first, last = int(piece.positions[0]), int(piece.positions[-1])
     slab = _slab(inputs, spec, shape, (np.arange(first // granule_elements, last // granule_elements + 1),))
     values = np.zeros(slab.reference.shape, piece.values.dtype)
     mask = np.zeros(values.shape, bool)
     span = slice(first - first // granule_elements * granule_elements, None)
-    values.reshape(-1)[span][: piece.places.size] = piece.values
-    mask.reshape(-1)[span][: piece.places.size] = True
+    values.reshape(-1)[span][: piece.positions.size] = piece.values
+    mask.reshape(-1)[span][: piece.positions.size] = True
     return slab, values, mask
 
 

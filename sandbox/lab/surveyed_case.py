@@ -56,7 +56,7 @@ def surveyed_cases(judge: Judge, seed: int, secret: int, known_cases: Collection
     for shapes, surveyed in _surveys(judge, before, names, survey_of, columns, rng, events.refused):
         events.add(surveyed, shapes)
         suggested += _resolved(judge, _suggested(judge, surveyed, columns, names, rng))
-        coverage = surveyed.seen
+        coverage = surveyed.coverage
     tried = [*suggested, *_resolved(judge, _longer(judge, events.examples(), names, rng))]
     if tried:
         follow_up = survey_of(tried, 0, rng, coverage, OF_TRIED)
@@ -84,10 +84,10 @@ def _surveys(
     first = survey_of([*before, *new], len(before), rng, b"", INSTRUCTIONS // 4, columns, launches)
     yield [*before, *new], first
     # Long shapes are left where each takes much: as many are resolved as may have their turn, and some more.
-    share = min(1.0, 2 * max(0, first.done - len(before)) / len(new))
+    share = min(1.0, 2 * max(0, first.surveyed - len(before)) / len(new))
     more = _resolved(judge, islice(drawn, int(share * (SHAPES - FIRST))), refused)
     if more:
-        yield more, survey_of(more, 0, rng, first.seen, INSTRUCTIONS - first.instructions)
+        yield more, survey_of(more, 0, rng, first.coverage, INSTRUCTIONS - first.instructions)
 
 
 def _drawn(judge: Judge, names: Collection[str], rng: np.random.Generator) -> Iterator[Case]:

@@ -137,7 +137,7 @@ class TimedCase:
         for spec in self.judge.task.outputs:
             shape = self.judge.task.shape_of(spec, self.case)
             if has_masks:
-                findings += coverage(spec, spec.unflatten(execution.written[spec.name], shape), self.case)
+                findings += coverage(spec, spec.unflatten(execution.masks[spec.name], shape), self.case)
             output = spec.unflatten(execution.outputs[spec.name], shape)
             error, wrong = self.compared.whole(spec, output) if not findings else (0.0, ())
             worst = max(worst, error)
@@ -148,12 +148,12 @@ class TimedCase:
         return CaseResult(self.case.name, self.case.role, True, worst, workgroups=total, drawn=total, grid=total), ()
 
     def _more(self, sample: Drawn) -> int:
-        accesses_each = sample.accesses / max(1, len(sample.written))
-        return max(FEWEST, min(MOST, int(AFFORDABLE / max(1.0, accesses_each)))) - len(sample.written)
+        accesses_each = sample.accesses / max(1, len(sample.elements_written))
+        return max(FEWEST, min(MOST, int(AFFORDABLE / max(1.0, accesses_each)))) - len(sample.elements_written)
 
     def sampled(self, sample: Drawn, count: int, edges: int) -> tuple[Finding, ...] | None:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""
-        numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.written))
+        numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.elements_written))
         sample.drawn += numbers[:count]
         return self._sampled(sample, numbers)
 
@@ -181,7 +181,7 @@ class TimedCase:
         names = {spec.name for spec in self.judge.task.outputs}
         outputs = written_buffers(self.judge.task, self.case, self.plan)
         launches, buffers = list[ResolvedLaunch](), list[Buffer](self.inputs.buffers)
-        each_s = sample.seconds / max(1, len(sample.written))
+        each_s = sample.seconds / max(1, len(sample.elements_written))
         for i in range(len(numbers)):
             output_names = {name: _own(name, i) for name in names}
             arguments = tuple(
@@ -223,7 +223,7 @@ class TimedCase:
     def _settled(self, sample: Drawn) -> Rows:
         """Answer the question: by the whole case where it is affordable, else by the share of many workgroups."""
         total, is_missing = math.prod(self.launch.grid), sample.is_missing(self.elements)
-        accesses_each = max(1.0, sample.accesses / len(sample.written))
+        accesses_each = max(1.0, sample.accesses / len(sample.elements_written))
         if is_missing and total * accesses_each <= WHOLE:
             self.judge.moving.clear()
             rows = self.whole()
@@ -235,7 +235,7 @@ class TimedCase:
         if findings is None:
             return self.scaled()
         if not findings:
-            elements = np.array([sample.written[number] for number in sample.drawn], float)
+            elements = np.array([sample.elements_written[number] for number in sample.drawn], float)
             share = float(elements.mean()) * total / self.elements
             doubt = SURE * float(elements.std()) / math.sqrt(elements.size) * total / self.elements
             if is_missing and share + doubt < LESS:
@@ -244,7 +244,7 @@ class TimedCase:
                 )
                 findings = (self._unwritten(reason),)
             elif sample.shared >= TWICE and share < 2 - LESS:  # no more is written than needed, and some of it twice
-                reason = f"of {len(sample.written)} workgroups {sample.shared} write where another one does"
+                reason = f"of {len(sample.elements_written)} workgroups {sample.shared} write where another one does"
                 findings = (self._unwritten(reason, self._line(sample.twin)),)
         return self.refused(findings, sample) if findings else (self.row(sample), ())
 
@@ -278,9 +278,9 @@ class TimedCase:
 
     def row(self, sample: Drawn) -> CaseResult:
         """Give the row of a sample without findings."""
-        count, total = len(sample.written), math.prod(self.launch.grid)
+        count, total = len(sample.elements_written), math.prod(self.launch.grid)
         row = CaseResult(self.case.name, self.case.role, True, sample.error, drawn=len(sample.drawn), grid=total)
-        compared = sum(sample.written.values()) / max(1, self.elements)
+        compared = sum(sample.elements_written.values()) / max(1, self.elements)
         return replace(row, executed=count / total, compared=compared, workgroups=count)
 
 

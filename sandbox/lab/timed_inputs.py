@@ -40,7 +40,7 @@ class Mapped:
 
     dim: Independent
     drawn: int  # granules
-    places: Indices  # of the case's granules, the last of which may be cut
+    drawn_at: Indices  # of the case's granules, the last of which may be cut
     is_periodic: bool
 
 
@@ -126,14 +126,14 @@ class TimedInputs:
             return flat, size * flat.itemsize, -(-size // flat.size)
         for m in mine:
             axis, granule = m.dim.axes[spec.name]
-            array = np.take(array, m.dim.indices(m.places, granule)[: shape[axis]], axis=axis)
+            array = np.take(array, m.dim.indices(m.drawn_at, granule)[: shape[axis]], axis=axis)
         flat = np.ascontiguousarray(self.task.flatten(spec, array, self.case))
         return flat, flat.nbytes, 1
 
     def expected(self, granules: tuple[Indices, ...]) -> Expected:
         """Give reference and baseline where each mapped dim has these of the case's granules, ascending."""
         unique_granules = [
-            np.unique(m.places[g], return_inverse=True) for m, g in zip(self.mapped, granules, strict=True)
+            np.unique(m.drawn_at[g], return_inverse=True) for m, g in zip(self.mapped, granules, strict=True)
         ]
         compact = self._known.get(
             tuple(values.tobytes() for values, _ in unique_granules), lambda: self._made(unique_granules)

@@ -147,7 +147,7 @@ def _executed(record: Mapping[str, Any], scene: Scene, scale: float) -> Iterable
 
 
 def _stalls(walked: Timelines | None, scene: Scene) -> tuple[tuple[int, Mapping[str, float]], ...]:
-    stalls = walked.cold.places if walked else ()
+    stalls = walked.cold.stalls if walked else ()
     lines = ((scene.lines.line(pc) or scene.lines.line_before(pc), causes) for pc, causes in stalls)
     return tuple((line, causes) for line, causes in lines if line)
 

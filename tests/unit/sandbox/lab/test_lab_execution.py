@@ -19,7 +19,7 @@ __global__ void add(const float* x, const float* y, float* z, int n) {
         {"z": np.zeros_like(x)},
     )
     assert done.findings == () and done.executed == 1.0 and done.ownership_valid
-    assert np.array_equal(done.outputs["z"], x + y) and done.written["z"].all()
+    assert np.array_equal(done.outputs["z"], x + y) and done.masks["z"].all()
     assert done.accesses == 3000
 
 

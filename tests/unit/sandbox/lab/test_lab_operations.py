@@ -131,7 +131,7 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
     assert np.array_equal(done.outputs["z"][: at.size], np.where(inside, x[: at.size], 0))
     stored = np.zeros(256, bool)
     stored[: at.size] = inside
-    assert np.array_equal(done.written["y"], stored) and (done.outputs["y"][stored] == 9).all()
+    assert np.array_equal(done.masks["y"], stored) and (done.outputs["y"][stored] == 9).all()
 
 
 def test_a_negative_buffer_offset_is_beyond_the_end() -> None:

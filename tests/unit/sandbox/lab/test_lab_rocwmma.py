@@ -126,7 +126,7 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
     for i, (_, _, order_c) in enumerate(ORDERS):
         got = done.outputs[f"d{i}"][:, :m]
         assert np.array_equal(got if order_c == "row" else got.T, expected), ORDERS[i]
-        assert not done.written[f"d{i}"][:, m:].any()
+        assert not done.masks[f"d{i}"][:, m:].any()
 
 
 def test_they_become_matrix_instructions_of_gfx942_without_scratch() -> None:

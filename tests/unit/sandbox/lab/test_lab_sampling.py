@@ -22,7 +22,7 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
         blocks=4,
     )
     assert done.sampled_blocks == (4,) and done.executed == 0.04
-    written = done.written["y"].reshape(100, 64)
+    written = done.masks["y"].reshape(100, 64)
     assert np.flatnonzero(written.any(axis=1)).tolist() == [0, 33, 66, 99]
     assert written[33].all() and (done.outputs["y"].reshape(100, 64)[33] == 33).all()
 
@@ -34,7 +34,7 @@ def test_the_workgroups_of_a_list_are_executed_and_no_others() -> None:
     chosen = (99, 3, 4, 57)
     done = execute(NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=(chosen,))
     assert done.findings == () and done.sampled_blocks == (4,) and done.executed == 0.04
-    written = done.written["y"].reshape(100, 64)
+    written = done.masks["y"].reshape(100, 64)
     assert np.flatnonzero(written.any(axis=1)).tolist() == sorted(chosen)
     assert all((done.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
 
@@ -49,7 +49,7 @@ def test_a_list_belongs_to_its_launch_and_counts_rows_of_the_grid_first() -> Non
         workgroups=(None, (8, 20)),
     )
     assert done.findings == () and done.sampled_blocks == (5, 2)
-    assert done.written["y"].all() and np.flatnonzero(done.written["z"]).tolist() == [8, 20]
+    assert done.masks["y"].all() and np.flatnonzero(done.masks["z"]).tolist() == [8, 20]
 
 
 def test_many_workgroups_have_large_outputs_of_their_own() -> None:
@@ -65,7 +65,7 @@ def test_many_workgroups_have_large_outputs_of_their_own() -> None:
             pieces=True,
         )
     )
-    assert done.findings == () and all(done.pieces[name].places.size == 64 for name in names)
+    assert done.findings == () and all(done.pieces[name].positions.size == 64 for name in names)
 
 
 @pytest.mark.parametrize("lists", [((),), ((1, 1),), ((100,),), ((-1,),), (None, None)])

@@ -47,7 +47,7 @@ def whole(made: TimedInputs) -> dict[str, Array]:
 def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task = load_task(name)
     made = timed(task, dims, tmp_path)
-    assert any(m.drawn < m.places.size for m in made.mapped)
+    assert any(m.drawn < m.drawn_at.size for m in made.mapped)
     want = task.reference(whole(made), made.case)
     for spec in task.outputs:
         covered = np.zeros(task.shape_of(spec, made.case), bool)

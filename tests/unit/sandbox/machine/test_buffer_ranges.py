@@ -37,5 +37,5 @@ def test_the_words_inside_are_moved(count: int) -> None:
     done = lab.execute(ExecutionRequest(program, plan, buffers, deadline_s=20))
     assert done.findings == ()
     moved = min(count, 256)
-    assert done.written["y"].tolist() == [True] * moved + [False] * (300 - moved)
+    assert done.masks["y"].tolist() == [True] * moved + [False] * (300 - moved)
     assert (done.outputs["y"][:moved] == x[:moved] + 1).all()
