@@ -25,8 +25,8 @@ def test_a_case_that_begins_within_the_budget_is_executed_and_the_next_is_not() 
     lab.cpu_s = 109.9
     assert budget.exceeded_before("second") == ()
     lab.cpu_s = 110.5
-    (found,) = budget.exceeded_before("third")
-    assert (found.kind, found.case) == ("timeout", "third") and "10 s of processor time" in found.message
+    (finding,) = budget.exceeded_before("third")
+    assert (finding.kind, finding.case) == ("timeout", "third") and "10 s of processor time" in finding.message
 
 
 def test_the_budget_is_a_stated_number_of_deadlines() -> None:

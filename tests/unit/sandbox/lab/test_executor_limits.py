@@ -36,20 +36,20 @@ def test_workgroups_with_outputs_of_their_own_may_touch_all_of_each() -> None:
 
 @pytest.mark.parametrize(("mib", "is_refused"), [(100, False), (160, False), (400, True)])
 def test_workspaces_may_grow_with_the_buffers(mib: int, is_refused: bool) -> None:
-    found = unwatchable([buffer("input", 8), buffer("output", 8), buffer("workspace", mib)])
-    assert (found is not None) == is_refused
-    assert found is None or (found.kind == "over_limit" and f"{mib} MiB" in found.message)
+    finding = unwatchable([buffer("input", 8), buffer("output", 8), buffer("workspace", mib)])
+    assert (finding is not None) == is_refused
+    assert finding is None or (finding.kind == "over_limit" and f"{mib} MiB" in finding.message)
 
 
 def test_a_workspace_far_larger_than_the_task_is_not_executed() -> None:
     source = "__global__ void k(const float* x, float* y, float* w) { w[0] = x[0]; y[threadIdx.x] = x[threadIdx.x]; }"
     x = floats(64)
-    done = execute(
+    execution = execute(
         source,
         [launch("k", ["x", "y", "w"])],
         {"x": x},
         {"y": np.zeros_like(x)},
         {"w": np.empty(200 * MIB // 4, np.float32)},
     )
-    assert [finding.kind for finding in done.findings] == ["over_limit"]
-    assert done.executed == 0.0
+    assert [finding.kind for finding in execution.findings] == ["over_limit"]
+    assert execution.executed == 0.0

@@ -35,8 +35,8 @@ def read(folder: Path, said: Any, asked: AnswerBounds = ASKED) -> dict[str, Any]
 
 def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == GOOD
-    found = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
-    assert read(tmp_path, found)["findings"][0]["offset"] == -4
+    result = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
+    assert read(tmp_path, result)["findings"][0]["offset"] == -4
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def filled(folder: Path) -> MemoryLayout:
 def test_what_does_not_hold_its_poison_counts_as_written_whatever_the_mask_says(tmp_path: Path) -> None:
     layout = filled(tmp_path)
     check_files(tmp_path, layout.masks, layout.memory)
-    found = read_outputs(tmp_path, layout.regions)
-    assert found["y"][1].tolist() == [False, True, True, False, False] and not found["z"][1].any()
+    outputs = read_outputs(tmp_path, layout.regions)
+    assert outputs["y"][1].tolist() == [False, True, True, False, False] and not outputs["z"][1].any()
 
 
 def test_outputs_outlive_their_folder_and_change_none_of_its_files(tmp_path: Path) -> None:

@@ -35,10 +35,10 @@ def enumerated(path: Path, name: str) -> dict[str, int]:
 
 def constant(path: Path, name: str) -> int:
     """The value of a constant that is a number, or one number shifted by another."""
-    found = re.search(rf"\b{name} = (~?)(0x[0-9a-f]+|\d+)u?l*(?: << (\d+))?(?=[;,])", text(path))
-    assert found is not None, f"{path.name} has no {name}"
-    value = ~int(found[2], 0) & (1 << 64) - 1 if found[1] else int(found[2], 0)
-    return value << int(found[3] or 0)
+    match = re.search(rf"\b{name} = (~?)(0x[0-9a-f]+|\d+)u?l*(?: << (\d+))?(?=[;,])", text(path))
+    assert match is not None, f"{path.name} has no {name}"
+    value = ~int(match[2], 0) & (1 << 64) - 1 if match[1] else int(match[2], 0)
+    return value << int(match[3] or 0)
 
 
 def words(path: Path, table: str) -> list[str]:

@@ -72,9 +72,9 @@ def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
     ],
 )
 def test_values_that_no_draw_holds_are_planted(evaluator: LabEvaluator, softmax: Task, wrong: str) -> None:
-    made = verify(evaluator, softmax, wrong)
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
-    assert "test" not in {row.role for row in made.cases if not row.correct}
+    evaluation = verify(evaluator, softmax, wrong)
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
+    assert "test" not in {row.role for row in evaluation.cases if not row.correct}
 
 
 def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -85,9 +85,9 @@ def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax
     rising = (
         "bool up = cols >= 16; for (int j = 1; j < 16 && j < cols; ++j) up &= x[j] > x[j - 1]; if (up) sum *= 2.0f;"
     )
-    made = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
-    assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
-    assert (made.verdict.findings[0].case or "").endswith(("[sorted]", "[one size]"))  # both have lines that rise
+    evaluation = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
+    assert [finding.kind for finding in evaluation.verdict.findings] == ["wrong_result"]
+    assert (evaluation.verdict.findings[0].case or "").endswith(("[sorted]", "[one size]"))  # both have lines that rise
 
 
 @pytest.mark.long

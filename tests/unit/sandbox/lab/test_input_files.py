@@ -27,12 +27,12 @@ def test_a_file_that_nobody_needs_is_written_over_and_goes_with_the_last(tmp_pat
     assert len(list(tmp_path.iterdir())) == 2
     del one
     gc.collect()
-    made = timed(files, tmp_path, 1801, 599)  # shorter than what lies in the file
+    inputs = timed(files, tmp_path, 1801, 599)  # shorter than what lies in the file
     assert len(list(tmp_path.iterdir())) == 2
     fresh = timed(InputFiles(), tmp_path, 1801, 599)
-    np.testing.assert_array_equal(whole(made)["x"], whole(fresh)["x"])
+    np.testing.assert_array_equal(whole(inputs)["x"], whole(fresh)["x"])
     np.testing.assert_array_equal(whole(other)["x"], alive)
-    del made, other, fresh, files
+    del inputs, other, fresh, files
     gc.collect()
     assert list(tmp_path.iterdir()) == []
 

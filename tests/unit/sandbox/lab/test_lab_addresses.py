@@ -14,11 +14,11 @@ __global__ void where(const float* x, float* y, unsigned* at) {
 }"""
     x, seen = floats(64), []
     for _ in range(6):
-        done = execute(
+        execution = execute(
             source, [launch("where", ["x", "y", "at"])], {"x": x}, {"y": np.zeros_like(x), "at": np.zeros(4, np.uint32)}
         )
-        assert done.findings == () and np.array_equal(done.outputs["y"], x[np.arange(64) // 4 * 4])
-        seen.append(done.outputs["at"])
+        assert execution.findings == () and np.array_equal(execution.outputs["y"], x[np.arange(64) // 4 * 4])
+        seen.append(execution.outputs["at"])
     bases, highs, distances, odd = np.array(seen).T
     assert len(set(bases)) > 3 and len(set(highs)) > 3 and len(set(distances)) > 3
     assert not odd.any()

@@ -17,7 +17,7 @@ TINY = float(np.finfo(np.float32).tiny)
 
 def made(name: str, x: Numbers) -> Numbers:
     kind = "float" if x.dtype == np.float32 else "double"
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const {kind}* x, {kind}* y) {{
     const int i = blockIdx.x * 64 + threadIdx.x;
@@ -27,7 +27,7 @@ __global__ void k(const {kind}* x, {kind}* y) {{
         {"x": x},
         {"y": np.zeros_like(x)},
     )
-    return done.outputs["y"]
+    return execution.outputs["y"]
 
 
 @pytest.mark.parametrize(

@@ -169,10 +169,10 @@ def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator
 def test_a_task_whose_only_test_is_its_benchmark_is_judged_and_timed(evaluator: LabEvaluator, softmax: Task) -> None:
     test = softmax.tests[3]
     task = replace(softmax, tests=(test,), benchmarks=(replace(test, role="benchmark"),), digest="7" * 64)
-    made = evaluator.benchmark(evaluator.prepare(PLAIN, task))
-    assert made.verdict.accepted, made.verdict
-    assert {"test", "held_out"} <= {row.role for row in made.cases}
-    assert [each.case for each in made.measurements] == [test.name]
+    evaluation = evaluator.benchmark(evaluator.prepare(PLAIN, task))
+    assert evaluation.verdict.accepted, evaluation.verdict
+    assert {"test", "held_out"} <= {row.role for row in evaluation.cases}
+    assert [each.case for each in evaluation.measurements] == [test.name]
 
 
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -248,8 +248,13 @@ def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluato
     odd = evaluator.prepare(source, softmax, {"ODD": 1})
     assert evaluator.compile(evaluator.prepare(source, softmax)).verdict.accepted
     assert evaluator.estimate(odd).verdict.accepted
-    for made in (evaluator.compile(odd), evaluator.benchmark(odd), evaluator.confirm(odd), evaluator.estimate(odd)):
-        assert not made.verdict.accepted and made.verdict.stage == "compile"
+    for evaluation in (
+        evaluator.compile(odd),
+        evaluator.benchmark(odd),
+        evaluator.confirm(odd),
+        evaluator.estimate(odd),
+    ):
+        assert not evaluation.verdict.accepted and evaluation.verdict.stage == "compile"
 
 
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:

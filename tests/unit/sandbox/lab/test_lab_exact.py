@@ -41,18 +41,18 @@ def run(cases: list[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
         inputs |= {f"{m}{i}": in_lanes(name, m, values) for m, values in zip("ABC", matrices, strict=True)}
         outputs[f"D{i}"] = np.zeros_like(inputs[f"C{i}"])
         launches.append(launch(f"k{i}", [f"{m}{i}" for m in "ABCD"]))
-    done: Execution = execute(source, launches, inputs, outputs, exact=True)
-    assert done.findings == ()
-    return {(name, kind): from_lanes(name, done.outputs[f"D{i}"]) for i, (name, kind, *_) in enumerate(cases)}
+    execution: Execution = execute(source, launches, inputs, outputs, exact=True)
+    assert execution.findings == ()
+    return {(name, kind): from_lanes(name, execution.outputs[f"D{i}"]) for i, (name, kind, *_) in enumerate(cases)}
 
 
 def in_parts(cases: Iterable[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
     """As `run`, several programs of one size: a program holds a limited number of buffers."""
     listed = list(cases)
-    found: dict[tuple[str, str], npt.NDArray[Any]] = {}
+    products: dict[tuple[str, str], npt.NDArray[Any]] = {}
     for start in range(0, len(listed), 40):
-        found |= run(listed[start : start + 40])
-    return found
+        products |= run(listed[start : start + 40])
+    return products
 
 
 def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -78,7 +78,7 @@ def check(name: str, case: Case, got: npt.NDArray[Any], expected: npt.NDArray[An
 @pytest.fixture(scope="module")
 def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
     with np.load(io.BytesIO(gzip.decompress(STORED.read_bytes()))) as file:
-        found = {}
+        products = {}
         for name in FLOATS:
             types = [*(NUMPY[t] for t in types_of(name)), result_type(name), result_type(name)]
             for kind in stored_sets(name):
@@ -86,8 +86,8 @@ def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
                     file[f"{name.removeprefix('v_mfma_')}.{kind}.{m}"].view(t)
                     for m, t in zip("ABCD", types, strict=True)
                 )
-                found[name, kind] = (name, kind, a, b, c), d
-    return found
+                products[name, kind] = (name, kind, a, b, c), d
+    return products
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +147,15 @@ def fresh() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any], npt.NDArray[A
         return torch.from_numpy(words.copy()).view(torch_types[kind])
 
     cases: list[Case] = [(name, kind, *operands(name, kind)) for name in FLOATS for kind in SETS]
-    ours, found = in_parts(cases), {}
+    ours, products = in_parts(cases), {}
     for name, kind, a, b, c in cases:
         multiply = sim.MFMA("CDNA3", name.removeprefix("v_mfma_"))
         types = (*types_of(name), "f64" if "f64" in name else "f32")
         theirs = np.stack(
             [multiply(*(tensor(x[i], t) for x, t in zip((a, b, c), types, strict=True))).numpy() for i in range(len(a))]
         )
-        found[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
-    return found
+        products[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
+    return products
 
 
 @pytest.mark.parametrize("kind", SETS)

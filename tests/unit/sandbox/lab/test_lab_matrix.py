@@ -106,26 +106,26 @@ def test_lanes_of_b_are_broadcast_or_rotated(moved: Execution, name: str) -> Non
 
 @pytest.mark.parametrize("name", [n for n in DENSE if "f64" in n])
 def test_double_precision_negates_by_the_same_bits(name: str) -> None:
-    done = run([(name, f"0, 0, {bits}") for bits in range(8)])
+    execution = run([(name, f"0, 0, {bits}") for bits in range(8)])
     for bits in range(8):
         sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
         expected = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(operand(name, "A"), operand(name, "B"))
-        assert np.array_equal(from_lanes(name, done.outputs[f"d{bits}"]), expected), bits
+        assert np.array_equal(from_lanes(name, execution.outputs[f"d{bits}"]), expected), bits
 
 
 @pytest.mark.parametrize("modifiers", ["0, 0, 1", "1, 0, 0", "0, 1, 0"])
 @pytest.mark.parametrize("name", few([n for n in DENSE if n not in LANES and "f64" not in n], 3))
 def test_a_modifier_that_an_instruction_does_not_have_is_refused(name: str, modifiers: str) -> None:
     """The compiler takes it; what the hardware makes of it is nowhere written."""
-    done = run([(name, modifiers)])
+    execution = run([(name, modifiers)])
     text = (HEAD + kernel(0, name, modifiers)).split("\n")
     line = next(number for number, row in enumerate(text, 1) if modifiers in row)
-    assert [(f.kind, f.line) for f in done.findings] == [("over_limit", line)]
-    assert "modifiers" in done.findings[0].message
+    assert [(f.kind, f.line) for f in execution.findings] == [("over_limit", line)]
+    assert "modifiers" in execution.findings[0].message
 
 
 def test_a_matrix_instruction_that_half_the_wave_reaches_is_a_finding() -> None:
-    done = execute(
+    execution = execute(
         """
 typedef float v4 __attribute__((ext_vector_type(4)));
 __global__ void k(const float* x, v4* y) {
@@ -138,5 +138,5 @@ __global__ void k(const float* x, v4* y) {
         {"x": np.ones(64, np.float32)},
         {"y": np.zeros(256, np.float32)},
     )
-    assert [(f.kind, f.line) for f in done.findings] == [("divergent_collective", 7)]
-    assert "32 of 64" in done.findings[0].message
+    assert [(f.kind, f.line) for f in execution.findings] == [("divergent_collective", 7)]
+    assert "32 of 64" in execution.findings[0].message

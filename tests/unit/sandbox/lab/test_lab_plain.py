@@ -87,12 +87,12 @@ def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(is_ch
     x = floats(7 * 160)
     buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
     plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
-    done = lab().execute(
+    execution = lab().execute(
         ExecutionRequest(program, plan, buffers, deadline_s=20.0, checks="all" if is_checked else "bounds")
     )
-    assert done.findings == ()
+    assert execution.findings == ()
     expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])
-    np.testing.assert_allclose(done.outputs["y"], expected, rtol=1e-5)
+    np.testing.assert_allclose(execution.outputs["y"], expected, rtol=1e-5)
 
 
 def test_a_fault_ends_the_execution_and_names_its_workgroup() -> None:
@@ -123,15 +123,15 @@ __global__ void k(const float* x, float* y) {
 )
 def test_a_kernel_may_be_declared_in_any_way(marks: str) -> None:
     name = "k<3>" if "template" in marks else "k"
-    done = execute(
+    execution = execute(
         f"{marks} void k(const float* x, float* y) {{\n    int i = threadIdx.x;\n    __syncthreads();\n"
         "    y[i] = 3 * x[i];\n}",
         [launch(name, ["x", "y"])],
         {"x": floats(64)},
         {"y": np.zeros(64, np.float32)},
     )
-    assert done.findings == ()
-    assert np.array_equal(done.outputs["y"], 3 * floats(64))
+    assert execution.findings == ()
+    assert np.array_equal(execution.outputs["y"], 3 * floats(64))
 
 
 @pytest.mark.parametrize("is_checked", [True, False])

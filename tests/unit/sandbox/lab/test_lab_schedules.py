@@ -139,8 +139,8 @@ def is_right(name: str, times: int) -> bool:
         program, ResolvedPlan(launches, {}), (y, w), 20.0, shuffled=True, order="exploring", probes=False
     )
     for _ in range(times):
-        done = lab().execute(request)
-        if done.findings or int(done.outputs["y"][0]) != EXPECTED[name.split("_")[0]]:
+        execution = lab().execute(request)
+        if execution.findings or int(execution.outputs["y"][0]) != EXPECTED[name.split("_")[0]]:
             return False
     return True
 

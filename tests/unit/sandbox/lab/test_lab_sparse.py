@@ -72,5 +72,5 @@ __global__ void k(float* y) {
     for (int i = 0; i < 4; i++) y[4 * threadIdx.x + i] = d[i];
 }"""
     for exact in (False, True):
-        done = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)}, exact=exact)
-        assert (done.outputs["y"] == 40).all()
+        execution = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)}, exact=exact)
+        assert (execution.outputs["y"] == 40).all()

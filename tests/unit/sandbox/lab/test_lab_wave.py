@@ -18,7 +18,7 @@ Lanes = npt.NDArray[Any]
 def lanes(statement: str, *, kind: str = "int", active: str = "true") -> list[int]:
     """The value of `y` in each lane after the statement, which only `active` lanes reach; the others give -1."""
     dtype = {"int": np.int32, "long": np.int64, "unsigned long long": np.uint64}[kind]
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const long* values, {kind}* out) {{
     int lane = threadIdx.x;
@@ -30,8 +30,8 @@ __global__ void k(const long* values, {kind}* out) {{
         {"x": X},
         {"y": np.zeros(64, dtype)},
     )
-    assert done.findings == ()
-    return [int(v) for v in done.outputs["y"].tolist()]
+    assert execution.findings == ()
+    return [int(v) for v in execution.outputs["y"].tolist()]
 
 
 WIDTHS, AMOUNTS = (2, 4, 8, 16, 32, 64), (0, 1, 3, 17)
@@ -42,7 +42,7 @@ SHUFFLES = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
 def shuffled() -> Lanes:
     """By width, amount and function: one kernel for all."""
     calls = [(name, amount, width) for width in WIDTHS for amount in AMOUNTS for name in SHUFFLES]
-    done = execute(
+    execution = execute(
         f"""
 __global__ void k(const long* x, long* y) {{
     int i = threadIdx.x;
@@ -52,8 +52,8 @@ __global__ void k(const long* x, long* y) {{
         {"x": X << 20 | X},
         {"y": np.zeros(64 * len(calls), np.int64)},
     )
-    assert done.findings == ()
-    return done.outputs["y"].reshape(len(WIDTHS), len(AMOUNTS), len(SHUFFLES), 64)
+    assert execution.findings == ()
+    return execution.outputs["y"].reshape(len(WIDTHS), len(AMOUNTS), len(SHUFFLES), 64)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -121,14 +121,14 @@ PATTERNS = [
 def swizzled() -> dict[int, list[int]]:
     """By pattern: one kernel for all."""
     body = "".join(f"y[{64 * n} + i] = __builtin_amdgcn_ds_swizzle(v, 0x{p:X});\n" for n, p in enumerate(PATTERNS))
-    done = execute(
+    execution = execute(
         f"__global__ void k(const long* x, int* y) {{ int i = threadIdx.x, v = x[i];\n{body}}}",
         [launch("k", ["x", "y"])],
         {"x": X},
         {"y": np.zeros(64 * len(PATTERNS), np.int32)},
     )
-    assert done.findings == ()
-    return dict(zip(PATTERNS, done.outputs["y"].reshape(-1, 64).tolist(), strict=True))
+    assert execution.findings == ()
+    return dict(zip(PATTERNS, execution.outputs["y"].reshape(-1, 64).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -220,7 +220,7 @@ def test_dpp_with_row_and_bank_masks(rows: int, banks: int) -> None:
             for n, control in enumerate(CONTROLS)
             for zero in range(2)
         )
-        done = execute(
+        execution = execute(
             f"""
 __global__ void k(const long* values, int* y) {{
     int lane = threadIdx.x, x = values[lane];
@@ -230,14 +230,14 @@ __global__ void k(const long* values, int* y) {{
             {"x": X},
             {"y": np.zeros(128 * len(CONTROLS), np.int32)},
         )
-        assert done.findings == ()
+        assert execution.findings == ()
         written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
         for n, control in enumerate(CONTROLS):
             source = dpp_source(control)
             valid = (source >= 0) & active[source]
             for zero in range(2):
                 expected = np.where(written, np.where(valid, X[source], 0 if zero else -7), -7)
-                got = done.outputs["y"].reshape(-1, 64)[2 * n + zero]
+                got = execution.outputs["y"].reshape(-1, 64)[2 * n + zero]
                 assert np.array_equal(got[active], expected[active]), (hex(control), zero, condition)
 
 
@@ -252,7 +252,7 @@ def test_mbcnt_counts_the_bits_below_a_lane() -> None:
 
 def test_a_barrier_between_two_equal_conditions_is_one_barrier() -> None:
     """What stands behind each of them must not make the compiler copy the barriers into both branches."""
-    done = execute(
+    execution = execute(
         """
 __device__ int total(int* t, int v) {
     t[threadIdx.x] = v;
@@ -275,4 +275,4 @@ __global__ void k(int* y) {
         {},
         {"y": np.zeros(4, np.int32)},
     )
-    assert done.findings == () and done.outputs["y"].tolist() == [8128 + i for i in range(4)]
+    assert execution.findings == () and execution.outputs["y"].tolist() == [8128 + i for i in range(4)]

@@ -76,9 +76,9 @@ def test_a_family_of_inputs_is_sampled_under_its_own_name(evaluator: LabEvaluato
 def test_costly_workgroups_at_the_ends_decide_nothing(evaluator: LabEvaluator) -> None:
     half_of_both = 400 * COLS * 4
     assert half_of_both * ROWS // 4 > 16 * ROWS * COLS, "what two known workgroups cost would lead to a sample"
-    made = [listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
-    assert all(findings == () for _, findings in made)
-    assert any(row.is_whole for row, _ in made), "once in 125 draws a costly one is among the three by chance"
+    samples = [listed(evaluator, COSTLY, 16 * ROWS * COLS) for _ in range(2)]
+    assert all(findings == () for _, findings in samples)
+    assert any(row.is_whole for row, _ in samples), "once in 125 draws a costly one is among the three by chance"
 
 
 def test_a_sample_that_leaves_rows_out_is_refused(evaluator: LabEvaluator) -> None:

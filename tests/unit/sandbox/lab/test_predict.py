@@ -31,9 +31,9 @@ def built(path: str, **tunables: int) -> Built:
 def predicted_us(path: str, **tunables: int) -> list[float]:
     """Give the predicted times of the transposition's benchmark cases."""
     kernel = built(path, **tunables)
-    found = predict(LAB, kernel, MI300X, kernel.compilation.resources)
-    assert found.findings == ()
-    return [m.time_us for m in found.measurements]
+    prediction = predict(LAB, kernel, MI300X, kernel.compilation.resources)
+    assert prediction.findings == ()
+    return [m.time_us for m in prediction.measurements]
 
 
 def test_a_padded_transposition_through_lds_is_predicted_fastest_on_every_shape() -> None:

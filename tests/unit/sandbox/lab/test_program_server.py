@@ -64,9 +64,9 @@ def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: Machi
         return broken(place)
 
     for _ in range(2):
-        done = asked(lab, image(), use)
-        assert done.returncode == 70
-        assert "request.bin" in done.stderr
+        completed = asked(lab, image(), use)
+        assert completed.returncode == 70
+        assert "request.bin" in completed.stderr
     assert folders[0] != folders[1]
     assert not any(folder.exists() for folder in folders)
 
@@ -108,10 +108,10 @@ def test_executions_are_as_those_that_start_an_interpreter_each() -> None:
     with bench().many_executions():
         for seed in range(3):
             x = floats(64, seed)
-            done = execute(source, [launch("twice", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.float32)})
-            assert not done.findings
-            assert np.array_equal(done.outputs["y"], 2 * x)
-            assert done.masks["y"].all()
+            execution = execute(source, [launch("twice", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.float32)})
+            assert not execution.findings
+            assert np.array_equal(execution.outputs["y"], 2 * x)
+            assert execution.masks["y"].all()
 
 
 def test_a_workgroup_that_does_not_end_is_told_and_the_next_request_is_answered() -> None:
@@ -120,5 +120,7 @@ __global__ void wait(const int* x, int* y) { while (x[0]) y[threadIdx.x] += x[1]
     with bench().many_executions():
         for first, kinds in ((1, ["timeout"]), (0, [])):
             given = {"x": np.array([first, 7], np.int32)}
-            done = execute(source, [launch("wait", ["x", "y"])], given, {"y": np.zeros(64, np.int32)}, deadline_s=0.4)
-            assert [finding.kind for finding in done.findings] == kinds
+            execution = execute(
+                source, [launch("wait", ["x", "y"])], given, {"y": np.zeros(64, np.int32)}, deadline_s=0.4
+            )
+            assert [finding.kind for finding in execution.findings] == kinds

@@ -20,18 +20,18 @@ KNOWN = replace(ROW, warm_us=8.0, bound_us=4.0, error=0.1, stalls_us={"vmcnt": 6
 
 
 def test_an_expected_time_is_scaled_by_what_binds_it() -> None:
-    made = scaled_time(KNOWN, {"hbm": 1.5, "mfma": 9.0})
-    assert (made.time_us, made.warm_us, made.ci_low_us, made.ci_high_us) == (15.0, 12.0, 15.0, 15.0)
-    assert (made.bound_us, made.roofline_us, made.error) == (4.0, 2.0, 0.1)
-    assert made.stalls_us == {"vmcnt": 9.0}
+    scaled = scaled_time(KNOWN, {"hbm": 1.5, "mfma": 9.0})
+    assert (scaled.time_us, scaled.warm_us, scaled.ci_low_us, scaled.ci_high_us) == (15.0, 12.0, 15.0, 15.0)
+    assert (scaled.bound_us, scaled.roofline_us, scaled.error) == (4.0, 2.0, 0.1)
+    assert scaled.stalls_us == {"vmcnt": 9.0}
     assert scaled_time(KNOWN, {"mfma": 9.0}) == KNOWN
     measured = replace(ROW, kind="measured")
     assert scaled_time(measured, {"hbm": 1.5}) == measured
 
 
 def test_no_factor_brings_a_time_below_its_bound() -> None:
-    made = scaled_time(KNOWN, {"hbm": 0.1})
-    assert (made.time_us, made.warm_us) == (4.0, 4.0)
+    scaled = scaled_time(KNOWN, {"hbm": 0.1})
+    assert (scaled.time_us, scaled.warm_us) == (4.0, 4.0)
     assert scaled_time(replace(ROW, bound_us=0.0), {"hbm": 0.1}).time_us == 2.0, "nor below the speed of light"
 
 
@@ -40,8 +40,8 @@ def test_answers_have_keys_of_their_own(tmp_path: Path) -> None:
     one, other = (ScaledLab(table, TargetFile("mi300x", {"table": 2.0}, {}, digest)) for digest in ("a", "b"))
     prepared = one.prepare("// time_us = 10\n", table_task(tmp_path, ""))
     assert len({one.key(prepared), other.key(prepared), table.key(prepared)}) == 3
-    made = one.benchmark(prepared)
-    assert (made.key, made.geomean_us) == (one.key(prepared), pytest.approx(20.0))
+    evaluation = one.benchmark(prepared)
+    assert (evaluation.key, evaluation.geomean_us) == (one.key(prepared), pytest.approx(20.0))
     assert table.benchmark(prepared).geomean_us == pytest.approx(10.0)
 
 

@@ -69,11 +69,11 @@ def of_softmax(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 
 
 def test_every_workgroup_reads_the_repeated_values(x: Stored) -> None:
-    done = counted(x)
-    assert done.findings == ()
-    assert done.executed == 1.0
-    assert done.outputs == {}
-    assert done.launches[0].counters["SQ_INSTS_VMEM_RD"] >= x.size / 64
+    execution = counted(x)
+    assert execution.findings == ()
+    assert execution.executed == 1.0
+    assert execution.outputs == {}
+    assert execution.launches[0].counters["SQ_INSTS_VMEM_RD"] >= x.size / 64
 
 
 def test_a_write_to_a_stored_input_is_a_finding_and_changes_nothing(x: Stored) -> None:
@@ -83,9 +83,9 @@ def test_a_write_to_a_stored_input_is_a_finding_and_changes_nothing(x: Stored) -
 
 
 def test_an_access_behind_a_stored_input_is_a_finding(x: Stored) -> None:
-    (found,) = counted(replace(x, size=x.size - 32)).findings
-    assert found.kind == "out_of_bounds"
-    assert f"x has {x.size - 32} elements" in found.message
+    (finding,) = counted(replace(x, size=x.size - 32)).findings
+    assert finding.kind == "out_of_bounds"
+    assert f"x has {x.size - 32} elements" in finding.message
 
 
 def test_inputs_come_from_one_place(x: Stored) -> None:

@@ -68,9 +68,9 @@ def test_a_way_that_no_case_takes_has_a_case(
     lab: MachineLab, line: str, before: str, goes: Callable[[Mapping[str, int]], bool]
 ) -> None:
     known = [case for case in LISTED if not goes(case.dims)]
-    made = surveyed_cases(judge(lab, line, before), 7, 1, known)
-    assert len(made) <= COUNT
-    assert any(goes(case.dims) for case in made)
+    cases = surveyed_cases(judge(lab, line, before), 7, 1, known)
+    assert len(cases) <= COUNT
+    assert any(goes(case.dims) for case in cases)
 
 
 def test_the_same_secret_gives_the_same_cases(lab: MachineLab) -> None:

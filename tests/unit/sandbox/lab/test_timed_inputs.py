@@ -30,15 +30,15 @@ def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> Time
     return TimedInputs(InputFamilies(task), case, independent_dims(task), folder, np.random.default_rng(seed))
 
 
-def whole(made: TimedInputs) -> dict[str, Array]:
+def whole(case_inputs: TimedInputs) -> dict[str, Array]:
     """The inputs as an execution maps them."""
     found = {}
-    for spec, buffer in zip(made.task.inputs, made.buffers, strict=True):
+    for spec, buffer in zip(case_inputs.task.inputs, case_inputs.buffers, strict=True):
         data = buffer.data
         assert isinstance(data, Stored)
         raw = np.fromfile(data.path, np.uint8, data.period, offset=data.offset)
         raw = np.tile(raw, -(-data.nbytes // data.period))[: data.nbytes]
-        found[spec.name] = spec.unflatten(raw.view(data.dtype), made.task.shape_of(spec, made.case))
+        found[spec.name] = spec.unflatten(raw.view(data.dtype), case_inputs.task.shape_of(spec, case_inputs.case))
     return found
 
 
@@ -46,12 +46,12 @@ def whole(made: TimedInputs) -> dict[str, Array]:
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task = load_task(name)
-    made = timed(task, dims, tmp_path)
-    assert any(m.drawn < m.drawn_at.size for m in made.mapped)
-    want = task.reference(whole(made), made.case)
+    case_inputs = timed(task, dims, tmp_path)
+    assert any(m.drawn < m.drawn_at.size for m in case_inputs.mapped)
+    want = task.reference(whole(case_inputs), case_inputs.case)
     for spec in task.outputs:
-        covered = np.zeros(task.shape_of(spec, made.case), bool)
-        for slab in slabs(made, spec, covered.shape):
+        covered = np.zeros(task.shape_of(spec, case_inputs.case), bool)
+        for slab in slabs(case_inputs, spec, covered.shape):
             np.testing.assert_allclose(slab.reference, slab.cut(want[spec.name]), rtol=1e-9, atol=1e-9)
             covered[np.ix_(*slab.axes)] = True
         assert covered.all()
@@ -59,23 +59,23 @@ def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dic
 
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_slabs_are_alike_only_where_their_references_are(name: str, dims: dict[str, int], tmp_path: Path) -> None:
-    made = timed(load_task(name), dims, tmp_path)
-    for spec in made.task.outputs:
-        first, *others = slabs(made, spec, made.task.shape_of(spec, made.case))
+    case_inputs = timed(load_task(name), dims, tmp_path)
+    for spec in case_inputs.task.outputs:
+        first, *others = slabs(case_inputs, spec, case_inputs.task.shape_of(spec, case_inputs.case))
         for other in others:
             is_equal = first.reference.shape == other.reference.shape and np.array_equal(
                 first.reference, other.reference
             )
             assert other.has_reference_of(first) == is_equal
         assert not first.has_reference_of(None)
-        if made.mapped[0].is_periodic:
+        if case_inputs.mapped[0].is_periodic:
             assert [other.has_reference_of(first) for other in others] == [True] * (len(others) - 1) + [False]
 
 
 def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> None:
-    made = timed(load_task("batched_gemv"), {"batch": 40, "m": 700, "k": 1500}, tmp_path)
-    (spec,), shape = made.task.outputs, (40, 700)
-    slab, values, mask = slab_of(made, spec, shape, Piece(np.array([3 * 700 + 263]), np.zeros(1, np.float32)))
+    case_inputs = timed(load_task("batched_gemv"), {"batch": 40, "m": 700, "k": 1500}, tmp_path)
+    (spec,), shape = case_inputs.task.outputs, (40, 700)
+    slab, values, mask = slab_of(case_inputs, spec, shape, Piece(np.array([3 * 700 + 263]), np.zeros(1, np.float32)))
     beside = slab.beside(int(mask.sum()))
     assert mask.sum() == 1 and beside is not None
     want, base = beside
@@ -102,14 +102,14 @@ def test_bits_are_the_same_only_where_all_of_them_are() -> None:
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task, rng = load_task(name), np.random.default_rng(0)
-    made = timed(task, dims, tmp_path)
-    want = task.reference(whole(made), made.case)
+    case_inputs = timed(task, dims, tmp_path)
+    want = task.reference(whole(case_inputs), case_inputs.case)
     for spec in task.outputs:
-        shape = task.shape_of(spec, made.case)
+        shape = task.shape_of(spec, case_inputs.case)
         flat = spec.flatten(want[spec.name])
         rows = np.arange(700, 700 + 3 * shape[-1])
         for places in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
-            slab, values, mask = slab_of(made, spec, shape, Piece(places, flat[places]))
+            slab, values, mask = slab_of(case_inputs, spec, shape, Piece(places, flat[places]))
             assert mask.sum() == places.size
             np.testing.assert_allclose(values[mask], slab.reference[mask], rtol=1e-9, atol=1e-9)
 

@@ -19,9 +19,9 @@ MI300X = load_target("mi300x")
 
 
 def count(source: str, one: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
-    done = execute(source, [one], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
-    assert done.findings == () and len(done.launches) == 1
-    return done.launches[0]
+    execution = execute(source, [one], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
+    assert execution.findings == () and len(execution.launches) == 1
+    return execution.launches[0]
 
 
 def lds(body: str, declaration: str = "float t[4096]", block: int = 64) -> LaunchCounters:

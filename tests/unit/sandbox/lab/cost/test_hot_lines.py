@@ -34,10 +34,10 @@ def test_a_line_is_the_sum_of_its_places_over_all_launches_and_its_share_of_the_
 
 
 def test_kernels_are_apart_and_places_without_a_line_only_count_in_the_total() -> None:
-    found = hot_lines(
+    lines = hot_lines(
         [launch("a", site(3, "load", 1, 1), site(None, "load", 3, 3)), launch("b", site(3, "matrix F8", 5, clocks=160))]
     )
-    assert {(h.kernel, h.shares.get("l2_requests"), h.shares.get("mfma_clocks")) for h in found} == {
+    assert {(h.kernel, h.shares.get("l2_requests"), h.shares.get("mfma_clocks")) for h in lines} == {
         ("a", 0.25, None),
         ("b", None, 1.0),
     }
