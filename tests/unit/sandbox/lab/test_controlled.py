@@ -26,16 +26,16 @@ RIGHT = Evaluation("key", "id", {}, Verdict("correct", True, "OK"))
 def steps(*ends: BaseException | Evaluation | None) -> tuple[Callable[[], Evaluation], Callable[[], int]]:
     """A step that ends so each time it is taken, and how often it was."""
     left: Iterator[BaseException | Evaluation | None] = iter(ends)
-    taken: list[int] = []
+    outcomes: list[int] = []
 
     def step() -> Evaluation:
-        taken.append(1)
+        outcomes.append(1)
         end = next(left)
         if isinstance(end, BaseException):
             raise end
         return end or RIGHT
 
-    return step, lambda: len(taken)
+    return step, lambda: len(outcomes)
 
 
 def taken(controlled: Controlled, step: Callable[[], Evaluation]) -> Evaluation:

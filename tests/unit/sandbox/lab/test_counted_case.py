@@ -97,9 +97,9 @@ def counted(source: str) -> Evaluation:
     return said.estimate(said.prepare(source, task()))
 
 
-def of(said: Evaluation) -> float:
-    assert said.verdict.accepted, said.verdict.findings
-    return said.measurements[0].time_us
+def of(evaluation: Evaluation) -> float:
+    assert evaluation.verdict.accepted, evaluation.verdict.findings
+    return evaluation.measurements[0].time_us
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_task_whose_only_test_is_its_benchmark_is_judged_and_timed(evaluator: 
     evaluation = evaluator.benchmark(evaluator.prepare(PLAIN, task))
     assert evaluation.verdict.accepted, evaluation.verdict
     assert {"test", "held_out"} <= {row.role for row in evaluation.cases}
-    assert [each.case for each in evaluation.measurements] == [test.name]
+    assert [measurement.case for measurement in evaluation.measurements] == [test.name]
 
 
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
@@ -266,10 +266,12 @@ def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: 
 
 @pytest.mark.slow
 def test_after_warming_the_first_candidate_builds_nothing_that_all_need(softmax: Task, tmp_path: Path) -> None:
-    evaluator, said = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
-    evaluator.warm(said.append)
-    made = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
-    assert len(made) == 3 and len(said) == 1, "two precompiled headers, with and without probes, and the interpreter"
+    evaluator, messages = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
+    evaluator.warm(messages.append)
+    built = {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)}
+    assert len(built) == 3 and len(messages) == 1, (
+        "two precompiled headers, with and without probes, and the interpreter"
+    )
     wrong = changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top")
     assert evaluator.verify(evaluator.prepare(wrong, softmax)).verdict.stage == "execute"
-    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == made
+    assert {path for part in ("prefix/*", "machine/interpreter-*") for path in tmp_path.glob(part)} == built

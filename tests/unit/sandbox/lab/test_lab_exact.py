@@ -62,17 +62,17 @@ def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt
     return np.asarray(~np.isfinite(c))
 
 
-def same(name: str, got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    equal = bits(got) == bits(expected)
+def same(name: str, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    equal = bits(actual) == bits(expected)
     if types_of(name)[0] in ("f32", "f64"):
-        equal |= np.isnan(got) & np.isnan(expected)
+        equal |= np.isnan(actual) & np.isnan(expected)
     return np.asarray(equal)
 
 
-def check(name: str, case: Case, got: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
-    wrong = ~same(name, got, expected) & ~kept_accumulator(name, *case[2:])
+def check(name: str, case: Case, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    wrong = ~same(name, actual, expected) & ~kept_accumulator(name, *case[2:])
     at = np.argwhere(wrong)
-    assert at.size == 0, [(p, got[tuple(p)], expected[tuple(p)]) for p in at[:5].tolist()]
+    assert at.size == 0, [(p, actual[tuple(p)], expected[tuple(p)]) for p in at[:5].tolist()]
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +122,8 @@ def test_an_accumulator_that_is_not_finite_is_kept() -> None:
     a, b = (np.zeros_like(operand(name, m)) for m in "AB")
     a[..., 0], b[:, 0] = 2.0**14, 2.0**14
     c = np.resize(np.array([np.inf, -np.inf, np.nan, 1], np.float32), (1, 16, 16))
-    got = run([(name, "c", a, b, c)])[name, "c"]
-    assert np.array_equal(got, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
+    actual = run([(name, "c", a, b, c)])[name, "c"]
+    assert np.array_equal(actual, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
 
 
 @pytest.fixture(scope="module")

@@ -29,8 +29,8 @@ __global__ void k(const float* x, float* y) {{
     )
     with np.errstate(all="ignore"):
         want = reference(x.astype(np.float64)).astype(np.float32)
-    got = execution.outputs["y"]
-    assert np.array_equal(np.isnan(got), np.isnan(want))
+    actual = execution.outputs["y"]
+    assert np.array_equal(np.isnan(actual), np.isnan(want))
     finite = ~np.isnan(want)
-    apart = np.abs(got[finite].view(np.int32).astype(np.int64) - want[finite].view(np.int32))
+    apart = np.abs(actual[finite].view(np.int32).astype(np.int64) - want[finite].view(np.int32))
     assert apart.max() <= 1  # as HIP promises of both

@@ -69,10 +69,10 @@ __global__ void k(const float* x, int* y, int n) {{
     words = execution.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF == 0x5A5A).all()
     for shift, values in ((16, x), (24, -x)):
-        got = (words >> shift & 0xFF).astype(np.uint8)
+        actual = (words >> shift & 0xFF).astype(np.uint8)
         expected = values.astype(dtype).view(np.uint8)
-        wrong = np.flatnonzero(got != expected)
-        assert wrong.size == 0, [(values[i], got[i], expected[i]) for i in wrong[:5]]
+        wrong = np.flatnonzero(actual != expected)
+        assert wrong.size == 0, [(values[i], actual[i], expected[i]) for i in wrong[:5]]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -172,6 +172,6 @@ __global__ void k(const float* x, const unsigned* r, int* y) {{
     )
     words = execution.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF00FF == 0x11220044).all()
-    got, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)
-    wrong = np.flatnonzero(got != expected)
-    assert wrong.size == 0, [(x[i], hex(random[i]), got[i], expected[i]) for i in wrong[:4]]
+    actual, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)
+    wrong = np.flatnonzero(actual != expected)
+    assert wrong.size == 0, [(x[i], hex(random[i]), actual[i], expected[i]) for i in wrong[:4]]

@@ -44,7 +44,7 @@ ONE: dict[str, Callable[[float], float]] = {
 
 @pytest.mark.long
 def test_mathematics_of_double() -> None:
-    rows = "\n".join(f"  y[n * {at} + i] = {text};" for at, text in enumerate(ONE))
+    rows = "\n".join(f"  y[n * {index} + i] = {text};" for index, text in enumerate(ONE))
     source = f"""
 extern "C" __global__ void k(const double* in, double* y, int n) {{
   const int i = threadIdx.x;
@@ -58,8 +58,8 @@ extern "C" __global__ void k(const double* in, double* y, int n) {{
         source, [launch("k", ["x", "y", x.size], block=[x.size])], {"x": x}, {"y": np.zeros(len(ONE) * 12)}
     )
     assert not execution.findings
-    for (text, wanted), row in zip(ONE.items(), execution.outputs["y"].reshape(len(ONE), -1), strict=True):
-        exact = np.array([wanted(float(value)) for value in x])
+    for (text, expected), row in zip(ONE.items(), execution.outputs["y"].reshape(len(ONE), -1), strict=True):
+        exact = np.array([expected(float(value)) for value in x])
         assert np.allclose(row, exact, rtol=3e-13, atol=3e-14), (text, row, exact)
 
 
@@ -125,8 +125,8 @@ extern "C" __global__ void k(const double* x, const long long* n, float* down, f
     execution = execute(source, [launch("k", ["x", "n", *outputs], block=[8])], {"x": x, "n": n}, outputs)
     assert not execution.findings
     exact = [*map(float, x), *map(int, n)]
-    for at, value in enumerate(exact):
-        down, up, zero = (float(execution.outputs[name][at]) for name in ("down", "up", "zero"))
+    for index, value in enumerate(exact):
+        down, up, zero = (float(execution.outputs[name][index]) for name in ("down", "up", "zero"))
         assert down <= value <= up and np.nextafter(np.float32(down), np.float32(np.inf)) >= np.float32(up)
         assert zero == (down if value >= 0 else up)
     assert all(int(high) >= int(value) for high, value in zip(execution.outputs["high"], n, strict=True))
@@ -151,8 +151,8 @@ extern "C" __global__ void k(const int* x, unsigned long long* same, int* y) {
     for value, mask in zip(x, execution.outputs["same"], strict=False):
         assert int(mask) == sum(1 << lane for lane in range(64) if x[lane] == value)
     assert set(execution.outputs["same"][64:].tolist()) == {0}  # all lanes, and one: 2 to the 64th
-    wanted = (x.sum(), x.max(), np.bitwise_xor.reduce(1 << x), 0x56789)
-    assert [set(row.tolist()) for row in execution.outputs["y"].reshape(4, 64)] == [{int(value)} for value in wanted]
+    expected = (x.sum(), x.max(), np.bitwise_xor.reduce(1 << x), 0x56789)
+    assert [set(row.tolist()) for row in execution.outputs["y"].reshape(4, 64)] == [{int(value)} for value in expected]
 
 
 def test_bytes_and_pairs_of_images_are_rounded_saturated_and_added() -> None:

@@ -90,9 +90,11 @@ def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
     """B as it counts when the lanes' registers are broadcast or rotated."""
     lane = np.arange(64)
     source = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}.get(blgp, 16 * (blgp - 4) + lane % 16)
-    at, b = positions(name, "B"), operand(name, "B")
+    lanes, b = positions(name, "B"), operand(name, "B")
     result = np.zeros_like(b)
-    result[at[..., 2], at[..., 0], at[..., 1]] = b[at[source][..., 2], at[source][..., 0], at[source][..., 1]]
+    result[lanes[..., 2], lanes[..., 0], lanes[..., 1]] = b[
+        lanes[source][..., 2], lanes[source][..., 0], lanes[source][..., 1]
+    ]
     return result
 
 
@@ -100,8 +102,8 @@ def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
 def test_lanes_of_b_are_broadcast_or_rotated(moved: Execution, name: str) -> None:
     for blgp in range(8):
         expected = operand(name, "C") + product(operand(name, "A"), moved_b(name, blgp))
-        got = from_lanes(name, moved.outputs[f"d{LANES.index(name) * 8 + blgp}"])
-        assert np.array_equal(got, expected), blgp
+        actual = from_lanes(name, moved.outputs[f"d{LANES.index(name) * 8 + blgp}"])
+        assert np.array_equal(actual, expected), blgp
 
 
 @pytest.mark.parametrize("name", [n for n in DENSE if "f64" in n])

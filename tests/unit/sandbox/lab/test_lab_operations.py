@@ -43,12 +43,12 @@ __global__ void k(unsigned* a, unsigned* b, const unsigned* c, unsigned* y) {{
         {"a": a, "b": b, "c": c},
         {"y": np.zeros(128, np.uint32)},
     )
-    for got, signed in ((execution.outputs["y"][:64], True), (execution.outputs["y"][64:], False)):
+    for actual, signed in ((execution.outputs["y"][:64], True), (execution.outputs["y"][64:], False)):
         base = c.view(np.int32).astype(np.int64) if signed else c.astype(np.int64)
         total = base + (parts(a, bits, signed) * parts(b, bits, signed)).sum(axis=1)
         if clamp:
             total = np.clip(total, SIGNED.min if signed else 0, SIGNED.max if signed else 0xFFFFFFFF)
-        assert np.array_equal(got, (total & 0xFFFFFFFF).astype(np.uint32)), signed
+        assert np.array_equal(actual, (total & 0xFFFFFFFF).astype(np.uint32)), signed
 
 
 def test_the_dot_product_of_halves_adds_in_single_precision() -> None:
@@ -125,12 +125,12 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
         {"y": np.zeros(256, np.uint8), "z": np.zeros(256, np.uint8)},
     )
     unit = min(size, 4)
-    at = np.arange(steps * size)
-    inside = at // unit * unit + unit <= end
+    indices = np.arange(steps * size)
+    inside = indices // unit * unit + unit <= end
     assert execution.findings == ()
-    assert np.array_equal(execution.outputs["z"][: at.size], np.where(inside, x[: at.size], 0))
+    assert np.array_equal(execution.outputs["z"][: indices.size], np.where(inside, x[: indices.size], 0))
     stored = np.zeros(256, bool)
-    stored[: at.size] = inside
+    stored[: indices.size] = inside
     assert np.array_equal(execution.masks["y"], stored) and (execution.outputs["y"][stored] == 9).all()
 
 
@@ -217,8 +217,8 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
         {"y": np.zeros(64, np.uint32)},
     )
     assert execution.findings == ()
-    found = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
-    assert execution.outputs["y"].tolist() == found + [0] * 24
+    loaded = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+    assert execution.outputs["y"].tolist() == loaded + [0] * 24
 
 
 def test_buffer_atomics_add_and_leave_what_is_beyond_the_end() -> None:

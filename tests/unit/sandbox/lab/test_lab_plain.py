@@ -97,7 +97,7 @@ def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(is_ch
 
 def test_a_fault_ends_the_execution_and_names_its_workgroup() -> None:
     """What other workgroups have written by then is not asked for: the verdict is clear."""
-    found = execute(
+    execution = execute(
         """
 __global__ void k(const float* x, float* y) {
     __shared__ float t[256];
@@ -113,8 +113,8 @@ __global__ void k(const float* x, float* y) {
         {"x": floats(1536)},
         {"y": np.zeros(1536, np.float32)},
     )
-    assert [f.kind for f in found.findings] == ["out_of_bounds"]
-    assert "work-item (130,0,0) of workgroup (4,0,0) reads x[2000]" in found.findings[0].message
+    assert [f.kind for f in execution.findings] == ["out_of_bounds"]
+    assert "work-item (130,0,0) of workgroup (4,0,0) reads x[2000]" in execution.findings[0].message
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def names(case: tuple[str, str, int, int, str]) -> list[str]:
 
 def together(case: tuple[str, str, int, int, str]) -> list[tuple[str, str, int, int, str]]:
     """The cases that are compiled at once, usual or long: the header takes longer than a few of them do."""
-    return [each for each in CASES if (each in USUAL) == (case in USUAL)]
+    return [other for other in CASES if (other in USUAL) == (case in USUAL)]
 
 
 def whole(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
@@ -119,13 +119,13 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
         outputs[f"d{i}"] = np.zeros((m, stride), c.dtype)
         launches.append(launch(names(case)[i], [f"a{i}", f"b{i}", f"c{i}", f"d{i}", stride, stride, stride]))
     cases = together(case)
-    program_of = [launch(name, ["x"] * 4 + [1] * 3) for each in cases for name in names(each)]
+    program_of = [launch(name, ["x"] * 4 + [1] * 3) for group in cases for name in names(group)]
     execution = execute(whole(cases), launches, inputs, outputs, program_of=program_of)
     assert execution.findings == ()
     expected = a.astype(np.float64) @ b.astype(np.float64) + 2 * c.astype(np.float64)
     for i, (_, _, order_c) in enumerate(ORDERS):
-        got = execution.outputs[f"d{i}"][:, :m]
-        assert np.array_equal(got if order_c == "row" else got.T, expected), ORDERS[i]
+        actual = execution.outputs[f"d{i}"][:, :m]
+        assert np.array_equal(actual if order_c == "row" else actual.T, expected), ORDERS[i]
         assert not execution.masks[f"d{i}"][:, m:].any()
 
 

@@ -22,9 +22,9 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
         blocks=4,
     )
     assert execution.sampled_blocks == (4,) and execution.executed == 0.04
-    written = execution.masks["y"].reshape(100, 64)
-    assert np.flatnonzero(written.any(axis=1)).tolist() == [0, 33, 66, 99]
-    assert written[33].all() and (execution.outputs["y"].reshape(100, 64)[33] == 33).all()
+    mask = execution.masks["y"].reshape(100, 64)
+    assert np.flatnonzero(mask.any(axis=1)).tolist() == [0, 33, 66, 99]
+    assert mask[33].all() and (execution.outputs["y"].reshape(100, 64)[33] == 33).all()
 
 
 NUMBERED = "__global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }"
@@ -36,8 +36,8 @@ def test_the_workgroups_of_a_list_are_executed_and_no_others() -> None:
         NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=(chosen,)
     )
     assert execution.findings == () and execution.sampled_blocks == (4,) and execution.executed == 0.04
-    written = execution.masks["y"].reshape(100, 64)
-    assert np.flatnonzero(written.any(axis=1)).tolist() == sorted(chosen)
+    mask = execution.masks["y"].reshape(100, 64)
+    assert np.flatnonzero(mask.any(axis=1)).tolist() == sorted(chosen)
     assert all((execution.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
 
 

@@ -154,4 +154,4 @@ def test_lost_updates_show(name: str) -> None:
 def test_the_judge_tries_drawn_orders() -> None:
     alone = LabEvaluator(toolchain(), COMPILED, load_target("mi300x"), seed=3, cores=1)  # threads lose updates, too
     verdict = alone.verify(alone.prepare(SUM, load_task("reduction", "mi300x"))).verdict
-    assert not verdict.accepted and {each.kind for each in verdict.findings} == {"wrong_result"}
+    assert not verdict.accepted and {finding.kind for finding in verdict.findings} == {"wrong_result"}

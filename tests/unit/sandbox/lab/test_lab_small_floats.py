@@ -113,8 +113,8 @@ extern "C" __global__ void k(const float* x, const double* d, __bf16* y, __bf16*
         [edge, edge + 2**-40, edge - 2**-40, -edge - 2**-40, 1e308, 1e-300, np.nan, 2**-133 * 1.5, 0.1, 7, -7, 3]
     )
     bf16 = np.dtype(ml_dtypes.bfloat16)
-    places = {"y": np.zeros(12, bf16), "z": np.zeros(12, bf16)}
-    execution = execute(source, [launch("k", ["x", "d", "y", "z", 12])], {"x": x, "d": d}, places)
+    outputs = {"y": np.zeros(12, bf16), "z": np.zeros(12, bf16)}
+    execution = execute(source, [launch("k", ["x", "d", "y", "z", 12])], {"x": x, "d": d}, outputs)
     assert not execution.findings
     assert np.array_equal(execution.outputs["y"].astype(np.float32), x.astype(bf16).astype(np.float32), equal_nan=True)
     up = 1 + 2**-7

@@ -231,14 +231,14 @@ __global__ void k(const long* values, int* y) {{
             {"y": np.zeros(128 * len(CONTROLS), np.int32)},
         )
         assert execution.findings == ()
-        written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
+        is_written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
         for n, control in enumerate(CONTROLS):
             source = dpp_source(control)
             valid = (source >= 0) & active[source]
             for zero in range(2):
-                expected = np.where(written, np.where(valid, X[source], 0 if zero else -7), -7)
-                got = execution.outputs["y"].reshape(-1, 64)[2 * n + zero]
-                assert np.array_equal(got[active], expected[active]), (hex(control), zero, condition)
+                expected = np.where(is_written, np.where(valid, X[source], 0 if zero else -7), -7)
+                actual = execution.outputs["y"].reshape(-1, 64)[2 * n + zero]
+                assert np.array_equal(actual[active], expected[active]), (hex(control), zero, condition)
 
 
 def test_mbcnt_counts_the_bits_below_a_lane() -> None:

@@ -38,30 +38,34 @@ def lab() -> Iterator[MachineLab]:
 
 
 def asked(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
-    with lab.place(program, 4096) as place:
-        return use(place)
+    with lab.place(program, 4096) as execution_place:
+        return use(execution_place)
 
 
-def broken(place: ExecutionPlace) -> Completed:
+def broken(execution_place: ExecutionPlace) -> Completed:
     for name in ("request.bin", "memory.bin", "masks.bin", "result.json"):
-        (place.folder / name).touch()
-    return place.run(LIMITS, None)
+        (execution_place.folder / name).touch()
+    return execution_place.run(LIMITS, None)
 
 
 def test_the_next_request_of_a_program_meets_the_same_interpreter(lab: MachineLab) -> None:
-    with lab.place(image(), 4096) as place:
-        first = place.folder
-    with lab.place(image(), 4096) as place, lab.place(image(), 4096) as beside, lab.place(image("0"), 0) as other:
-        assert place.folder == first
-        assert len({place.folder, beside.folder, other.folder}) == 3
+    with lab.place(image(), 4096) as execution_place:
+        first = execution_place.folder
+    with (
+        lab.place(image(), 4096) as execution_place,
+        lab.place(image(), 4096) as beside,
+        lab.place(image("0"), 0) as other,
+    ):
+        assert execution_place.folder == first
+        assert len({execution_place.folder, beside.folder, other.folder}) == 3
 
 
 def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: MachineLab) -> None:
     folders = list[Path]()
 
-    def use(place: ExecutionPlace) -> Completed:
-        folders.append(place.folder)
-        return broken(place)
+    def use(execution_place: ExecutionPlace) -> Completed:
+        folders.append(execution_place.folder)
+        return broken(execution_place)
 
     for _ in range(2):
         completed = asked(lab, image(), use)
@@ -72,20 +76,20 @@ def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: Machi
 
 
 def test_no_file_of_a_request_meets_the_next_one(lab: MachineLab) -> None:
-    with lab.place(image(), 4096) as place:
-        (place.folder / "result.json").write_text("{}")
-    with lab.place(image(), 4096) as place:
-        assert not list(place.folder.iterdir())
+    with lab.place(image(), 4096) as execution_place:
+        (execution_place.folder / "result.json").write_text("{}")
+    with lab.place(image(), 4096) as execution_place:
+        assert not list(execution_place.folder.iterdir())
 
 
 def test_few_interpreters_wait_and_none_when_all_is_done() -> None:
     lab = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
     before = set(children_of(os.getpid()))
     with lab.many_executions():
-        places = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
-        folders = [place.__enter__().folder for place in places]
-        for place in places:
-            place.__exit__(None, None, None)
+        execution_places = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
+        folders = [execution_place.__enter__().folder for execution_place in execution_places]
+        for execution_place in execution_places:
+            execution_place.__exit__(None, None, None)
         waiting = set(children_of(os.getpid())) - before
         assert len(waiting) == sum(folder.exists() for folder in folders) == IDLE
     assert not set(children_of(os.getpid())) - before
@@ -93,11 +97,11 @@ def test_few_interpreters_wait_and_none_when_all_is_done() -> None:
 
 
 def test_inputs_in_a_file_are_there_for_one_request(lab: MachineLab, tmp_path: Path) -> None:
-    with lab.place(image(), 4096) as place:
-        stored = place.folder.parents[1] / f"{tmp_path.parent.name}-{os.getpid()}"
+    with lab.place(image(), 4096) as execution_place:
+        stored = execution_place.folder.parents[1] / f"{tmp_path.parent.name}-{os.getpid()}"
         stored.write_bytes(bytes(4096))
         try:
-            broken(place)
+            broken(execution_place)
             assert stored.stat().st_nlink == 1
         finally:
             stored.unlink()
@@ -119,8 +123,8 @@ def test_a_workgroup_that_does_not_end_is_told_and_the_next_request_is_answered(
 __global__ void wait(const int* x, int* y) { while (x[0]) y[threadIdx.x] += x[1]; y[threadIdx.x] = x[1]; }"""
     with bench().many_executions():
         for first, kinds in ((1, ["timeout"]), (0, [])):
-            given = {"x": np.array([first, 7], np.int32)}
+            inputs = {"x": np.array([first, 7], np.int32)}
             execution = execute(
-                source, [launch("wait", ["x", "y"])], given, {"y": np.zeros(64, np.int32)}, deadline_s=0.4
+                source, [launch("wait", ["x", "y"])], inputs, {"y": np.zeros(64, np.int32)}, deadline_s=0.4
             )
             assert [finding.kind for finding in execution.findings] == kinds

@@ -41,5 +41,5 @@ def test_a_scaled_case_costs_no_more_than_its_limit() -> None:
     task = load_task("scan")
     for case in task.benchmarks:
         for limit in SCALED:
-            made = scaled(task, replace(case, seed=5), limit)
-            assert cost(task, made.dims) <= limit and made.seed == 5 and made.role == "held_out"
+            shortened = scaled(task, replace(case, seed=5), limit)
+            assert cost(task, shortened.dims) <= limit and shortened.seed == 5 and shortened.role == "held_out"

@@ -24,9 +24,9 @@ def evaluator() -> LabEvaluator:
 
 @pytest.fixture(scope="module")
 def softmax() -> Task:
-    whole = load_task("row_softmax")
-    case = replace(whole.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
-    return replace(whole, tests=whole.tests[3:5], benchmarks=(case,))
+    task = load_task("row_softmax")
+    case = replace(task.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
+    return replace(task, tests=task.tests[3:5], benchmarks=(case,))
 
 
 def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:

@@ -32,14 +32,14 @@ def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> Time
 
 def whole(case_inputs: TimedInputs) -> dict[str, Array]:
     """The inputs as an execution maps them."""
-    found = {}
+    tensors = {}
     for spec, buffer in zip(case_inputs.task.inputs, case_inputs.buffers, strict=True):
         data = buffer.data
         assert isinstance(data, Stored)
         raw = np.fromfile(data.path, np.uint8, data.period, offset=data.offset)
         raw = np.tile(raw, -(-data.nbytes // data.period))[: data.nbytes]
-        found[spec.name] = spec.unflatten(raw.view(data.dtype), case_inputs.task.shape_of(spec, case_inputs.case))
-    return found
+        tensors[spec.name] = spec.unflatten(raw.view(data.dtype), case_inputs.task.shape_of(spec, case_inputs.case))
+    return tensors
 
 
 @pytest.mark.slow
@@ -61,15 +61,15 @@ def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dic
 def test_slabs_are_alike_only_where_their_references_are(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     case_inputs = timed(load_task(name), dims, tmp_path)
     for spec in case_inputs.task.outputs:
-        first, *others = slabs(case_inputs, spec, case_inputs.task.shape_of(spec, case_inputs.case))
-        for other in others:
+        first, *further = slabs(case_inputs, spec, case_inputs.task.shape_of(spec, case_inputs.case))
+        for other in further:
             is_equal = first.reference.shape == other.reference.shape and np.array_equal(
                 first.reference, other.reference
             )
             assert other.has_reference_of(first) == is_equal
         assert not first.has_reference_of(None)
         if case_inputs.mapped[0].is_periodic:
-            assert [other.has_reference_of(first) for other in others] == [True] * (len(others) - 1) + [False]
+            assert [other.has_reference_of(first) for other in further] == [True] * (len(further) - 1) + [False]
 
 
 def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> None:
@@ -90,12 +90,12 @@ def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> 
 
 def test_bits_are_the_same_only_where_all_of_them_are() -> None:
     for dtype in (np.uint8, np.float16, np.float32, np.complex128):
-        one = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
-        assert same_bits(one, one.copy())  # not a number, too
-        other = one.copy()
+        left = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
+        assert same_bits(left, left.copy())  # not a number, too
+        other = left.copy()
         other[-1, -1] = 1
-        assert not same_bits(one, other)
-        assert not same_bits(one, one[:-1])
+        assert not same_bits(left, other)
+        assert not same_bits(left, left[:-1])
     assert not same_bits(np.array([0.0]), np.array([-0.0]))
 
 
@@ -108,9 +108,9 @@ def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Pat
         shape = task.shape_of(spec, case_inputs.case)
         flat = spec.flatten(want[spec.name])
         rows = np.arange(700, 700 + 3 * shape[-1])
-        for places in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
-            slab, values, mask = slab_of(case_inputs, spec, shape, Piece(places, flat[places]))
-            assert mask.sum() == places.size
+        for positions in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
+            slab, values, mask = slab_of(case_inputs, spec, shape, Piece(positions, flat[positions]))
+            assert mask.sum() == positions.size
             np.testing.assert_allclose(values[mask], slab.reference[mask], rtol=1e-9, atol=1e-9)
 
 

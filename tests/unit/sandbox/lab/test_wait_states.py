@@ -36,9 +36,9 @@ def test_inline_assembly_that_comes_too_soon_is_a_hazard(states: int) -> None:
         return
     line = marked_line(source)
     assert [(f.kind, f.line) for f in execution.findings] == [("hazard", line)]
-    said = execution.findings[0].message
-    assert f"v_mul_f32 reads the result of v_rcp_f32 in line {line}, too soon" in said
-    assert "put s_nop 0 before it" in said
+    message = execution.findings[0].message
+    assert f"v_mul_f32 reads the result of v_rcp_f32 in line {line}, too soon" in message
+    assert "put s_nop 0 before it" in message
 
 
 @pytest.mark.parametrize("back", ["s_dcache_wb\\n", ""])

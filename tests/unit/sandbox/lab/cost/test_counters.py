@@ -18,8 +18,8 @@ from tests.support.lab_bench import execute, floats, launch
 MI300X = load_target("mi300x")
 
 
-def count(source: str, one: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
-    execution = execute(source, [one], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
+def count(source: str, resolved: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
+    execution = execute(source, [resolved], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
     assert execution.findings == () and len(execution.launches) == 1
     return execution.launches[0]
 
@@ -198,7 +198,7 @@ def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
         "__global__ void k(const float* x, float* y) "
         "{ if (blockIdx.x % 99) y[blockIdx.x] = x[threadIdx.x % 32]; }"
     )  # a load of one address is a scalar one, which is not the L1's
-    seen = execute(
+    execution = execute(
         source,
         [launch("k", ["x", "y"], [100])],
         {"x": floats(100)},
@@ -206,7 +206,7 @@ def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
         count=True,
         blocks=3,
     ).launches[0]  # the first and the last have nothing to do
-    assert seen.recorded == 3 and seen.counters["TCC_READ"] == 100
+    assert execution.recorded == 3 and execution.counters["TCC_READ"] == 100
 
 
 def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:

@@ -123,8 +123,8 @@ __global__ void k(const float* x, float* y) {
 
 def test_one_more_workgroup_than_units_costs_a_second_turn() -> None:
     body = loop(2048, "4", "a = a * 1.0001f + b; b = b * 0.9999f + a;")
-    held = [Resources("k", 512, 0, 16, 0, 0, 1)]
-    even, odd = (forecast_of(body, [launch("k", ["x", "y"], [n], [256])], 1024, held) for n in (304, 305))
+    resources = [Resources("k", 512, 0, 16, 0, 0, 1)]
+    even, odd = (forecast_of(body, [launch("k", ["x", "y"], [n], [256])], 1024, resources) for n in (304, 305))
     assert odd.cold_us - odd.overhead_us == pytest.approx(2 * (even.cold_us - even.overhead_us), rel=0.1)
 
 

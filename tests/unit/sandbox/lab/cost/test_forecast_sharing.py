@@ -43,17 +43,17 @@ def test_atomic_operations_do_not_hide_what_is_shared() -> None:
 
 
 def test_loads_of_the_scalar_unit_move_bytes() -> None:
-    each = 2048  # floats of a workgroup, at places that are the same for all lanes
+    floats_each = 2048  # floats of a workgroup, at places that are the same for all lanes
     source = f"""
 __global__ void k(const float* __restrict__ x, float* __restrict__ y) {{
-    const float* t = x + blockIdx.x * {each};
+    const float* t = x + blockIdx.x * {floats_each};
     float sum = 0;
     #pragma unroll 16
-    for (int j = 0; j < {each}; ++j) sum += t[j];
+    for (int j = 0; j < {floats_each}; ++j) sum += t[j];
     y[blockIdx.x * 64 + threadIdx.x] = sum;
 }}"""
-    expected = forecast_of(source, GRID, GROUPS * each)
-    assert expected.resources_us["hbm"] == pytest.approx(4 * GROUPS * each / 4.5e6, rel=0.4)
+    expected = forecast_of(source, GRID, GROUPS * floats_each)
+    assert expected.resources_us["hbm"] == pytest.approx(4 * GROUPS * floats_each / 4.5e6, rel=0.4)
 
 
 def test_few_units_at_work_keep_their_clock() -> None:
