@@ -68,19 +68,19 @@ class CaseDraw:
         return self.inputs.swept(self.judge.built.prepared)
 
     @computed_once
-    def known(self) -> tuple[Case, ...]:
+    def known_shapes(self) -> tuple[Case, ...]:
         """Give the listed, derived and swept shapes."""
         return (*self.task.tests, *self.task.benchmarks, *self.shapes, *(row.case for row in self.swept))
 
     @computed_once
     def ways(self) -> tuple[Case, ...]:
         """Give shapes for the ways of the plan that no known shape takes."""
-        return plan_way_cases(self.judge.built.prepared, self.seed, self.known)
+        return plan_way_cases(self.judge.built.prepared, self.seed, self.known_shapes)
 
     @computed_once
     def surveyed(self) -> tuple[Case, ...]:
         """Give shapes on which the program does what it does on no known shape."""
-        return surveyed_cases(self.judge, self.seed, self.inputs.secret, (*self.known, *self.ways))
+        return surveyed_cases(self.judge, self.seed, self.inputs.secret, (*self.known_shapes, *self.ways))
 
     @computed_once
     def on_benchmarks(self) -> list[tuple[Case, str]]:

@@ -35,8 +35,8 @@ class LabProgram:
         return self.sought.every if self.sought else ()
 
     @property
-    def told(self) -> tuple[DataComparison, ...]:
-        """List the comparisons whose outcomes are told to people."""
+    def reported(self) -> tuple[DataComparison, ...]:
+        """List the comparisons whose outcomes are reported to people."""
         return tuple(comparison for comparison in self.comparisons if comparison.is_told)
 
     @property

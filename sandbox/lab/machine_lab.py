@@ -196,7 +196,7 @@ class MachineLab(Lab):
         if work.timeline and work.timeline.keep:
             with (folder / STREAMS).open("wb") as file:
                 file.truncate(STREAM_BYTES)
-        marks = [c.instruction for c in program.told] if work.checks and not work.recorded_blocks else []
+        marks = [c.instruction for c in program.reported] if work.checks and not work.recorded_blocks else []
         addresses = {region.buffer.name: region.address for region in layout.regions}
         explored = explored_words(work.exploration, plan, program.layouts, addresses) if work.exploration else []
         header = _header(program, plan, layout, work, len(explored), len(marks))

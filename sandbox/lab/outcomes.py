@@ -36,7 +36,7 @@ class Outcomes:
         none of the candidate's.
         """
         noted, outcomes_at = self._seen.known(program.path) or [], dict[tuple[int, int], int]()
-        for comparison, outcomes in zip(program.told, noted, strict=False):
+        for comparison, outcomes in zip(program.reported, noted, strict=False):
             position = (comparison.line, comparison.column)
             outcomes_at[position] = outcomes_at.get(position, 0) | outcomes
         lines, comparisons = source.split("\n"), []

@@ -28,7 +28,7 @@ class Scene:
         return self.program.lines
 
 
-def place(lines: InstructionLines, program_counters: Sequence[int]) -> int | None:
+def candidate_line(lines: InstructionLines, program_counters: Sequence[int]) -> int | None:
     """Find the line of the innermost of the program counters that lies in the candidate; None where none does."""
     return next((line for p in program_counters if (line := lines.line(p))), None)
 

@@ -8,7 +8,7 @@ from typing import Any
 from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.plan import CONTENTS, COPY, FILL, VALUE
 from sandbox.lab import hazards, source_faults, told_rows, wait_states
-from sandbox.lab.scene import Scene, place, who
+from sandbox.lab.scene import Scene, candidate_line, who
 from sandbox.lab.told_rows import CODE, IMAGE, LDS, NEAR, NULL, OTHER_LDS, OWN, PRIVATE, VECTOR
 
 _RENAMED: Mapping[str, FindingKind] = {
@@ -43,7 +43,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     launch = scene.plan.launches[int(row["launch"])]
     if row["kind"] in ("timeout", "deadlock"):
         row = told_rows.of_grid(scene.lines, launch, row)
-    kind, line = str(row["kind"]), place(scene.lines, row["places"])
+    kind, line = str(row["kind"]), candidate_line(scene.lines, row["places"])
     line = line or at_probe
     kernel = launch.kernel
     if line is None and kernel.startswith((FILL, COPY, CONTENTS, VALUE)):
@@ -141,12 +141,12 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
         who(row),
         location,
         scene.plan.launches[int(row["launch"])],
-        lambda place_: scene.lines.line(place_),
+        lambda counter: scene.lines.line(counter),
     )
 
 
 def _undefined(scene: Scene, row: Mapping[str, Any]) -> str:
-    used = place(scene.lines, row["places"][1:])
+    used = candidate_line(scene.lines, row["places"][1:])
     consequence = f", which decides line {used}" if used else ""
     return f"{who(row)} uses a value that nothing has set{consequence}; set it on every way that leads here"
 
@@ -173,7 +173,7 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
             f"{who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
             "they have returned; let all of them reach every barrier and guard the work instead"
         )
-    other = place(scene.lines, row["places"][1:])
+    other = candidate_line(scene.lines, row["places"][1:])
     location = f"line {other}" if other else "another place"
     return (
         f"{who(row)} waits at this barrier while others of its wave wait at the one in {location}; "
@@ -183,7 +183,7 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
     present = f"{bin(int(row['detail'])).count('1')} of {scene.wave} lanes take part"
-    other = place(scene.lines, row["places"][1:])
+    other = candidate_line(scene.lines, row["places"][1:])
     location = f"; others wait in line {other}" if other else ""
     return (
         f"{who(row)} needs lanes that do not reach this wave operation: only {present}{location}; move it out of the "

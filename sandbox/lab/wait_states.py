@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.lab.scene import Scene, place, who
+from sandbox.lab.scene import Scene, candidate_line, who
 
 _NOT_WRITTEN_BACK = 1 << 32
 _MOST = 16  # wait states of one s_nop
@@ -33,7 +33,7 @@ RULES = (
 
 def of_missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
     """Say that a load or a store was not waited for."""
-    line = place(scene.lines, row["places"][1:])
+    line = candidate_line(scene.lines, row["places"][1:])
     location = f" in line {line}" if line else ""
     if row["detail"] == _NOT_WRITTEN_BACK:
         return (
@@ -49,7 +49,7 @@ def of_missing_wait(scene: Scene, row: Mapping[str, Any]) -> str:
 def of_hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     """Say which instruction stands too close behind which one, and what to put between them."""
     needed, present, rule = row["detail"] & 255, row["detail"] >> 8 & 255, row["detail"] >> 16 & 255
-    mnemonic, line = scene.lines.mnemonic(row["places"][0]), place(scene.lines, row["places"][1:])
+    mnemonic, line = scene.lines.mnemonic(row["places"][0]), candidate_line(scene.lines, row["places"][1:])
     first = scene.lines.mnemonic(row["places"][1]) if len(row["places"]) > 1 else "the instruction before"
     offence = RULES[rule].format(first=f"{first}{f' in line {line}' if line else ''}") if rule < len(RULES) else ""
     missing = max(1, needed - present)
