@@ -31,9 +31,9 @@ N = 1000
 
 
 def run(source: str, blocks: int = 7, *, together: bool = True) -> Execution:
-    cooperative = replace(launch("share", ["x", "part", "y", N], grid=[blocks]), cooperative=together)
+    cooperative_launch = replace(launch("share", ["x", "part", "y", N], grid=[blocks]), cooperative=together)
     return execute(
-        source, [cooperative], {"x": floats(N)}, {"part": np.zeros(blocks, "f"), "y": np.zeros(N, "f")}, blocks=2
+        source, [cooperative_launch], {"x": floats(N)}, {"part": np.zeros(blocks, "f"), "y": np.zeros(N, "f")}, blocks=2
     )
 
 
@@ -70,9 +70,9 @@ def test_more_workgroups_than_can_run_at_once_are_refused() -> None:
 
 
 def test_a_cooperative_launch_is_counted_whole() -> None:
-    cooperative = replace(launch("share", ["x", "part", "y", N], grid=[7]), cooperative=True)
+    cooperative_launch = replace(launch("share", ["x", "part", "y", N], grid=[7]), cooperative=True)
     outputs = {"part": np.zeros(7, "f"), "y": np.zeros(N, "f")}
-    execution = execute(SOURCE, [cooperative], {"x": floats(N)}, outputs, count=True, workgroups=((3,),))
+    execution = execute(SOURCE, [cooperative_launch], {"x": floats(N)}, outputs, count=True, workgroups=((3,),))
     assert not execution.findings
     assert execution.sampled_blocks == (7,)
     assert execution.launches[0].spread.executed == 7

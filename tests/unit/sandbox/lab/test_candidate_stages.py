@@ -59,8 +59,8 @@ def test_each_stage_is_computed_once_by_whoever_comes_first(evaluator: LabEvalua
     for thread in threads:
         thread.join()
     assert len(counted.calls) == 2, "the listing, and once the code object"
-    compiled = evaluator.stages(prepared).compiled()
-    assert compiled.evaluation.code_object and evaluator.stages(prepared).compiled(is_assembled=False) is compiled
+    assembled = evaluator.stages(prepared).compiled()
+    assert assembled.evaluation.code_object and evaluator.stages(prepared).compiled(is_assembled=False) is assembled
 
 
 def test_what_is_refused_is_never_compiled(evaluator: LabEvaluator, counted: Counting) -> None:

@@ -52,11 +52,11 @@ def test_what_only_a_program_without_checks_runs_into_is_told_by_one_with_them(e
     assert not row.correct and findings
 
 
-@pytest.mark.parametrize("place", ["0", "1023", "2047"])
-def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: LabEvaluator, place: str) -> None:
+@pytest.mark.parametrize("element", ["0", "1023", "2047"])
+def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: LabEvaluator, element: str) -> None:
     task = load_task("transpose")
     seed = task.seeds[0].read_text(encoding="utf-8")
-    wrong = seed.replace("= x[", f"= rows == 2048 && i == {place} && j == 2000 ? 12345.0f : x[")
+    wrong = seed.replace("= x[", f"= rows == 2048 && i == {element} && j == 2000 ? 12345.0f : x[")
     assert wrong != seed
     row, findings = confirmed(evaluator, task, wrong, {"rows": 2048, "cols": 2048}, 1000.0).run()
     assert not row.correct and [finding.kind for finding in findings] == ["wrong_result"]

@@ -23,8 +23,8 @@ def test_a_small_kernel_has_less_than_a_gibibyte() -> None:
 def test_memory_grows_with_what_is_written_and_not_with_what_is_read() -> None:
     small = lay_out([buffer("input", 1), buffer("output", 1)], count=False)
     read = lay_out([buffer("input", 65), buffer("output", 1)], count=False)
-    large_output = lay_out([buffer("input", 1), buffer("output", 65)], count=False)
-    of = [executor_limits(WORK, layout, False).resident_bytes for layout in (small, read, large_output)]
+    buffers_written = lay_out([buffer("input", 1), buffer("output", 65)], count=False)
+    of = [executor_limits(WORK, layout, False).resident_bytes for layout in (small, read, buffers_written)]
     assert of[0] == of[1]
     assert of[2] - of[0] == 64 * MIB * SHADOW
 

@@ -28,15 +28,15 @@ FINDING = {
 }  # fmt: skip
 
 
-def read(folder: Path, answer: Any, bounds: AnswerBounds = ASKED) -> dict[str, Any]:
+def read(folder: Path, answer: Any, request: AnswerBounds = ASKED) -> dict[str, Any]:
     (folder / "result.json").write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
-    return read_result(folder, bounds)
+    return read_result(folder, request)
 
 
 def test_a_result_that_can_be_true_is_read(tmp_path: Path) -> None:
     assert read(tmp_path, GOOD) == GOOD
-    result = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
-    assert read(tmp_path, result)["findings"][0]["offset"] == -4
+    answer = {**GOOD, "findings": [FINDING], "launches": [{**ROW, "executed": 2}]}
+    assert read(tmp_path, answer)["findings"][0]["offset"] == -4
 
 
 @pytest.mark.parametrize(
@@ -108,19 +108,19 @@ def test_outputs_outlive_their_folder_and_change_none_of_its_files(tmp_path: Pat
     layout = filled(tmp_path / "run")
     before = (tmp_path / "run" / "memory.bin").read_bytes()
     values = read_outputs(tmp_path / "run", layout.regions)["y"][0]
-    copy = values.copy()
+    copied = values.copy()
     values[0] = 7
     assert (tmp_path / "run" / "memory.bin").read_bytes() == before
     shutil.rmtree(tmp_path / "run")
-    assert values[0] == 7 and values[1:].tobytes() == copy[1:].tobytes()
+    assert values[0] == 7 and values[1:].tobytes() == copied[1:].tobytes()
 
 
 @pytest.mark.parametrize("name", ["memory.bin", "masks.bin"])
 def test_a_file_that_is_cut_linked_or_gone_is_no_output(tmp_path: Path, name: str) -> None:
     layout = filled(tmp_path)
     path = tmp_path / name
-    contents = path.read_bytes()
-    path.write_bytes(contents[:-1])
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
     with pytest.raises(NoResult):
         check_files(tmp_path, layout.masks, layout.memory)
     path.rename(tmp_path / "other")

@@ -49,9 +49,9 @@ def evaluator() -> LabEvaluator:
 @pytest.fixture(scope="module")
 def softmax() -> Task:
     """One small test and one benchmark case."""
-    task = load_task("row_softmax")
-    case = replace(task.benchmarks[0], name="rows=2048,cols=600", dims={"rows": 2048, "cols": 600})
-    return replace(task, tests=task.tests[3:5], benchmarks=(case,))
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=2048,cols=600", dims={"rows": 2048, "cols": 600})
+    return replace(full_task, tests=full_task.tests[3:5], benchmarks=(case,))
 
 
 def kernel(wrong: str = "") -> str:
@@ -155,7 +155,7 @@ def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Ta
     )
     assert built is not None
     met = list(cases_met(Judge(evaluator._lab, built, listed=inputs.listed), inputs, 7))
-    roles = [case_met.case.role for case_met in met]
+    roles = [met_case.case.role for met_case in met]
     assert roles[:2] == ["test", "test"] and roles[-2:] == ["benchmark", "benchmark"]
     assert isinstance(met[-1], FamilyCase) and not isinstance(met[-2], FamilyCase)
 
@@ -166,7 +166,7 @@ def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(ev
     inputs = evaluator._inputs_of(task)
     assert built is not None and inputs.with_long_lines is not None and len(inputs.long) > 1
     met = list(cases_met(Judge(evaluator._lab, built, listed=inputs.listed), inputs, 7))
-    on = {(case_met.case.name, case_met.variant) for case_met in met if isinstance(case_met, ListedCase)}
+    on = {(met_case.case.name, met_case.variant) for met_case in met if isinstance(met_case, ListedCase)}
     assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
     assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}
-    assert on >= {(case_met.case.name, case_met.family) for case_met in inputs.swept(built.prepared)}
+    assert on >= {(met_case.case.name, met_case.family) for met_case in inputs.swept(built.prepared)}

@@ -49,10 +49,10 @@ def run(cases: list[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
 def in_parts(cases: Iterable[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
     """As `run`, several programs of one size: a program holds a limited number of buffers."""
     listed = list(cases)
-    products: dict[tuple[str, str], npt.NDArray[Any]] = {}
+    results: dict[tuple[str, str], npt.NDArray[Any]] = {}
     for start in range(0, len(listed), 40):
-        products |= run(listed[start : start + 40])
-    return products
+        results |= run(listed[start : start + 40])
+    return results
 
 
 def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -71,14 +71,14 @@ def same(name: str, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt
 
 def check(name: str, case: Case, actual: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
     wrong = ~same(name, actual, expected) & ~kept_accumulator(name, *case[2:])
-    at = np.argwhere(wrong)
-    assert at.size == 0, [(p, actual[tuple(p)], expected[tuple(p)]) for p in at[:5].tolist()]
+    positions = np.argwhere(wrong)
+    assert positions.size == 0, [(p, actual[tuple(p)], expected[tuple(p)]) for p in positions[:5].tolist()]
 
 
 @pytest.fixture(scope="module")
 def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
     with np.load(io.BytesIO(gzip.decompress(STORED.read_bytes()))) as file:
-        products = {}
+        loaded = {}
         for name in FLOATS:
             types = [*(NUMPY[t] for t in types_of(name)), result_type(name), result_type(name)]
             for kind in stored_sets(name):
@@ -86,8 +86,8 @@ def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
                     file[f"{name.removeprefix('v_mfma_')}.{kind}.{m}"].view(t)
                     for m, t in zip("ABCD", types, strict=True)
                 )
-                products[name, kind] = (name, kind, a, b, c), d
-    return products
+                loaded[name, kind] = (name, kind, a, b, c), d
+    return loaded
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +147,15 @@ def fresh() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any], npt.NDArray[A
         return torch.from_numpy(words.copy()).view(torch_types[kind])
 
     cases: list[Case] = [(name, kind, *operands(name, kind)) for name in FLOATS for kind in SETS]
-    ours, products = in_parts(cases), {}
+    ours, computed = in_parts(cases), {}
     for name, kind, a, b, c in cases:
         multiply = sim.MFMA("CDNA3", name.removeprefix("v_mfma_"))
         types = (*types_of(name), "f64" if "f64" in name else "f32")
         theirs = np.stack(
             [multiply(*(tensor(x[i], t) for x, t in zip((a, b, c), types, strict=True))).numpy() for i in range(len(a))]
         )
-        products[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
-    return products
+        computed[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
+    return computed
 
 
 @pytest.mark.parametrize("kind", SETS)

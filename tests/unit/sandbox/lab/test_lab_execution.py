@@ -234,9 +234,9 @@ __global__ void k(int* y) {
     execution = execute(good, [launch("k", ["y"], block=[64])], {}, {"y": np.zeros(64, np.int32)})
     assert execution.findings == () and execution.outputs["y"].tolist() == list(range(63, -1, -1))
     bad = good.replace("    asm", "    // here\n    asm").replace("s_waitcnt lgkmcnt(0)", "v_maw_b32 v0, 1")
-    findings = build(HEAD + bad, [launch("k", ["y"])])
-    assert [f.kind for f in findings] == ["compile_error"] and findings[0].line == marked_line(bad) + 1
-    assert "v_maw_b32" in findings[0].message
+    built = build(HEAD + bad, [launch("k", ["y"])])
+    assert [f.kind for f in built] == ["compile_error"] and built[0].line == marked_line(bad) + 1
+    assert "v_maw_b32" in built[0].message
 
 
 def test_inline_assembly_computes_and_without_its_wait_is_found() -> None:
@@ -258,12 +258,8 @@ __global__ void k(const int* x, int* y) {
 
 def test_compile_errors_carry_the_candidates_line() -> None:
     source = "\n__global__ void k(int* y) {\n    y[0] = missing; // here\n}"
-    findings = build(HEAD + source, [launch("k", ["y"])])
-    assert (
-        findings[0].kind == "compile_error"
-        and findings[0].line == marked_line(source)
-        and "missing" in findings[0].message
-    )
+    built = build(HEAD + source, [launch("k", ["y"])])
+    assert built[0].kind == "compile_error" and built[0].line == marked_line(source) and "missing" in built[0].message
 
 
 def test_the_kernels_macros_are_those_of_the_device() -> None:

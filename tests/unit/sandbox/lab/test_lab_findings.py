@@ -171,11 +171,11 @@ __global__ void k(const float* x, float* y) {
 def test_fault(name: str) -> None:
     kind, words, source = FAULTS[name]
     execution = run(source)
-    at = [(f.kind, f.line) for f in execution.findings]
+    reported = [(f.kind, f.line) for f in execution.findings]
     if name == "recursion without end":  # any line of the function may be the one that touches the guard page
-        assert at[0][0] == kind and at[0][1] is not None and abs(at[0][1] - marked_line(source)) <= 4
+        assert reported[0][0] == kind and reported[0][1] is not None and abs(reported[0][1] - marked_line(source)) <= 4
     else:
-        assert at == [(kind, marked_line(source))]
+        assert reported == [(kind, marked_line(source))]
     assert words in execution.findings[0].message and execution.findings[0].kernel == "k"
 
 
@@ -270,9 +270,9 @@ extern "C" __device__ int system(const char*);
 __global__ void k(const float* x, float* y) {{
     y[threadIdx.x] = {call};
 }}"""
-    findings = build(HEAD + source, [launch("k", ["x", "y"])])
-    assert isinstance(findings, tuple) and [f.code for f in findings] == ["B.2"]
-    assert call.split("(")[0] in findings[0].message
+    built = build(HEAD + source, [launch("k", ["x", "y"])])
+    assert isinstance(built, tuple) and [f.code for f in built] == ["B.2"]
+    assert call.split("(")[0] in built[0].message
 
 
 def test_names_of_the_runtime_and_of_the_c_library_are_free_for_candidates() -> None:

@@ -54,14 +54,14 @@ def test_numbers_pairs_and_names_of_libraries_are_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("vector", "one", "two"),
+    ("vector", "unit", "two"),
     [
         ("__bf16 __attribute__((ext_vector_type(4)))", "(__bf16)1.0f", "(__bf16)2.0f"),
         ("unsigned short __attribute__((vector_size(8)))", "0x3F80", "0x4000"),
     ],
 )
 def test_vectors_of_other_types_stand_for_those_of_shorts_in_matrix_instructions(
-    vector: str, one: str, two: str
+    vector: str, unit: str, two: str
 ) -> None:
     source = """
 typedef VECTOR bf16x4;
@@ -72,7 +72,7 @@ __global__ void k(float* y) {
     c = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, a, c, 0, 0, 0);
     for (int i = 0; i < 4; ++i) y[4 * threadIdx.x + i] = c[i];
 }"""
-    for name, value in (("VECTOR", vector), ("ONE", one), ("TWO", two)):
+    for name, value in (("VECTOR", vector), ("ONE", unit), ("TWO", two)):
         source = source.replace(name, value)
     execution = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)})
     assert execution.findings == () and (execution.outputs["y"] == 4 * (1 + 4)).all()

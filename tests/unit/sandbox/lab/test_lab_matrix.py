@@ -90,10 +90,10 @@ def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
     """B as it counts when the lanes' registers are broadcast or rotated."""
     lane = np.arange(64)
     source = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}.get(blgp, 16 * (blgp - 4) + lane % 16)
-    lanes, b = positions(name, "B"), operand(name, "B")
+    slots, b = positions(name, "B"), operand(name, "B")
     result = np.zeros_like(b)
-    result[lanes[..., 2], lanes[..., 0], lanes[..., 1]] = b[
-        lanes[source][..., 2], lanes[source][..., 0], lanes[source][..., 1]
+    result[slots[..., 2], slots[..., 0], slots[..., 1]] = b[
+        slots[source][..., 2], slots[source][..., 0], slots[source][..., 1]
     ]
     return result
 

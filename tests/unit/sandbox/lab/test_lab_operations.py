@@ -70,13 +70,13 @@ __global__ void k(const h2* a, const h2* b, const float* c, float* y) {
     assert np.array_equal(execution.outputs["y"], expected)
 
 
-@pytest.mark.parametrize("where", ["global", "lds"])
+@pytest.mark.parametrize("space", ["global", "lds"])
 @pytest.mark.parametrize("kind,dtype", [("f16", np.float16), ("bf16", ml_dtypes.bfloat16)])
-def test_packed_atomics_add_both_halves(where: str, kind: str, dtype: Any) -> None:
+def test_packed_atomics_add_both_halves(space: str, kind: str, dtype: Any) -> None:
     x = np.random.default_rng(4).integers(-4, 5, 2 * 128).astype(dtype)
     element = "_Float16" if kind == "f16" else "short"
     pointer, builtin = (
-        ("v*", "global_atomic") if where == "global" else ("__attribute__((address_space(3))) v*", "ds_atomic")
+        ("v*", "global_atomic") if space == "global" else ("__attribute__((address_space(3))) v*", "ds_atomic")
     )
     execution = execute(
         f"""
@@ -84,7 +84,7 @@ typedef {element} v __attribute__((ext_vector_type(2)));
 __global__ void k(const v* x, v* y) {{
     __shared__ v t[4];
     int i = threadIdx.x;
-    v* sums = {"y" if where == "global" else "t"};
+    v* sums = {"y" if space == "global" else "t"};
     if (i < 4) sums[i] = v{{}};
     __syncthreads();
     __builtin_amdgcn_{builtin}_fadd_v2{kind}(({pointer})(sums + i % 4), x[i]);
@@ -125,12 +125,12 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
         {"y": np.zeros(256, np.uint8), "z": np.zeros(256, np.uint8)},
     )
     unit = min(size, 4)
-    indices = np.arange(steps * size)
-    inside = indices // unit * unit + unit <= end
+    offsets = np.arange(steps * size)
+    inside = offsets // unit * unit + unit <= end
     assert execution.findings == ()
-    assert np.array_equal(execution.outputs["z"][: indices.size], np.where(inside, x[: indices.size], 0))
+    assert np.array_equal(execution.outputs["z"][: offsets.size], np.where(inside, x[: offsets.size], 0))
     stored = np.zeros(256, bool)
-    stored[: indices.size] = inside
+    stored[: offsets.size] = inside
     assert np.array_equal(execution.masks["y"], stored) and (execution.outputs["y"][stored] == 9).all()
 
 
@@ -217,8 +217,8 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
         {"y": np.zeros(64, np.uint32)},
     )
     assert execution.findings == ()
-    loaded = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
-    assert execution.outputs["y"].tolist() == loaded + [0] * 24
+    expected_bits = x[4 : 4 + 40 * size].view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()
+    assert execution.outputs["y"].tolist() == expected_bits + [0] * 24
 
 
 def test_buffer_atomics_add_and_leave_what_is_beyond_the_end() -> None:

@@ -142,5 +142,7 @@ def test_a_read_past_the_end_is_seen_with_and_without_checks(is_checked: bool) -
 def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    made = Compiler(toolchain(), tmp_path / "link", load_target("mi300x")).compile(candidate(SOURCE), {"OFFSET": 0})
-    assert made.ok, made.findings
+    compilation = Compiler(toolchain(), tmp_path / "link", load_target("mi300x")).compile(
+        candidate(SOURCE), {"OFFSET": 0}
+    )
+    assert compilation.ok, compilation.findings

@@ -82,7 +82,7 @@ def together(case: tuple[str, str, int, int, str]) -> list[tuple[str, str, int, 
     return [other for other in CASES if (other in USUAL) == (case in USUAL)]
 
 
-def whole(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
+def source_of(cases: Sequence[tuple[str, str, int, int, str]]) -> str:
     """The kernels of these cases."""
     kernels = [kernel(*row) for case in cases for row in zip(names(case), [case] * len(ORDERS), ORDERS, strict=True)]
     return INCLUDE + "".join(kernels)
@@ -119,8 +119,8 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
         outputs[f"d{i}"] = np.zeros((m, stride), c.dtype)
         launches.append(launch(names(case)[i], [f"a{i}", f"b{i}", f"c{i}", f"d{i}", stride, stride, stride]))
     cases = together(case)
-    program_of = [launch(name, ["x"] * 4 + [1] * 3) for group in cases for name in names(group)]
-    execution = execute(whole(cases), launches, inputs, outputs, program_of=program_of)
+    program_of = [launch(name, ["x"] * 4 + [1] * 3) for shape in cases for name in names(shape)]
+    execution = execute(source_of(cases), launches, inputs, outputs, program_of=program_of)
     assert execution.findings == ()
     expected = a.astype(np.float64) @ b.astype(np.float64) + 2 * c.astype(np.float64)
     for i, (_, _, order_c) in enumerate(ORDERS):
@@ -145,10 +145,8 @@ __global__ void k(const double* x, float* y) {{
     load_matrix_sync(a, x, 16);
     y[0] = a.x[0];
 }}"""
-    findings = build(source, [launch("k", ["x", "y"])])
-    assert findings[0].kind == "compile_error" and "no matrix instruction of gfx942" in " ".join(
-        f.message for f in findings
-    )
+    built = build(source, [launch("k", ["x", "y"])])
+    assert built[0].kind == "compile_error" and "no matrix instruction of gfx942" in " ".join(f.message for f in built)
 
 
 def test_a_vector_of_bfloat16_is_made_indexed_and_stored_whole() -> None:

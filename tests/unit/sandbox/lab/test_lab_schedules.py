@@ -125,7 +125,7 @@ extern "C" __global__ void k(const float* x, float* y, int n) {
 }
 """
 EXPECTED = {"sum": 8, "most": 7, "bounded": 4, "ticket": 8, "once": 8, "lock": 8, "reset": 2, "waves": 32}
-NAMES = tuple(f"{name}_{way}" for name in EXPECTED for way in ("wrong", "right"))
+NAMES = tuple(f"{name}_{kind}" for name in EXPECTED for kind in ("wrong", "right"))
 ALL = tuple(launch(name, ["y", "w"]) for name in ("clear", *NAMES))
 
 

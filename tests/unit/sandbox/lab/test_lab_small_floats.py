@@ -38,10 +38,10 @@ __global__ void k(const float* x, unsigned char* y, const unsigned char* codes, 
     assert np.array_equal(execution.outputs["z"], codes.view(dtype).astype(np.float32), equal_nan=True)
     with np.errstate(over="ignore", invalid="ignore"):
         expected = x.astype(dtype)
-    found = execution.outputs["y"].view(dtype)
+    actual = execution.outputs["y"].view(dtype)
     finite = ~np.isnan(expected.astype(np.float32))
-    assert np.array_equal(found[finite].view(np.uint8), expected[finite].view(np.uint8))
-    assert np.isnan(found[~finite].astype(np.float32)).all()
+    assert np.array_equal(actual[finite].view(np.uint8), expected[finite].view(np.uint8))
+    assert np.isnan(actual[~finite].astype(np.float32)).all()
 
 
 def test_ocp_types_of_hip_saturate_and_pack() -> None:

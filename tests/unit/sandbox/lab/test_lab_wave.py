@@ -161,26 +161,26 @@ def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists(swizzled: dict
 
 def dpp_source(control: int) -> Lanes:
     """The lane each lane reads, -1 for none. Rows have 16 lanes."""
-    row, place, n = LANE // 16 * 16, LANE % 16, control % 16
+    row, lane, n = LANE // 16 * 16, LANE % 16, control % 16
     if control < 0x100:
         return LANE // 4 * 4 + (control >> 2 * (LANE % 4) & 3)
     shifts = {
-        0x100: np.where(place + n < 16, LANE + n, -1),
-        0x110: np.where(place >= n, LANE - n, -1),
-        0x120: row + (place - n) % 16,
+        0x100: np.where(lane + n < 16, LANE + n, -1),
+        0x110: np.where(lane >= n, LANE - n, -1),
+        0x120: row + (lane - n) % 16,
         0x150: row + n,
     }
-    named = {
+    sources = {
         0x130: np.where(LANE < 63, LANE + 1, -1),
         0x134: (LANE + 1) % 64,
         0x138: LANE - 1,
         0x13C: (LANE - 1) % 64,
-        0x140: row + 15 - place,
+        0x140: row + 15 - lane,
         0x141: LANE // 8 * 8 + 7 - LANE % 8,
         0x142: np.where(LANE >= 16, row - 1, -1),
         0x143: np.where(LANE >= 32, 31, -1),
     }
-    return named[control] if control in named else shifts[control & 0x1F0]
+    return sources[control] if control in sources else shifts[control & 0x1F0]
 
 
 CONTROLS = [
@@ -212,8 +212,8 @@ CONTROLS = [
 @pytest.mark.parametrize("rows,banks", [(0xF, 0xF), (0xA, 0xF), (0xF, 0x6), (0x5, 0x9)])
 def test_dpp_with_row_and_bank_masks(rows: int, banks: int) -> None:
     """Both ways to treat a source that is not there, with all lanes and with a third of them absent."""
-    there = LANE % 3 != 1
-    for active, condition in ((np.ones(64, bool), "true"), (there, "lane % 3 != 1")):
+    is_active = LANE % 3 != 1
+    for active, condition in ((np.ones(64, bool), "true"), (is_active, "lane % 3 != 1")):
         body = "".join(
             f"y[{64 * (2 * n + zero)} + lane] = __builtin_amdgcn_update_dpp(-7, x, 0x{control:X}, {rows}, {banks}, "
             f"{'true' if zero else 'false'});\n"

@@ -21,12 +21,12 @@ def test_what_is_made_comes_in_the_order_given_and_two_are_made_at_once() -> Non
 def test_no_more_is_begun_than_one_ahead_of_the_one_asked_for() -> None:
     begun = list[int]()
 
-    def given() -> Iterator[int]:
+    def numbers() -> Iterator[int]:
         for number in range(100):
             begun.append(number)
             yield number
 
-    results = overlapping(given(), lambda number: number)
+    results = overlapping(numbers(), lambda number: number)
     assert next(results) == 0 and begun == [0, 1]
     results.close()
     assert begun == [0, 1]

@@ -98,12 +98,12 @@ def test_one_that_writes_nothing_is_missed_where_the_others_say_which_tile_is_it
     """Tiles of 128 in a grid that ends where the output does, or behind it: there workgroups have nothing to do."""
     for grid, idle, is_missed in (((12, 32, 1), 383, True), ((12, 40, 1), 12 * 33, False), ((14, 32, 1), 13, False)):
         ownership = Ownership(grid, SHAPE)
-        for index, number in enumerate((0, 5, grid[0] * 7 + 3, grid[0] * 20 + 1)):
+        for position, number in enumerate((0, 5, grid[0] * 7 + 3, grid[0] * 20 + 1)):
             row, column = number // grid[0] * 128, number % grid[0] * 128
             ownership.add(
                 number, (np.arange(row, row + 128)[:, None] * SHAPE[1] + np.arange(column, column + 128)).ravel()
             )
-            assert not ownership.is_cut_short, index
+            assert not ownership.is_cut_short, position
         ownership.add(idle, np.empty(0, np.int64))
         assert ownership.is_cut_short is is_missed, grid
 

@@ -26,49 +26,45 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def image(place: str = "threadIdx.x") -> Path:
-    return Path(build(DOUBLE.format(place), [launch("twice", ["x", "y"])]).path)
+def image(index: str = "threadIdx.x") -> Path:
+    return Path(build(DOUBLE.format(index), [launch("twice", ["x", "y"])]).path)
 
 
 @pytest.fixture
 def lab() -> Iterator[MachineLab]:
-    made = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
-    with made.many_executions():
-        yield made
+    machine_lab = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+    with machine_lab.many_executions():
+        yield machine_lab
 
 
-def asked(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
-    with lab.place(program, 4096) as execution_place:
-        return use(execution_place)
+def ask(lab: MachineLab, program: Path, use: Callable[[ExecutionPlace], Completed]) -> Completed:
+    with lab.place(program, 4096) as room:
+        return use(room)
 
 
-def broken(execution_place: ExecutionPlace) -> Completed:
+def broken(room: ExecutionPlace) -> Completed:
     for name in ("request.bin", "memory.bin", "masks.bin", "result.json"):
-        (execution_place.folder / name).touch()
-    return execution_place.run(LIMITS, None)
+        (room.folder / name).touch()
+    return room.run(LIMITS, None)
 
 
 def test_the_next_request_of_a_program_meets_the_same_interpreter(lab: MachineLab) -> None:
-    with lab.place(image(), 4096) as execution_place:
-        first = execution_place.folder
-    with (
-        lab.place(image(), 4096) as execution_place,
-        lab.place(image(), 4096) as beside,
-        lab.place(image("0"), 0) as other,
-    ):
-        assert execution_place.folder == first
-        assert len({execution_place.folder, beside.folder, other.folder}) == 3
+    with lab.place(image(), 4096) as room:
+        first = room.folder
+    with lab.place(image(), 4096) as room, lab.place(image(), 4096) as beside, lab.place(image("0"), 0) as other:
+        assert room.folder == first
+        assert len({room.folder, beside.folder, other.folder}) == 3
 
 
 def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: MachineLab) -> None:
     folders = list[Path]()
 
-    def use(execution_place: ExecutionPlace) -> Completed:
-        folders.append(execution_place.folder)
-        return broken(execution_place)
+    def use(room: ExecutionPlace) -> Completed:
+        folders.append(room.folder)
+        return broken(room)
 
     for _ in range(2):
-        completed = asked(lab, image(), use)
+        completed = ask(lab, image(), use)
         assert completed.returncode == 70
         assert "request.bin" in completed.stderr
     assert folders[0] != folders[1]
@@ -76,20 +72,20 @@ def test_what_fails_is_told_and_its_interpreter_is_asked_nothing_more(lab: Machi
 
 
 def test_no_file_of_a_request_meets_the_next_one(lab: MachineLab) -> None:
-    with lab.place(image(), 4096) as execution_place:
-        (execution_place.folder / "result.json").write_text("{}")
-    with lab.place(image(), 4096) as execution_place:
-        assert not list(execution_place.folder.iterdir())
+    with lab.place(image(), 4096) as room:
+        (room.folder / "result.json").write_text("{}")
+    with lab.place(image(), 4096) as room:
+        assert not list(room.folder.iterdir())
 
 
 def test_few_interpreters_wait_and_none_when_all_is_done() -> None:
     lab = MachineLab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
     before = set(children_of(os.getpid()))
     with lab.many_executions():
-        execution_places = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
-        folders = [execution_place.__enter__().folder for execution_place in execution_places]
-        for execution_place in execution_places:
-            execution_place.__exit__(None, None, None)
+        rooms = [lab.place(image(), 4096) for _ in range(IDLE + 2)]
+        folders = [room.__enter__().folder for room in rooms]
+        for room in rooms:
+            room.__exit__(None, None, None)
         waiting = set(children_of(os.getpid())) - before
         assert len(waiting) == sum(folder.exists() for folder in folders) == IDLE
     assert not set(children_of(os.getpid())) - before
@@ -97,11 +93,11 @@ def test_few_interpreters_wait_and_none_when_all_is_done() -> None:
 
 
 def test_inputs_in_a_file_are_there_for_one_request(lab: MachineLab, tmp_path: Path) -> None:
-    with lab.place(image(), 4096) as execution_place:
-        stored = execution_place.folder.parents[1] / f"{tmp_path.parent.name}-{os.getpid()}"
+    with lab.place(image(), 4096) as room:
+        stored = room.folder.parents[1] / f"{tmp_path.parent.name}-{os.getpid()}"
         stored.write_bytes(bytes(4096))
         try:
-            broken(execution_place)
+            broken(room)
             assert stored.stat().st_nlink == 1
         finally:
             stored.unlink()

@@ -24,9 +24,9 @@ def evaluator() -> LabEvaluator:
 
 @pytest.fixture(scope="module")
 def softmax() -> Task:
-    task = load_task("row_softmax")
-    case = replace(task.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
-    return replace(task, tests=task.tests[3:5], benchmarks=(case,))
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=256,cols=600", dims={"rows": 256, "cols": 600})
+    return replace(full_task, tests=full_task.tests[3:5], benchmarks=(case,))
 
 
 def verify(evaluator: LabEvaluator, task: Task, wrong: str) -> Evaluation:
@@ -118,9 +118,11 @@ BUFFERED = """
 
 
 def test_long_lines_meet_all_families_where_a_comparison_had_one_outcome(evaluator: LabEvaluator) -> None:
-    whole = load_task("row_softmax")
-    case = replace(whole.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
-    task = replace(whole, tests=whole.tests[3:5], benchmarks=(case,), variants=None, variant_names=(), digest=64 * "9")
+    full_task = load_task("row_softmax")
+    case = replace(full_task.benchmarks[0], name="rows=4,cols=9000", dims={"rows": 4, "cols": 9000})
+    task = replace(
+        full_task, tests=full_task.tests[3:5], benchmarks=(case,), variants=None, variant_names=(), digest=64 * "9"
+    )
 
     def met(wrong: str) -> tuple[list[CaseResult], tuple[Finding, ...]]:
         built, inputs = (

@@ -33,8 +33,8 @@ def counted(x: Stored, offset: int = 0) -> Execution:
     """All elements of a stored input, read by workgroups whose accesses are counted."""
     groups = -(-x.size // 64)
     y = np.empty(groups * 64, np.float32)
-    resolved = launch("k", ["x", "y", 7000, offset], grid=(groups,))
-    return execute(KERNEL, [resolved], {"x": x}, {"y": y}, count=True)
+    single = launch("k", ["x", "y", 7000, offset], grid=(groups,))
+    return execute(KERNEL, [single], {"x": x}, {"y": y}, count=True)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -101,8 +101,8 @@ def test_places_in_another_buffer_are_those_of_the_case_that_is_counted() -> Non
     task = load_task(ROOT / "tests" / "kernels" / "exploits" / "tasks" / "gather")
     (case,) = task.benchmarks
     small = replace(task, benchmarks=(replace(case, dims={"rows": 4, "cols": 8, "picked": 1000}, name="small"),))
-    evaluation = evaluator(7).estimate(evaluator(7).prepare(task.seeds[0].read_text(encoding="utf-8"), small))
-    assert evaluation.verdict.accepted, evaluation.verdict.findings
+    estimate = evaluator(7).estimate(evaluator(7).prepare(task.seeds[0].read_text(encoding="utf-8"), small))
+    assert estimate.verdict.accepted, estimate.verdict.findings
     (small_case,) = small.benchmarks
     assert own_numbers(small, small_case).keys() == {"pick"} and own_numbers(small, small_case)["pick"].max() < 4
 

@@ -68,7 +68,7 @@ def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "place"),
+    ("index", "address_of"),
     [
         ("i * 131 + t", lambda i, t: i * 131 + t),
         ("i * 32 + t * 64", lambda i, t: i * 32 + t * 64),
@@ -78,13 +78,13 @@ def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
         ("i / 4 * 3 + t", lambda i, t: i // 4 * 3 + t),
     ],
 )
-def test_accesses_of_a_loop_are_counted_each_by_itself(index: str, place: Callable[[int, int], int]) -> None:
+def test_accesses_of_a_loop_are_counted_each_by_itself(index: str, address_of: Callable[[int, int], int]) -> None:
     source = turns("int t = 0; t < 70; ++t", f"v[{index.replace('i', 'threadIdx.x')}]")
     c = count(source, launch("k", ["x", "y"]))
     load = next(s for s in c.sites if s.kind == "load")
-    reads = [[4 * place(i, t) for i in range(64)] for t in range(70)]
-    lines, segments = ([{start // size for start in each} for each in reads] for size in (128, 64))
-    quads = [{start // 64 for start in each[q : q + 4]} for each in reads for q in range(0, 64, 4)]
+    reads = [[4 * address_of(i, t) for i in range(64)] for t in range(70)]
+    lines, segments = ([{start // size for start in starts} for starts in reads] for size in (128, 64))
+    quads = [{start // 64 for start in starts[q : q + 4]} for starts in reads for q in range(0, 64, 4)]
     assert (load.lines, load.segments) == (sum(map(len, lines)), sum(map(len, segments)))
     assert (load.accesses, c.read_lines) == (sum(map(len, quads)), len(set().union(*lines)))
 
