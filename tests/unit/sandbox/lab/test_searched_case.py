@@ -73,7 +73,7 @@ def test_tries_are_the_more_the_rarer_what_is_compared_is(evaluator: LabEvaluato
             evaluator._inputs_of(softmax),
         )
         assert built is not None
-        evaluator._lab.outcomes.note(built.program, outcome * len(built.program.told))
+        evaluator._lab.outcomes.note(built.program, outcome * len(built.program.reported))
         judge = Judge(evaluator._lab, built, listed=inputs.listed, **changed)
         return len(list(searched_cases(judge, inputs, spent_s(evaluator._lab))))
 
