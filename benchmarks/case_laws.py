@@ -59,7 +59,7 @@ def wrong_kernels(names: Sequence[str]) -> list[Kernel]:
 
 def laws_that_refuse(built: Built, inputs: SessionInputs, lab: MachineLab, patience: Patience) -> Iterator[str]:
     """Yield the names of the laws of which a case is refused; the listed tests alone where one of them is."""
-    judge = Judge(lab, built, patience, known=inputs.listed)
+    judge = Judge(lab, built, patience, listed=inputs.listed)
     draw = CaseDraw(judge, inputs, 1123)
     for law in LAWS:
         if _refuses(law, draw, judge):
